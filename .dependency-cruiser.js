@@ -28,7 +28,11 @@ const layers = {
     types: ['http'],
   },
   html: {path: 'src/html/', types: ['operations']},
-  progress: {path: 'src/progress/', may: ['retryPolicy'], types: ['operations']},
+  pipelines: {
+    path: 'src/pipelines/',
+    may: ['operations', 'bundle', 'retryPolicy', 'errors'],
+    types: ['anyBackend', 'files', 'http'],
+  },
   cli: {
     path: 'src/cli/',
     may: [
@@ -44,17 +48,16 @@ const layers = {
       'eventFeed',
       'safety',
       'anyBackend',
-      'progress',
       'html',
       'errors',
       'version',
       'config',
     ],
-    types: ['http', 'operations'],
+    types: ['http', 'operations', 'pipelines'],
   },
   commands: {
     path: 'src/commands/(?!runtime/)',
-    may: ['cli', 'operations', 'progress', 'html', 'errors'],
+    may: ['cli', 'pipelines', 'operations', 'html', 'errors'],
     types: ['settings', 'anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
@@ -66,7 +69,19 @@ const layers = {
   testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {
     path: 'src/index[.]ts',
-    may: ['settings', 'operations', 'html', 'bundle', 'files', 'anyBackend', 'http', 'errors', 'version', 'config'],
+    may: [
+      'pipelines',
+      'settings',
+      'operations',
+      'html',
+      'bundle',
+      'files',
+      'anyBackend',
+      'http',
+      'errors',
+      'version',
+      'config',
+    ],
   },
 };
 
@@ -84,9 +99,9 @@ const groups = {
   // What settings and operations have in common.
   limits: 'src/operations/options[.]ts',
   // Which events a run has, the same on the command line and in the library.
-  eventFeed: 'src/operations/event-feed[.]ts',
+  eventFeed: 'src/pipelines/event-feed[.]ts',
   // What an archive contains, and how two differ: for the pages of the local runtime.
-  contents: 'src/operations/(inspect-bundle|compare-contents|steps)[.]ts',
+  contents: 'src/operations/(inspect-bundle|compare-contents)[.]ts',
   // Whether a service accepts credentials.
   identity: 'src/operations/identify[.]ts',
   // What `MYCLI_SAFETY` says.
@@ -99,7 +114,7 @@ const owners = {
   archiver: {owner: 'src/bundle/'},
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},
-  listr2: {owner: 'src/progress/'},
+  listr2: {owner: 'src/pipelines/'},
   '@oclif/core': {owner: 'src/cli/process/oclif[.]ts', types: '^src/(cli/(?!process/oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/local-runtime/'},
   mime: {owner: 'src/local-runtime/'},

@@ -228,7 +228,7 @@ function fileOf() {
       small: closureOf(small.map(([, source]) => source)),
       library: closureOf([library[1]]),
       start: closureOf([entryOf(oclif.helpClass.target)[1]]),
-      push: closureOf(['src/commands/bundle/push.ts', 'src/cli/render/push.ts', 'src/progress/run-steps.ts']),
+      push: closureOf(['src/commands/bundle/push.ts', 'src/cli/render/push.ts', 'src/pipelines/progress-text.ts']),
     };
     if (id === importModule) return 'import-module';
     if (sets.small.has(id)) return null;

@@ -1,34 +1,22 @@
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
-import type {BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
 import type {AuthStrategy} from './http/index.js';
-import * as build from './operations/build-bundle.js';
-import * as source from './operations/bundle-source.js';
-import * as remove from './operations/delete-bundles.js';
-import * as deploy from './operations/deploy/deploy-bundle.js';
-import * as promote from './operations/deploy/promote-bundle.js';
-import * as logs from './operations/deploy/read-logs.js';
-import * as rollback from './operations/deploy/rollback-bundle.js';
-import * as deployment from './operations/deploy/wait-for-deployment.js';
-import * as diff from './operations/diff-bundles.js';
-import * as download from './operations/download-bundle.js';
-import {withEvents} from './operations/event-feed.js';
-import * as inspect from './operations/inspect-bundle.js';
-import * as list from './operations/list.js';
-import type {
-  BuildBundleOptions,
-  CommonOptions,
-  PushRuntimeBundleBackendOptions,
-  PushV2Options,
-  PushV2Result,
-  WaitForDeploymentOptions,
-} from './operations/options.js';
-import * as prune from './operations/prune-bundles.js';
-import * as push from './operations/push/push-runtime-bundle.js';
-import {runStepsSilently, waitStep, watched, type Host} from './operations/steps.js';
-import * as targets from './operations/targets.js';
+import {bundleSource as sourceOf, type BundleSource} from './operations/bundle-source.js';
+import type {PreviewBuildOptions} from './operations/build-bundle.js';
+import type {ArchiveInspection, InspectArchiveOptions} from './operations/inspect-bundle.js';
+import type {CommonOptions, PushV2Options, PushV2Result} from './operations/options.js';
+import * as build from './pipelines/build.js';
+import * as remove from './pipelines/delete.js';
+import * as deploy from './pipelines/deploy.js';
+import * as diff from './pipelines/diff.js';
+import {withEvents} from './pipelines/event-feed.js';
+import * as promote from './pipelines/promote.js';
+import * as push from './pipelines/push.js';
+import * as read from './pipelines/read.js';
+import * as rollback from './pipelines/rollback.js';
+import type {PipelineHost} from './pipelines/host.js';
 import {packageVersion} from './version.js';
 
 /**
@@ -42,9 +30,7 @@ export const pushRuntimeBundle = libraryCall(push.pushRuntimeBundle);
  * bundle and compares it with the last one pushed.
  * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
-export function previewPush(options: PushRuntimeBundleBackendOptions): ReturnType<typeof push.previewPush> {
-  return withEvents(options, processHost(), (host) => push.previewPush(options, host));
-}
+export const previewPush = libraryCall(push.previewPush);
 
 /**
  * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
@@ -58,15 +44,13 @@ export function pushBundleV2(options: PushV2Options, auth: AuthStrategy): Promis
  * Builds an archive file and its manifest.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export function buildBundle(options: BuildBundleOptions): Promise<build.BuildBundleResult> {
-  return withEvents(options, processHost(), (host) => build.buildBundle(options, host));
-}
+export const buildBundle = libraryCall(build.buildBundle);
 
 /**
  * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
  * @throws RuntimeCliError for everything a user can cause; the stream's own error; `signal.reason` when aborted.
  */
-export function buildBundleInto(destination: Writable, options: build.PreviewBuildOptions): Promise<PackResult> {
+export function buildBundleInto(destination: Writable, options: PreviewBuildOptions): Promise<PackResult> {
   return withEvents(options, processHost(), (host) => build.buildBundleInto(destination, options, host));
 }
 
@@ -74,26 +58,21 @@ export function buildBundleInto(destination: Writable, options: build.PreviewBui
  * Verifies a build's files, configuration and pattern matches. Writes nothing.
  * @throws RuntimeCliError for everything that would make the build fail before it writes anything.
  */
-export function previewBuild(options: build.PreviewBuildOptions): Promise<BundlePlan> {
-  return withEvents(options, processHost(), (host) => build.previewBuild(options, host));
-}
+export const previewBuild = libraryCall(build.previewBuild);
 
 /**
  * Inspects an archive file: its files, configuration, matches and problems.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
-export function inspectArchive(
-  path: string,
-  options: inspect.InspectArchiveOptions = {},
-): Promise<inspect.ArchiveInspection> {
-  return withEvents(options, processHost(), (host) => inspect.inspectArchive(path, options, host));
+export function inspectArchive(path: string, options: InspectArchiveOptions = {}): Promise<ArchiveInspection> {
+  return withEvents(options, processHost(), (host) => read.inspectArchive(path, options, host));
 }
 
 /**
  * Downloads a bundle to a temporary folder and inspects it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const inspectBundle = libraryCall(inspect.inspectBundle);
+export const inspectBundle = libraryCall(read.inspectBundle);
 
 /**
  * Compares two bundles by the digests of their files. Each is an archive, a build directory, an uploaded
@@ -107,8 +86,8 @@ export const diffBundles = libraryCall(diff.diffBundles);
  * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the path does not exist.
  */
-export function bundleSource(text: string): Promise<source.BundleSource> {
-  return source.bundleSource(text, process.cwd());
+export function bundleSource(text: string): Promise<BundleSource> {
+  return sourceOf(text, process.cwd());
 }
 
 /**
@@ -121,32 +100,26 @@ export const deployBundle = libraryCall(deploy.deployBundle);
  * Waits for a deployment to end.
  * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
  */
-export function waitForDeployment(options: WaitForDeploymentOptions): ReturnType<typeof deployment.waitForDeployment> {
-  return withEvents(options, processHost(), (host) =>
-    host.runSteps([waitStep], (step) =>
-      step('wait', (view) => deployment.waitForDeployment(watched(options, view), host)),
-    ),
-  );
-}
+export const waitForDeployment = libraryCall(deploy.waitForDeployment);
 
 /**
  * Lists the bundles of a project.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listBundles = libraryCall(list.listBundles);
+export const listBundles = libraryCall(read.listBundles);
 
 /**
  * Lists the deployments to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listDeployments = libraryCall(list.listDeployments);
+export const listDeployments = libraryCall(read.listDeployments);
 
 /**
  * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
  * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const downloadBundle = libraryCall(download.downloadBundle);
+export const downloadBundle = libraryCall(read.downloadBundle);
 
 /**
  * Deletes bundles, one after the other. It goes on if the server refuses one.
@@ -160,7 +133,7 @@ export const deleteBundles = libraryCall(remove.deleteBundles);
  * of the newest.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const pruneBundles = libraryCall(prune.pruneBundles);
+export const pruneBundles = libraryCall(remove.pruneBundles);
 
 /**
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
@@ -178,23 +151,23 @@ export const promoteBundle = libraryCall(promote.promoteBundle);
  * Reads the log of a deployment, with `follow` until it is complete.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const readDeploymentLogs = libraryCall(logs.readDeploymentLogs);
+export const readDeploymentLogs = libraryCall(read.readDeploymentLogs);
 
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const getProjectStatus = libraryCall(targets.getProjectStatus);
+export const getProjectStatus = libraryCall(read.getProjectStatus);
 
 /** A call of the library: the operation in the actual process, with its events for whoever asked for them. */
 function libraryCall<Options extends Pick<CommonOptions, 'onEvent' | 'signal'>, Result>(
-  operation: (options: Options, host: Host) => Promise<Result>,
+  operation: (options: Options, host: PipelineHost) => Promise<Result>,
 ): (options: Options) => Promise<Result> {
   return (options) => withEvents(options, processHost(), (host) => operation(options, host));
 }
 
 /** What library calls use of the process, looked up at each call. */
-function processHost(): Host {
+function processHost(): PipelineHost {
   return {
     cwd: process.cwd(),
     env: process.env,
@@ -207,7 +180,6 @@ function processHost(): Host {
     },
     userAgent: `mycli/${packageVersion()} node-${process.version}`,
     now: () => new Date(),
-    runSteps: runStepsSilently,
     createTemporaryDirectory: () => createSweptDirectory(tmpdir()),
   };
 }

@@ -40,7 +40,7 @@ export default class Open extends BaseCommand<typeof Open> {
       flags: this.flags,
       needs: ['projectSlug', 'targetSlug'],
     });
-    const {findTarget} = await import('../operations/targets.js');
+    const {findTarget} = await import('../pipelines/read.js');
     const target = await findTarget({...connection, ...values}, host);
     const url = pageUrl(target.url, path);
     const {openBrowser} = await import('../cli/process/open-browser.js');

@@ -24,7 +24,7 @@ export default class Status extends BaseCommand<typeof Status> {
       flags: this.flags,
       needs: ['projectSlug'],
     });
-    const {getProjectStatus} = await import('../operations/targets.js');
+    const {getProjectStatus} = await import('../pipelines/read.js');
     const {renderStatus} = await import('../cli/render/status.js');
     const {targetSlug} = settings;
     const status = {

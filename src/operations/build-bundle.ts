@@ -1,24 +1,21 @@
 import {basename, isAbsolute, relative, resolve} from 'node:path';
-import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {
   manifestPathOf,
-  packBundle,
   planBundle,
   verifyReplaceable,
   writeBundle,
   type BundlePlan,
   type PackOptions,
 } from '../bundle/index.js';
-import type {Bundle, PackResult} from '../bundle/types.js';
+import type {Bundle} from '../bundle/types.js';
 import {createStatement, statementType} from '../bundle/provenance/statement.js';
 import {createError} from '../errors/index.js';
 import {isRecord, parseJson} from '../errors/json.js';
 import {systemCode} from '../errors/system-failure.js';
 import {readTextFile} from '../files/read-file.js';
 import {stageFile} from '../files/write-files.js';
-import {describeArchive, describeFiles} from './describe-bundle.js';
-import {callBackNow, verifyStep, warnAll, watched, type Host, type StepView} from './steps.js';
+import {callBackNow, type Host} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
 
 /** What `buildBundle` resolves to. */
@@ -37,36 +34,22 @@ export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> 
   readonly output?: string | undefined;
 }
 
-const packStep = {name: 'build', title: 'Build the bundle'} as const;
-
 /**
- * Verifies the build and scans its directory. Writes nothing.
- * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, or an output inside the
- * build.
+ * Writes the archive of a plan and its manifest. Each is written completely or not at all.
+ * @throws RuntimeCliError for a file that changes while it is read, or an output that cannot be written or must not be
+ * replaced; `signal.reason` when aborted.
  */
-export async function previewBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
-  return host.runSteps([verifyStep], (step) => step('verify', (view) => planBuild(options, host, view)));
-}
-
-/**
- * Builds an archive file and its manifest. Each is written completely or not at all.
- * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, a file that changes while
- * it is read, or an output that cannot be written or must not be replaced; `signal.reason` when aborted.
- */
-export async function buildBundle(options: BuildBundleOptions, host: Host): Promise<BuildBundleResult> {
-  return host.runSteps([verifyStep, packStep], async (step) => {
-    const plan = await step('verify', (view) => planBuild(options, host, view));
-    return step('build', async (view) => {
-      const path = resolve(options.cwd ?? host.cwd, options.output);
-      const pack = packOptions(watched(options, view));
-      // Again, because a file may have appeared since.
-      const verify = options.force ? undefined : () => verifyOutputs(path, options);
-      const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...pack});
-      const statement = options.provenance ? await writeStatement(bundle, host) : undefined;
-      view.done(`Built ${describeArchive(bundle)}`);
-      return {bundle, manifest: manifestPathOf(path), statement, warnings: plan.warnings};
-    });
-  });
+export async function writeBuild(
+  plan: BundlePlan,
+  options: BuildBundleOptions,
+  host: Host,
+): Promise<BuildBundleResult> {
+  const path = resolve(options.cwd ?? host.cwd, options.output);
+  // Again, because a file may have appeared since.
+  const verify = options.force ? undefined : () => verifyOutputs(path, options);
+  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...packOptions(options)});
+  const statement = options.provenance ? await writeStatement(bundle, host) : undefined;
+  return {bundle, manifest: manifestPathOf(path), statement, warnings: plan.warnings};
 }
 
 function statementPathOf(archivePath: string): string {
@@ -113,31 +96,15 @@ async function writeStatement(bundle: Bundle, {userAgent, now}: Host): Promise<s
 }
 
 /**
- * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
- * @throws RuntimeCliError as `buildBundle`; the stream's own error; `signal.reason` when aborted.
+ * Verifies the build and scans its directory. Writes nothing.
+ * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, or an output inside the
+ * build.
  */
-export async function buildBundleInto(
-  destination: Writable,
-  options: PreviewBuildOptions,
-  host: Host,
-): Promise<PackResult> {
-  return host.runSteps([verifyStep, packStep], async (step) => {
-    const plan = await step('verify', (view) => planBuild(options, host, view));
-    return step('build', async (view) => {
-      const packed = await packBundle(plan, destination, packOptions(watched(options, view)));
-      view.done(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
-      return packed;
-    });
-  });
-}
-
-async function planBuild(options: PreviewBuildOptions, host: Host, view: StepView): Promise<BundlePlan> {
+export async function planBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyOutputs(resolve(cwd, output), options);
   const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
-  view.done(`Verified: ${describeFiles(plan)}`);
-  warnAll(view, plan.warnings);
   return plan;
 }
 

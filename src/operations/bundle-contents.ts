@@ -15,7 +15,7 @@ import type {
   BundleV2MatchMode,
   PlannedBundleFile,
 } from '../bundle/types.js';
-import type {Host} from './steps.js';
+import type {Host} from './host.js';
 
 /** Where to look in a v2 archive without a manifest. */
 export interface ArchiveLayoutOptions {

@@ -6,13 +6,12 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/option-problems.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {count} from '../errors/sentence.js';
 import {readArchiveContents, readFolderContents, type ArchiveContents, type BundleContents} from './bundle-contents.js';
 import {downloadBundleFrom} from './download-bundle.js';
 import {findLatestBundle, findRunning, notRunning} from './list.js';
 import {chooseForBundle, idFor, openBackend, type BundleSelection} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import {watched, type Host, type StepView} from './steps.js';
+import type {Host} from './host.js';
 
 /** Where a bundle is. */
 export type BundleSource =
@@ -81,6 +80,8 @@ export interface ReadSourceOptions
 
 /** A bundle that was read from its source. */
 export interface ReadSource {
+  /** In few words: `bundle 42`, or a path. */
+  readonly name: string;
   readonly contents: BundleContents;
   /** For an uploaded bundle. */
   readonly backend?: RuntimeBackend | undefined;
@@ -140,28 +141,24 @@ export async function readSource(
   options: ReadSourceOptions,
   {selection, format}: {readonly selection: BundleSelection | undefined; readonly format: BundleFormat},
   host: Host,
-  view: StepView,
 ): Promise<ReadSource> {
   const cwd = resolve(host.cwd, options.cwd ?? '.');
   const {signal, rootDir, configPath} = options;
   switch (source.kind) {
     case 'archive': {
       const contents = await readArchiveContents(resolve(cwd, source.path), {rootDir, configPath, signal});
-      view.done(`Read ${basename(source.path)}: ${count(contents.files.length, 'file')}`);
-      return {contents, warnings: []};
+      return {name: basename(source.path), contents, warnings: []};
     }
     case 'folder': {
       // A v1 archive is named after its project, which makes no difference to its files.
       const {projectSlug = 'project'} = options;
       const {contents, warnings} = await readFolderContents(source.path, {...options, cwd, projectSlug, format}, host);
-      view.done(`Read ${source.path}: ${count(contents.files.length, 'file')}`);
-      return {contents, warnings};
+      return {name: source.path, contents, warnings};
     }
     default: {
       if (selection === undefined) throw new Error('no backend was chosen');
-      const read = await downloadContents(source, selection, remoteOptions(options), host, view);
-      view.done(`Read bundle ${String(read.bundleId)}: ${count(read.contents.files.length, 'file')}`);
-      return {...read, backend: selection.backend, warnings: []};
+      const read = await downloadContents(source, selection, remoteOptions(options), host);
+      return {...read, name: `bundle ${String(read.bundleId)}`, backend: selection.backend, warnings: []};
     }
   }
 }
@@ -172,14 +169,12 @@ async function downloadContents(
   selection: BundleSelection,
   options: RemoteOptions,
   host: Host,
-  view: StepView,
 ): Promise<{readonly bundleId: BundleId; readonly contents: ArchiveContents}> {
-  const watching = watched(options, view);
-  const bundleId = await findBundleId(source, selection, watching, host);
+  const bundleId = await findBundleId(source, selection, options, host);
   const workspace = await host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');
-    await downloadBundleFrom(selection, {...watching, bundleId, output}, host);
+    await downloadBundleFrom(selection, {...options, bundleId, output}, host);
     const {rootDir, configPath, signal} = options;
     return {bundleId, contents: await readArchiveContents(output, {rootDir, configPath, signal})};
   } finally {
@@ -194,7 +189,7 @@ async function findBundleId(
   host: Host,
 ): Promise<BundleId> {
   if (source.kind === 'bundle' && source.bundleId !== 'latest') return idFor(backend, source.bundleId, options);
-  const open = await openBackend(backend, 'deploy', options, host);
+  const open = await openBackend(backend, options, host);
   if (source.kind === 'bundle') return (await findLatestBundle(open)).bundleId;
   const {bundleId, deployed} = await findRunning(open, source.targetSlug);
   if (bundleId === undefined) throw notRunning(open, source.targetSlug, deployed);

@@ -2,11 +2,9 @@ import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
-import {count} from '../errors/sentence.js';
-import {callBackSafely, resolveBackend, resolveStep, watched, type Host, type StepView} from './steps.js';
+import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {chooseForBundle, idFor, invoke, openBackend} from './open-backend.js';
-import {refuseUnsafe} from './guard/safety.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 
 /** The outcome for one bundle. */
@@ -35,34 +33,8 @@ export interface DeleteBundlesResult {
   readonly deleted: readonly BundleId[];
 }
 
-/**
- * Deletes bundles, one after the other. It goes on if the server refuses one, but stops at a failure that the others
- * would share (credentials, network, rate limit).
- * @throws RuntimeCliError the first failure, if any bundle was not deleted. Its `details` list which were `deleted`,
- * which `failed` and which were `notTried`. An abort counts as such a failure if `signal.reason` is a RuntimeCliError;
- * any other reason is thrown unchanged.
- */
-export async function deleteBundles(options: DeleteBundlesOptions, host: Host): Promise<DeleteBundlesResult> {
-  refuseUnsafe({operation: 'delete'}, host);
-  const {selection, ids} = await host.runSteps([resolveStep], (step) =>
-    step('resolve', async (view) => {
-      const chosen = await resolveBackend(view, () => chooseDeleteBackend(options, host));
-      return {selection: chosen, ids: await resolveIds(chosen, watched(options, view), host)};
-    }),
-  );
-  await options.confirm?.(selection.backend, ids);
-  const title = `Delete ${count(ids.length, 'bundle')}`;
-  return host.runSteps([{name: 'delete', title}], (step) =>
-    step('delete', async (view) => {
-      const result = await deleteBundlesFrom(selection.backend, ids, watched(options, view), host, view);
-      view.done(`Deleted ${count(result.deleted.length, 'bundle')}`);
-      return result;
-    }),
-  );
-}
-
 /** Verifies a deletion and chooses its backend. Sends nothing. */
-async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
+export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const command = ['bundle:delete', ...options.bundleIds, ...flagValue('--project', options.projectSlug)];
   const listing = options.bundleIds.flatMap(namingCapabilities);
@@ -71,26 +43,31 @@ async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): P
   return selection;
 }
 
-async function resolveIds(
+/** The IDs of the bundles to delete, each once. */
+export async function resolveIds(
   {backend}: BackendSelection,
   options: DeleteBundlesOptions,
   host: Host,
 ): Promise<readonly BundleId[]> {
-  const open = await openBackend(backend, 'deploy', options, host);
+  const open = await openBackend(backend, options, host);
   const ids: BundleId[] = [];
   for (const id of options.bundleIds) ids.push(await resolveBundleId(open, id, options));
   return [...new Set(ids)];
 }
 
-/** Deletes bundles with the chosen backend. */
+/**
+ * Deletes bundles with the chosen backend, one after the other. It goes on if the server refuses one, but stops at a
+ * failure that the others would share (credentials, network, rate limit).
+ * @throws RuntimeCliError the first failure, if any bundle was not deleted. Its `details` list which were `deleted`,
+ * which `failed` and which were `notTried`.
+ */
 export async function deleteBundlesFrom(
   name: RuntimeBackend,
   ids: readonly BundleId[],
   options: Omit<DeleteBundlesOptions, 'bundleIds' | 'confirm'>,
   host: Host,
-  view: StepView,
 ): Promise<DeleteBundlesResult> {
-  const open = await openBackend(name, 'deploy', options, host);
+  const open = await openBackend(name, options, host);
   const {projectSlug} = options;
   await host.writes?.before({operation: 'delete', backend: name, projectSlug, bundleIds: ids});
   const deletions: BundleDeletion[] = [];
@@ -102,8 +79,6 @@ export async function deleteBundlesFrom(
     );
     const deletion = {bundleId, error};
     deletions.push(deletion);
-    // The final error says what failed, and for a single bundle the step's outcome says it all.
-    if (error === undefined && ids.length > 1) view.detail(`Deleted bundle ${String(bundleId)}`);
     callBackSafely(() => options.onDeletion?.(deletion));
     if (error !== undefined && !['ERR_REJECTED', 'ERR_BUNDLE_UNKNOWN'].includes(error.code)) break;
   }

@@ -5,17 +5,9 @@ import type {RuntimeBackend} from '../backends/select.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
-import {
-  chooseSourceBackend,
-  describeSource,
-  isRemote,
-  readSource,
-  type BundleSource,
-  type ReadSource,
-  type ReadSourceOptions,
-} from './bundle-source.js';
-import {compareContents, type ContentsDiff} from './compare-contents.js';
-import {resolveBackend, resolveStep, warnAll, type Host} from './steps.js';
+import {describeSource, type BundleSource, type ReadSource, type ReadSourceOptions} from './bundle-source.js';
+import type {ContentsDiff} from './compare-contents.js';
+import type {Host} from './host.js';
 
 /** Options of `diffBundles`. The options for a bundle's content are those of the build directories to compare. */
 export interface DiffBundlesOptions extends ReadSourceOptions {
@@ -49,49 +41,8 @@ export interface DiffBundlesResult extends ContentsDiff {
   readonly warnings: readonly string[];
 }
 
-/**
- * Compares two bundles by the digests of their files. Each is an archive, a build directory (by the rules
- * of a build), an uploaded bundle or what a target runs. Uploaded ones are streamed into a temporary folder.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot download bundles; for everything else a
- * user can cause; `signal.reason` when aborted.
- */
-export async function diffBundles(options: DiffBundlesOptions, host: Host): Promise<DiffBundlesResult> {
-  const {from, to} = options;
-  const remote = [from, to].filter((source) => isRemote(source));
-  // The format of a build directory follows from the other bundle.
-  const [first, second] = from.kind === 'folder' ? (['to', 'from'] as const) : (['from', 'to'] as const);
-  const steps = [
-    ...(remote.length > 0 ? [resolveStep] : []),
-    ...[first, second].map((name) => ({name, title: `Read ${describeSource(options[name])}`})),
-  ];
-  return host.runSteps(steps, async (step) => {
-    options.signal?.throwIfAborted();
-    const command = ['bundle:diff', argumentOf(from), argumentOf(to), ...projectFlag(options)];
-    const choose = () =>
-      chooseSourceBackend(options, remote, command, host).catch(async (error: unknown) => {
-        throw await withAdvice(error, options, host);
-      });
-    const selection = remote.length > 0 ? await step('resolve', (view) => resolveBackend(view, choose)) : undefined;
-    const read = (name: 'from' | 'to', format: BundleFormat) =>
-      step(name, async (view) => {
-        const found = await readSource(options[name], options, {selection, format}, host, view);
-        warnAll(view, found.warnings);
-        return found;
-      });
-    const one = await read(first, 'v2');
-    const other = await read(second, one.contents.format);
-    const [before, after] = first === 'from' ? [one, other] : [other, one];
-    return {
-      before: comparedBundle(from, before, options),
-      after: comparedBundle(to, after, options),
-      ...compareContents(before.contents, after.contents),
-      warnings: [...new Set([...before.warnings, ...after.warnings])],
-    };
-  });
-}
-
 /** Without a download, an archive that was kept is all there is. What is no ID was perhaps meant as a path. */
-async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions, host: Host): Promise<unknown> {
+export async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions, host: Host): Promise<unknown> {
   if (!isRuntimeCliError(error)) return error;
   const {backend, capability, bundleId} = error.details ?? {};
   if (capability === 'download') {
@@ -112,17 +63,20 @@ async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions, host:
   });
 }
 
+/** The command for a comparison. */
+export function diffCommand({from, to, projectSlug}: DiffBundlesOptions): readonly string[] {
+  const project = projectSlug === undefined ? [] : flagValue('--project', projectSlug);
+  return ['bundle:diff', argumentOf(from), argumentOf(to), ...project];
+}
+
 /** The argument of a command that names a source. */
 function argumentOf(source: BundleSource): string {
   if (source.kind === 'running') return `running:${source.targetSlug}`;
   return source.kind === 'bundle' ? String(source.bundleId) : source.path;
 }
 
-function projectFlag({projectSlug}: DiffBundlesOptions): readonly string[] {
-  return projectSlug === undefined ? [] : flagValue('--project', projectSlug);
-}
-
-function comparedBundle(
+/** What a comparison says about one of its bundles. */
+export function comparedBundle(
   source: BundleSource,
   {contents, backend, bundleId}: ReadSource,
   {projectSlug}: DiffBundlesOptions,

@@ -1,13 +1,12 @@
 import {link, lstat, rename, rm} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
-import prettyBytes from 'pretty-bytes';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {callBackSafely, resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {chooseForBundle, idFor, invoke, openBackend, type OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
@@ -52,33 +51,13 @@ export interface DownloadBundleResult {
   readonly verified: boolean;
 }
 
-/**
- * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
- * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
- * @throws RuntimeCliError `ERR_OUTPUT` when the file exists or cannot be written, `ERR_RESPONSE_INVALID` when the
- * response is not an archive, and for everything else a user can cause; `signal.reason` when aborted.
- */
-export async function downloadBundle(options: DownloadBundleOptions, host: Host): Promise<DownloadBundleResult> {
-  const steps = [resolveStep, {name: 'download', title: `Download ${describeBundle(options.bundleId)}`}] as const;
-  return host.runSteps(steps, async (step) => {
-    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDownloadBackend(options, host)));
-    return step('download', async (view) => {
-      const downloaded = await downloadBundleFrom(selection, watched(options, view), host);
-      const {bundleId, size, resumedFrom, sha256} = downloaded;
-      const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
-      view.done(`Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
-      return downloaded;
-    });
-  });
-}
-
 /** `bundle 42`, `the latest bundle` */
 export function describeBundle(bundleId: BundleId): string {
   return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
 }
 
 /** Verifies a download and chooses its backend. Sends nothing. */
-async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
+export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
   const command = ['bundle:download', options.bundleId, ...flagValue('--project', options.projectSlug)];
   const selection = await chooseForBundle(
     options,
@@ -93,7 +72,12 @@ async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host)
   return selection;
 }
 
-/** Downloads a bundle's archive from the chosen backend. */
+/**
+ * Downloads a bundle's archive from the chosen backend to a file, which is created only once it is complete and valid.
+ * An interrupted download is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
+ * @throws RuntimeCliError `ERR_OUTPUT` when the file exists or cannot be written, `ERR_RESPONSE_INVALID` when the
+ * response is not an archive, and for everything else a user can cause; `signal.reason` when aborted.
+ */
 export async function downloadBundleFrom(
   selection: BackendSelection,
   options: DownloadBundleOptions,
@@ -101,7 +85,7 @@ export async function downloadBundleFrom(
 ): Promise<DownloadBundleResult> {
   const {projectSlug, force = false, onProgress} = options;
   // Progress is measured by the bytes in the file.
-  const open = await openBackend(selection.backend, 'download', {...options, onProgress: undefined}, host);
+  const open = await openBackend(selection.backend, {...options, onProgress: undefined}, host);
   const bundleId = await resolveBundleId(open, options.bundleId, options);
   const paths = outputPaths(options, bundleId, host);
   if (options.bundleId === 'latest') await verifyOutputs(paths, force);

@@ -7,7 +7,7 @@ import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../b
 import {createError} from '../errors/index.js';
 import {signalOf} from './open-backend.js';
 import type {CommonOptions} from './options.js';
-import type {Host} from './steps.js';
+import type {Host} from './host.js';
 
 type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout'>;
 

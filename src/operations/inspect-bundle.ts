@@ -1,17 +1,12 @@
-import {posix, resolve} from 'node:path';
+import {posix} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
 import {countMatches, isExclusion, unmatchedWarnings} from '../bundle/index.js';
 import {listPaths} from '../bundle/files/entry-names.js';
 import {hasSensitiveName, secretWarnings} from '../bundle/files/sensitive-files.js';
 import type {RuntimeBackend} from '../backends/select.js';
-import {flagValue} from '../errors/suggest.js';
-import {count} from '../errors/sentence.js';
 import {readArchiveContents, type ArchiveContents, type ArchiveLayoutOptions} from './bundle-contents.js';
-import {chooseForBundle} from './open-backend.js';
-import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
-import {describeBundle, downloadBundleFrom, type DownloadBundleOptions} from './download-bundle.js';
+import type {DownloadBundleOptions} from './download-bundle.js';
 import type {CommonOptions} from './options.js';
-import {namingCapabilities} from './list.js';
 
 /** Options of `inspectArchive`. */
 export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'onEvent'>, ArchiveLayoutOptions {}
@@ -43,58 +38,12 @@ export interface BundleInspection extends ArchiveInspection {
 
 /**
  * Inspects an archive.
- * @param path relative to the host's working directory.
+ * @param archive absolute path
  * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
-export async function inspectArchive(
-  path: string,
-  options: InspectArchiveOptions,
-  host: Pick<Host, 'cwd' | 'runSteps'>,
-): Promise<ArchiveInspection> {
-  return host.runSteps([{name: 'read', title: `Read ${path}`}], (step) =>
-    step('read', async (view) => {
-      const inspection = await readBundle(resolve(host.cwd, path), options);
-      view.done(`Read ${path}: ${count(inspection.files.length, 'file')}`);
-      return inspection;
-    }),
-  );
-}
-
-async function readBundle(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
+export async function inspectFile(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
   const {matchMode, ...contents} = await readArchiveContents(archive, options);
   return {...contents, ...(await analyse(contents, options.signal))};
-}
-
-/**
- * Downloads a bundle to a temporary folder and inspects it.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
-export async function inspectBundle(options: InspectBundleOptions, host: Host): Promise<BundleInspection> {
-  const command = ['bundle:inspect', options.bundleId, ...flagValue('--project', options.projectSlug)];
-  const steps = [
-    resolveStep,
-    {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`},
-  ] as const;
-  return host.runSteps(steps, async (step) => {
-    const selection = await step('resolve', (view) =>
-      resolveBackend(view, () =>
-        chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host),
-      ),
-    );
-    return step('read', async (view) => {
-      const workspace = await host.createTemporaryDirectory();
-      try {
-        const output = resolve(workspace.path, 'archive');
-        const download = {...watched(options, view), output};
-        const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, download, host);
-        const inspection = await readBundle(output, options);
-        view.done(`Read bundle ${String(bundleId)}: ${count(inspection.files.length, 'file')}`);
-        return {backend, projectSlug, bundleId, ...inspection};
-      } finally {
-        await workspace.remove();
-      }
-    });
-  });
 }
 
 /** What the patterns of a bundle match, and what is wrong with it. */

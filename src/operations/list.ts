@@ -9,16 +9,9 @@ import type {
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
-import {count} from '../errors/sentence.js';
-import {invoke, chooseBackend, idFor, openBackend, type OpenBackend, verifySlugs} from './open-backend.js';
-import {
-  defaultListLimit,
-  type ConnectionOptions,
-  type ListBundlesOptions,
-  type ListDeploymentsOptions,
-} from './options.js';
+import {idFor, invoke, type OpenBackend} from './open-backend.js';
+import {defaultListLimit, type ConnectionOptions} from './options.js';
 import {quickLook} from './quick-look.js';
-import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** One page of a project's bundles. */
 export interface ListBundlesResult {
@@ -28,19 +21,6 @@ export interface ListBundlesResult {
   readonly bundles: readonly BundleItem[];
   /** Total number, if the server reports it. */
   readonly total?: number | undefined;
-}
-
-/**
- * Lists the bundles of a project.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
-export async function listBundles(options: ListBundlesOptions, host: Host): Promise<ListBundlesResult> {
-  const {projectSlug} = options;
-  const list = {title: 'List the bundles', capability: 'list', noun: 'bundle', place: `in ${projectSlug}`} as const;
-  const {backend, items, total} = await runList(options, list, host, (open, range) =>
-    collectPages(range, (part) => listPage(open, part)),
-  );
-  return {backend, projectSlug, bundles: items, total};
 }
 
 /**
@@ -132,25 +112,8 @@ export interface ListDeploymentsResult {
   readonly total?: number | undefined;
 }
 
-/**
- * Lists the deployments to a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
-export async function listDeployments(options: ListDeploymentsOptions, host: Host): Promise<ListDeploymentsResult> {
-  const {projectSlug, targetSlug} = options;
-  const list = {
-    title: `List the deployments to ${targetSlug}`,
-    capability: 'history',
-    noun: 'deployment',
-    place: `to ${targetSlug}`,
-  } as const;
-  const collect = (open: OpenBackend, range: ListRange) => collectDeployments(open, targetSlug, range);
-  const {backend, items, total} = await runList(options, list, host, collect);
-  return {backend, projectSlug, targetSlug, deployments: items, total};
-}
-
 /** A part of the deployments to a target. What is skipped is read too: the live one may be there. */
-async function collectDeployments(open: OpenBackend, targetSlug: string, range: ListRange) {
+export async function collectDeployments(open: OpenBackend, targetSlug: string, range: ListRange) {
   const page = (part: ListRange) => historyPage(open, targetSlug, part);
   const {items, total} = await collectPages(range, page);
   const newer = range.offset === 0 ? [] : (await collectPages({limit: range.offset, offset: 0}, page)).items;
@@ -215,38 +178,6 @@ export function notRunning({context, commandFlags = []}: OpenBackend, targetSlug
       : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
     {suggestions: [`Check its deployments: ${commandLine('bundle:history', ...flags)}`]},
   );
-}
-
-/** What to list. */
-interface ListKind {
-  readonly title: string;
-  readonly capability: BackendCapability;
-  readonly noun: string;
-  /** Where to look for it: `in my-shop`. */
-  readonly place: string;
-}
-
-/** Chooses the backend of a list and collects its pages. */
-async function runList<Item>(
-  options: ListBundlesOptions | ListDeploymentsOptions,
-  {title, capability, noun, place}: ListKind,
-  host: Host,
-  collect: (open: OpenBackend, range: ListRange) => Promise<Omit<ListResult<Item>, 'raw'>>,
-): Promise<{readonly backend: RuntimeBackend; readonly items: readonly Item[]; readonly total?: number | undefined}> {
-  return host.runSteps([resolveStep, {name: 'list', title}], async (step) => {
-    options.signal?.throwIfAborted();
-    verifySlugs(options);
-    const range = listRange(options);
-    const {backend} = await step('resolve', (view) =>
-      resolveBackend(view, () => chooseBackend(options.preference, options, [capability], host)),
-    );
-    return step('list', async (view) => {
-      const open = await openBackend(backend, 'deploy', watched(options, view), host);
-      const {items, total} = await collect(open, range);
-      view.done(items.length === 0 ? `Found no ${noun}s ${place}` : `Found ${count(items.length, noun)}`);
-      return {backend, items, total};
-    });
-  });
 }
 
 /** The largest page that servers return. */

@@ -25,9 +25,9 @@ import {
 import {optionProblems, problemsOf, rejectProblems, slugProblems} from '../settings/option-problems.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
-import type {CommonOptions, ConnectionOptions, Phase} from './options.js';
+import type {CommonOptions, ConnectionOptions, OperationProgress} from './options.js';
 import {requestSeconds} from '../settings/schemas.js';
-import {callBackSafely, type Host} from './steps.js';
+import {callBackSafely, type Host} from './host.js';
 
 /** What choosing and opening a backend needs. */
 export type BackendCallOptions = CommonOptions &
@@ -81,6 +81,20 @@ export async function chooseBackend(
   throw notConfigured(backend, missing, options, host.env);
 }
 
+/**
+ * Verifies a call and chooses a backend that has `capabilities`. Sends nothing.
+ * @throws RuntimeCliError for invalid slugs, and as `chooseBackend`.
+ */
+export async function chooseCapable(
+  options: BackendCallOptions & {readonly preference: RuntimeBackendPreference},
+  capabilities: readonly BackendCapability[],
+  host: Host,
+): Promise<BackendSelection> {
+  options.signal?.throwIfAborted();
+  verifySlugs(options);
+  return chooseBackend(options.preference, options, capabilities, host);
+}
+
 /** Chooses for `auto`. An Api connection that is configured but invalid is an error, never a reason to use legacy. */
 async function chooseAutomatically(options: BackendCallOptions, host: Host): Promise<BackendSelection> {
   const [apiMissing, legacyMissing, apiUnfit] = await Promise.all([
@@ -101,15 +115,18 @@ function withoutSlugs(options: BackendCallOptions): CallWithoutSlugs {
   return {...options, projectSlug: undefined, targetSlug: undefined};
 }
 
-/** Opens a backend for one call: validates its options and creates its client. */
+/**
+ * Opens a backend for one call: validates its options and creates its client.
+ * @param onUpload called with the bytes of the body that are sent
+ */
 export async function openBackend(
   name: string,
-  phase: Phase,
   options: BackendCallOptions & {readonly once?: boolean},
   host: Host,
+  onUpload?: (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => void,
 ): Promise<OpenBackend> {
   const backend = registryOf(options).get(name);
-  const {projectSlug, targetSlug, wait, rateLimit, once, onRetry, onProgress} = options;
+  const {projectSlug, targetSlug, wait, rateLimit, once, onRetry} = options;
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, host.env)];
   const context = await createBackendContext({
     projectSlug,
@@ -130,17 +147,12 @@ export async function openBackend(
       host.maskSecret?.(secret);
     },
     onRetry: onRetry && ((event) => callBackSafely(() => onRetry(event))),
-    // Only an upload is measured in the bytes of its body.
-    onProgress:
-      phase === 'upload' && onProgress
-        ? (progress) => callBackSafely(() => onProgress({phase, ...progress}))
-        : undefined,
+    onProgress: onUpload && ((progress) => callBackSafely(() => onUpload(progress))),
     onCleanup: host.onCleanup,
   });
   return {
     ...{backend, context, secrets, commandFlags: host.commandFlags},
-    reopen: (changes) =>
-      openBackend(name, phase, {...options, onProgress: undefined, onRetry: undefined, ...changes}, host),
+    reopen: (changes) => openBackend(name, {...options, onRetry: undefined, ...changes}, host),
   };
 }
 

@@ -15,7 +15,7 @@ import type {PushRecords, UploadStates} from './push/records.js';
  * The current phase of an operation. `slot`: waiting for another deployment to the target to end. `check`: looking at
  * what was deployed.
  */
-export type Phase = 'build' | 'upload' | 'slot' | 'deploy' | 'wait' | 'check' | 'download';
+export type Phase = 'build' | 'upload' | 'slot' | 'wait' | 'check' | 'download';
 
 /**
  * Progress of a phase: bytes for a build, an upload or a download, percent for a deployment (without `total` if the

@@ -1,13 +1,11 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {createError} from '../errors/index.js';
-import {count} from '../errors/sentence.js';
-import {deleteBundlesFrom, type DeleteBundlesResult} from './delete-bundles.js';
-import {refuseUnsafe} from './guard/safety.js';
+import type {DeleteBundlesResult} from './delete-bundles.js';
 import {collectPages, createdTime, listPage, readHistory} from './list.js';
-import {chooseBackend, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
+import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
+import type {Host} from './host.js';
 import {listTargets} from './targets.js';
 
 /** Which bundles `pruneBundles` removes: those to which all of this applies. */
@@ -50,55 +48,8 @@ export interface TargetHistory {
 
 const defaultKeep = 10;
 
-/**
- * Deletes bundles that are no longer needed. It never deletes a bundle that a target runs, that is being deployed, that
- * a target could be rolled back to (as far as `keep` goes), or that is still being uploaded. Everything is checked
- * again right before the deletion.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot list the targets and their deployments;
- * `ERR_REJECTED` if the server does not report what a target runs; as `deleteBundles`. `signal.reason` when aborted.
- */
-export async function pruneBundles(options: PruneBundlesOptions, host: Host): Promise<PruneBundlesResult> {
-  const {projectSlug, dryRun = false} = options;
-  verifyRules(options);
-  refuseUnsafe({operation: 'delete'}, host);
-  const steps = [resolveStep, {name: 'find', title: `Find the bundles of ${projectSlug} to prune`}] as const;
-  const {backend, found, kept} = await host.runSteps(steps, async (step) => {
-    options.signal?.throwIfAborted();
-    verifySlugs(options);
-    const needed = ['delete', 'list', 'targets', 'history'] as const;
-    const choose = async () => chooseBackend(options.preference, options, needed, host);
-    const chosen = await step('resolve', (view) => resolveBackend(view, choose));
-    return step('find', async (view) => {
-      const open = await openBackend(chosen.backend, 'deploy', watched(options, view), host);
-      const {prune, bundles} = await findPrunable(open, options, host);
-      view.done(`Found ${String(prune.length)} of ${count(bundles, 'bundle')} to prune`);
-      return {backend: chosen.backend, found: prune, kept: bundles - prune.length};
-    });
-  });
-  const result = {backend, projectSlug, dryRun, found, kept, deleted: []};
-  if (found.length === 0) return result;
-  if (dryRun) {
-    const bundleIds = found.map(({bundleId}) => bundleId);
-    await host.writes?.before({operation: 'delete', backend, projectSlug, bundleIds}, {dryRun});
-    return result;
-  }
-  await options.confirm?.(backend, found);
-  const title = `Delete ${count(found.length, 'bundle')}`;
-  return host.runSteps([{name: 'delete', title}], (step) =>
-    step('delete', async (view) => {
-      const watching = watched(options, view);
-      const ids = await stillPrunable(found, await openBackend(backend, 'deploy', watching, host), options, host);
-      const spared = found.filter(({bundleId}) => !ids.includes(bundleId));
-      for (const {bundleId} of spared) view.warn(`Bundle ${String(bundleId)} is needed again, so it was not deleted.`);
-      if (ids.length === 0) return result;
-      const {deleted} = await deleteBundlesFrom(backend, ids, watching, host, view);
-      view.done(`Deleted ${count(deleted.length, 'bundle')}`);
-      return {...result, deleted};
-    }),
-  );
-}
-
-function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): void {
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for rules that could delete everything. */
+export function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): void {
   if (!Number.isInteger(keep) || keep < 1) {
     throw createError('ERR_OPTION_INVALID', `keep must be an integer of at least 1, not ${String(keep)}.`);
   }
@@ -108,7 +59,7 @@ function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): void {
 }
 
 /** Reads what a project has and runs. The histories are last: a deployment that starts meanwhile is seen. */
-async function findPrunable(
+export async function findPrunable(
   open: OpenBackend,
   rules: PruneRules,
   host: Host,
@@ -124,7 +75,7 @@ async function findPrunable(
 }
 
 /** Of the bundles that were found, those that are still not needed, oldest first. */
-async function stillPrunable(
+export async function stillPrunable(
   found: readonly BundleItem[],
   open: OpenBackend,
   rules: PruneRules,

@@ -1,13 +1,11 @@
 import {shownUrl} from '../backends/answers.js';
-import type {BackendCapability, DeploymentItem, TargetItem} from '../backends/contract.js';
+import type {DeploymentItem, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {commandLine, flagValue} from '../errors/suggest.js';
-import {count} from '../errors/sentence.js';
 import {listPages, liveDeployment, readHistory} from './list.js';
-import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from './open-backend.js';
+import {invoke, type OpenBackend} from './open-backend.js';
 import type {ListDeploymentsOptions} from './options.js';
-import {resolveBackend, resolveStep, watched, type Host} from './steps.js';
 
 /** Options of `getProjectStatus`. */
 export type ProjectStatusOptions = Omit<ListDeploymentsOptions, 'targetSlug' | 'limit' | 'offset'> & {
@@ -40,36 +38,8 @@ export interface ProjectStatus {
   readonly targets: readonly TargetStatus[];
 }
 
-/**
- * Tells what each target of a project runs, where, and what is being deployed to it.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none
- * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause.
- * `signal.reason` when aborted.
- */
-export async function getProjectStatus(options: ProjectStatusOptions, host: Host): Promise<ProjectStatus> {
-  const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
-  const steps = [resolveStep, {name: 'status', title: `Look at the targets of ${projectSlug}`}] as const;
-  return host.runSteps(steps, async (step) => {
-    options.signal?.throwIfAborted();
-    verifySlugs(options);
-    const capabilities: readonly BackendCapability[] = targetSlug === undefined ? ['history', 'targets'] : ['history'];
-    const choose = async () => chooseBackend(options.preference, options, capabilities, host);
-    const {backend} = await step('resolve', (view) => resolveBackend(view, () => choose().catch(withTarget)));
-    return step('status', async (view) => {
-      const open = await openBackend(backend, 'deploy', watched(options, view), host);
-      const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
-      const items = listed ? await listTargets(open) : [await knownTarget(open, targetSlug)];
-      const targets: TargetStatus[] = [];
-      for (const item of items) targets.push(await targetStatus(open, item));
-      view.done(
-        targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`,
-      );
-      return {backend, projectSlug, targets};
-    });
-  });
-}
-
-function withTarget(error: unknown): never {
+/** Says of a backend that cannot list targets what to pass. */
+export function withTarget(error: unknown): never {
   if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'targets') throw error;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
@@ -82,7 +52,8 @@ function withTarget(error: unknown): never {
   );
 }
 
-async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): Promise<TargetStatus> {
+/** What a target runs, and what is happening to it. */
+export async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): Promise<TargetStatus> {
   const items = await readHistory(open, targetSlug);
   const [newest] = items;
   const live = liveDeployment(items);
@@ -108,7 +79,7 @@ export async function listTargets(open: OpenBackend): Promise<readonly TargetIte
  * @throws RuntimeCliError `ERR_REJECTED` if the backend lists targets and this is none of them: a misspelled one must
  * not look like one that nothing was deployed to.
  */
-async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
+export async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   if (open.backend.listTargets === undefined) return {targetSlug};
   const targets = await listTargets(open);
   const known = targets.find((item) => item.targetSlug === targetSlug);
@@ -154,32 +125,13 @@ export interface FoundTarget {
   readonly url: string;
 }
 
-/**
- * Finds the URL of a target.
- * @throws RuntimeCliError `ERR_REJECTED` if the server reports none; for everything else a user can cause.
- */
-export async function findTarget(
-  options: ProjectStatusOptions & {readonly targetSlug: string},
-  host: Host,
-): Promise<FoundTarget> {
-  const {projectSlug, targetSlug} = options;
-  const {backend, targets} = await getProjectStatus(options, host);
-  const [target] = targets;
-  if (target?.url !== undefined) return {backend, projectSlug, targetSlug, url: target.url};
-  const deployed = target?.live !== undefined || target?.underway !== undefined;
-  throw createError(
-    'ERR_REJECTED',
-    deployed
-      ? `The ${backend} backend does not report the URL of the target "${targetSlug}".`
-      : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
-    {
-      suggestions: deployed
-        ? [`Look for it on the website of the hosting service.`]
-        : [`Run: ${pushCommand({projectSlug, targetSlug})}`],
-    },
-  );
-}
-
-function pushCommand({projectSlug, targetSlug}: Pick<FoundTarget, 'projectSlug' | 'targetSlug'>): string {
+/** The command that deploys to a target. */
+export function pushCommand({
+  projectSlug,
+  targetSlug,
+}: {
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+}): string {
   return commandLine('bundle:push', ...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug));
 }

@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
 import {createProject} from '../operations/test-host.js';
 import {startRecordingServer, type RecordingServer} from '../recording-server.js';
+import {pushRuntimeBundle} from '../../src/pipelines/push.js';
 
 function options({origin}: RecordingServer): PushRuntimeBundleBackendOptions {
   return {

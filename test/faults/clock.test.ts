@@ -1,10 +1,9 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
-import {listBundles} from '../../src/operations/list.js';
-import {waitForDeployment} from '../../src/operations/deploy/wait-for-deployment.js';
 import {createProject} from '../operations/test-host.js';
 import {startRecordingServer, type Reply} from '../recording-server.js';
+import {deployBundle, waitForDeployment} from '../../src/pipelines/deploy.js';
+import {listBundles} from '../../src/pipelines/read.js';
 
 const year = 365 * 24 * 3_600_000;
 const jumps = [

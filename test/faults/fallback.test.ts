@@ -1,11 +1,11 @@
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
-import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
 import {faultLines, type FaultLine} from './faults.js';
 import {done} from './outcomes.js';
 import type {CellCall, MatrixRequest} from './requests.js';
 import {checkCell, runCell, type CellResult} from './run-cell.js';
+import {deployBundle} from '../../src/pipelines/deploy.js';
+import {pushRuntimeBundle} from '../../src/pipelines/push.js';
 
 /** A definite rejection of an upload before it was executed; nothing else makes `auto` go to legacy. */
 const uploadFallsBackOn = [400, 401, 403, 404, 405, 406, 415];

@@ -1,15 +1,13 @@
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
-import {deleteBundles} from '../../src/operations/delete-bundles.js';
-import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
-import {downloadBundle} from '../../src/operations/download-bundle.js';
-import type {Host} from '../../src/operations/steps.js';
-import {listBundles} from '../../src/operations/list.js';
+import type {Host} from '../../src/operations/host.js';
 import type {CommonOptions} from '../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
-import {waitForDeployment} from '../../src/operations/deploy/wait-for-deployment.js';
 import type {FaultLine, RequestKind} from './faults.js';
 import {done, polled, type Outcome} from './outcomes.js';
 import {deploymentId, type RequestName} from './right-answers.js';
+import {deleteBundles} from '../../src/pipelines/delete.js';
+import {deployBundle, waitForDeployment} from '../../src/pipelines/deploy.js';
+import {pushRuntimeBundle} from '../../src/pipelines/push.js';
+import {downloadBundle, listBundles} from '../../src/pipelines/read.js';
 
 /** What a cell calls an operation with. */
 export interface CellCall {

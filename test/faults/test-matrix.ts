@@ -3,12 +3,12 @@ import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {buildBundle} from '../../src/operations/build-bundle.js';
 import {createProject} from '../operations/test-host.js';
 import {faultLines, type FaultLine} from './faults.js';
 import {afterOne, type Outcome} from './outcomes.js';
 import type {MatrixRequest} from './requests.js';
 import {checkCell, runCell, type CellResult, type CellSupplies} from './run-cell.js';
+import {buildBundle} from '../../src/pipelines/build.js';
 
 /** More than the buffers of a connection take. */
 const largeBytes = 16 * 1024 * 1024;

@@ -2,8 +2,8 @@ import {writeFileSync} from 'node:fs';
 import {readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {buildBundle, previewBuild} from '../../src/operations/build-bundle.js';
 import {createProject, smallBuild} from './test-host.js';
+import {buildBundle, previewBuild} from '../../src/pipelines/build.js';
 
 const foreign: readonly (readonly [output: string, file: string, content: string | Buffer])[] = [
   ['package', 'package.json', '{"name": "shop", "version": "1.0.0"}'],

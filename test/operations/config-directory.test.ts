@@ -2,9 +2,9 @@ import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend} from '../../src/backends/contract.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
-import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
-import type {Host} from '../../src/operations/steps.js';
+import type {Host} from '../../src/operations/host.js';
 import {createProject} from './test-host.js';
+import {pushRuntimeBundle} from '../../src/pipelines/push.js';
 
 test.each([
   ['the folder of the configuration file', '/etc/shop', undefined, '/etc/shop'],

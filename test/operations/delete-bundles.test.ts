@@ -1,8 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {deleteBundles, type BundleDeletion, type DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
+import type {BundleDeletion, DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
 import {createError} from '../../src/errors/index.js';
-import {listBundles} from '../../src/operations/list.js';
 import {startService, type Service} from './pushed-bundles.js';
+import {deleteBundles} from '../../src/pipelines/delete.js';
+import {listBundles} from '../../src/pipelines/read.js';
 
 function remove({connection, project}: Service, options: Partial<DeleteBundlesOptions>) {
   return deleteBundles({...connection, preference: 'legacy', bundleIds: [], ...options}, project.host);

@@ -4,13 +4,14 @@ import {chmod, cp, mkdir, readdir, rename, rm, symlink, writeFile} from 'node:fs
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {buildBundle} from '../../src/operations/build-bundle.js';
 import type {BundleContents, ContentFile} from '../../src/operations/bundle-contents.js';
 import {bundleSource} from '../../src/operations/bundle-source.js';
 import {compareContents} from '../../src/operations/compare-contents.js';
-import {diffBundles, type DiffBundlesOptions} from '../../src/operations/diff-bundles.js';
+import type {DiffBundlesOptions} from '../../src/operations/diff-bundles.js';
 import {createProject, smallBuild, type TestProject} from './test-host.js';
 import {startService} from './pushed-bundles.js';
+import {buildBundle} from '../../src/pipelines/build.js';
+import {diffBundles} from '../../src/pipelines/diff.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

@@ -5,11 +5,12 @@ import {describe, expect, test} from 'vitest';
 import type {Backend} from '../../src/backends/contract.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
-import {downloadBundle, type DownloadBundleOptions} from '../../src/operations/download-bundle.js';
+import type {DownloadBundleOptions} from '../../src/operations/download-bundle.js';
 import type {OperationProgress} from '../../src/operations/options.js';
 import {startRecordingServer, type RecordedRequest, type Reply} from '../recording-server.js';
 import {startService, type Service} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
+import {downloadBundle} from '../../src/pipelines/read.js';
 
 function download({connection, project}: Service, options: Partial<DownloadBundleOptions> = {}) {
   return downloadBundle({...connection, preference: 'legacy', bundleId: 1, ...options}, project.host);

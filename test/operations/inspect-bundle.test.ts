@@ -1,10 +1,10 @@
 import {mkdir, readdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {buildBundle} from '../../src/operations/build-bundle.js';
-import {inspectArchive, inspectBundle} from '../../src/operations/inspect-bundle.js';
 import {startService} from './pushed-bundles.js';
 import {createProject, smallBuild} from './test-host.js';
+import {buildBundle} from '../../src/pipelines/build.js';
+import {inspectArchive, inspectBundle} from '../../src/pipelines/read.js';
 
 describe('looking into an archive file', () => {
   test('shows its configuration, what each pattern matches, its files and its problems', async () => {

@@ -1,14 +1,10 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import type {BundleId, BundleItem, DeploymentItem} from '../../src/backends/contract.js';
-import {listBundles} from '../../src/operations/list.js';
-import {
-  planPrune,
-  pruneBundles,
-  type PruneBundlesOptions,
-  type PruneRules,
-} from '../../src/operations/prune-bundles.js';
+import {planPrune, type PruneBundlesOptions, type PruneRules} from '../../src/operations/prune-bundles.js';
 import {startService, type Service} from './pushed-bundles.js';
+import {pruneBundles} from '../../src/pipelines/delete.js';
+import {listBundles} from '../../src/pipelines/read.js';
 
 const now = new Date('2026-06-30T12:00:00Z');
 const dayMs = 86_400_000;
@@ -162,7 +158,7 @@ describe('pruning', () => {
     for (let pushes = 0; pushes < 3; pushes += 1) await service.push();
     const {runtime, connection, project} = service;
     const confirm = async () => {
-      const {deployBundle} = await import('../../src/operations/deploy/deploy-bundle.js');
+      const {deployBundle} = await import('../../src/pipelines/deploy.js');
       await deployBundle(
         {...connection, preference: 'legacy', bundleId: 2, targetSlug: 'live', wait: true, pollInterval: 0.01},
         project.host,

@@ -1,9 +1,9 @@
 import {onTestFinished} from 'vitest';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
 import type {ConnectionOptions} from '../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing.js';
 import {createProject, type TestProject} from './test-host.js';
+import {pushRuntimeBundle} from '../../src/pipelines/push.js';
 
 /** A runtime, a project, and how to reach the one from the other. */
 export interface Service {

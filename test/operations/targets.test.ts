@@ -3,12 +3,11 @@ import {shownUrl} from '../../src/backends/answers.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import {lookAfter} from '../../src/operations/deploy/after-deployment.js';
-import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
-import {listDeployments} from '../../src/operations/list.js';
-import {findTarget, getProjectStatus} from '../../src/operations/targets.js';
 import {startRecordingServer, type Reply} from '../recording-server.js';
 import {startService} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
+import {deployBundle} from '../../src/pipelines/deploy.js';
+import {listDeployments, findTarget, getProjectStatus} from '../../src/pipelines/read.js';
 
 describe('the status of a project', () => {
   test('tells for each target what runs, what is under way, and where', async () => {

@@ -2,7 +2,7 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {createTemporaryDirectory} from '../../src/files/temporary-directory.js';
-import {runStepsSilently, type Host} from '../../src/operations/steps.js';
+import type {Host} from '../../src/operations/host.js';
 
 /** A folder with a build, and a host whose temporary folders lie in it. */
 export interface TestProject extends AsyncDisposable {
@@ -44,7 +44,6 @@ export async function createProject(
       logger: {debug: write, info: write, warn: write},
       userAgent: 'mycli/0.0.0-test',
       now: () => new Date(),
-      runSteps: runStepsSilently,
       createTemporaryDirectory: () => createTemporaryDirectory(temporary, process.pid),
     },
     async [Symbol.asyncDispose]() {

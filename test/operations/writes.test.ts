@@ -1,14 +1,14 @@
 import {describe, expect, test} from 'vitest';
 import type {PlannedWrite} from '../../src/backends/contract.js';
 import {createError} from '../../src/errors/index.js';
-import {deleteBundles} from '../../src/operations/delete-bundles.js';
-import {deployBundle} from '../../src/operations/deploy/deploy-bundle.js';
-import {promoteBundle} from '../../src/operations/deploy/promote-bundle.js';
-import {rollbackBundle} from '../../src/operations/deploy/rollback-bundle.js';
 import type {PushRecord} from '../../src/operations/push/records.js';
-import {previewPush, pushRuntimeBundle} from '../../src/operations/push/push-runtime-bundle.js';
-import type {Host, WriteFacts} from '../../src/operations/steps.js';
+import type {Host, WriteFacts} from '../../src/operations/host.js';
 import {startService, type Service} from './pushed-bundles.js';
+import {deleteBundles} from '../../src/pipelines/delete.js';
+import {deployBundle} from '../../src/pipelines/deploy.js';
+import {promoteBundle} from '../../src/pipelines/promote.js';
+import {previewPush, pushRuntimeBundle} from '../../src/pipelines/push.js';
+import {rollbackBundle} from '../../src/pipelines/rollback.js';
 
 const veto = createError('ERR_VETOED', 'A freeze.');
 

@@ -3,7 +3,7 @@ import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createSweptDirectory} from '../../../src/files/temporary-directory.js';
-import {runStepsSilently, type Host} from '../../../src/operations/steps.js';
+import type {Host} from '../../../src/operations/host.js';
 
 /** A project to push, and the folder where its pushes keep data. */
 export interface TestProject extends AsyncDisposable {
@@ -27,7 +27,6 @@ export async function makeProject(size: number): Promise<TestProject> {
       logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},
       userAgent: 'mycli/0.0.0-test',
       now: () => new Date(),
-      runSteps: runStepsSilently,
       createTemporaryDirectory: () => createSweptDirectory(root),
     },
     [Symbol.asyncDispose]: () => rm(root, {recursive: true, force: true}),

@@ -9,7 +9,7 @@ import {describe, expect, test} from 'vitest';
 import {callInContext} from '../../../src/backends/call.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {uploadStateFiles} from '../../../src/cli/command/upload-states.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {s3Backend} from '../src/backend.js';
 import {makeProject} from './test-project.js';
 import {startProxy, type Proxy} from './proxy.js';

@@ -5,7 +5,7 @@ import type {BackendRegistry} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
-import type {Host} from '../../operations/steps.js';
+import type {Host} from '../../operations/host.js';
 import type {CommandContext} from '../command/command-context.js';
 import {repeatedFlags} from '../command/flags.js';
 import {commandHost} from '../command/operation-options.js';

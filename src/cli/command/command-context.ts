@@ -4,7 +4,7 @@ import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import type {Environment, Logger} from '../../http/types.js';
 import type {CredentialFile} from '../credentials/credential-file.js';
-import type {EventFeed} from '../../operations/event-feed.js';
+import type {EventFeed} from '../../pipelines/event-feed.js';
 import type {Output} from '../output/output.js';
 import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from '../process/session.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';

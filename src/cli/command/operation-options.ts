@@ -1,8 +1,9 @@
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
+import type {EventBody} from '../../operations/events.js';
 import type {GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
-import type {Host, RunSteps} from '../../operations/steps.js';
+import type {PipelineHost} from '../../pipelines/host.js';
 import {definitions, settingKeys} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/schemas.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
@@ -222,7 +223,7 @@ const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollbac
 export function commandHost(
   context: CommandContext,
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
-): Host {
+): PipelineHost {
   const {
     cwd,
     configDirectory,
@@ -244,22 +245,18 @@ export function commandHost(
     warn: (message) => output.warn(message),
   };
   let changing: string | undefined;
-  const change = (title: string | undefined) => {
-    changing = title;
-    noteChange(title);
+  const onEvent = (event: EventBody) => {
+    if (event.type === 'warning') output.warn(event.message);
+    else events?.emit(event);
+    if (event.type !== 'step' || !changingSteps.has(event.step)) return;
+    changing = event.status === 'started' ? event.title : undefined;
+    noteChange(changing);
   };
-  const runSteps: RunSteps = async (steps, operation) => {
-    const {createStepRunner} = await import('../../progress/run-steps.js');
-    const shown = createStepRunner(output, resolved);
-    const run = events ? (await import('../../operations/event-feed.js')).followSteps(shown, events) : shown;
-    return run(steps, (step) =>
-      operation((name, run) =>
-        step(name, async (view) => {
-          if (changingSteps.has(name)) change(steps.find((declared) => declared.name === name)?.title);
-          return run(view).finally(() => change(undefined));
-        }),
-      ),
-    );
+  const terminal = {
+    ...{interactive: output.interactive, color: output.color, unicode: output.unicode, stream: output.stream},
+    settings: resolved,
+    info: (line: string) => output.info(line),
+    clean: (text: string) => output.clean(text),
   };
   const createTemporaryDirectory = () => temporary.create();
   // While plugins are asked, nothing has been sent.
@@ -271,7 +268,7 @@ export function commandHost(
   const writes = config && writeObserver(context, config, whileUnchanged);
   const about = {cwd, configDirectory, env, safety, ownFiles, userAgent, secrets, commandFlags};
   const maskSecret = (secret: string) => output.addSecrets([secret]);
-  return {...about, logger, maskSecret, now, runSteps, writes, onCleanup, createTemporaryDirectory};
+  return {...about, logger, maskSecret, now, terminal, onEvent, writes, onCleanup, createTemporaryDirectory};
 }
 
 /** Asks plugins before changes, and remembers what they are told after the command. */
@@ -279,7 +276,7 @@ function writeObserver(
   {output, signal, noteWrite, noteEndedWrite}: CommandContext,
   config: PluginConfig,
   whileUnchanged: (ask: () => Promise<void>) => Promise<void>,
-): NonNullable<Host['writes']> {
+): NonNullable<PipelineHost['writes']> {
   let allowed: AllowedWrite | undefined;
   const note = (write: AllowedWrite) => {
     allowed = write;

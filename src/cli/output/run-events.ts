@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {createError, exitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {EventFeed} from '../../operations/event-feed.js';
+import {EventFeed} from '../../pipelines/event-feed.js';
 import type {EventError, RuntimeEvent} from '../../operations/events.js';
 import {openDescriptor, openFile, placeOf, stdout, type Destination} from './event-destination.js';
 import type {JsonDocument, Output} from './output.js';

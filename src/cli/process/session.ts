@@ -4,7 +4,7 @@ import type {PlannedWrite} from '../../backends/contract.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {createRedactor, isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
-import type {WriteFacts} from '../../operations/steps.js';
+import type {WriteFacts} from '../../operations/host.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';

@@ -73,7 +73,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, context.cwd))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
-    const {buildBundle, buildBundleInto, previewBuild} = await import('../../operations/build-bundle.js');
+    const {buildBundle, buildBundleInto, previewBuild} = await import('../../pipelines/build.js');
     const {renderBuild, renderBuildPreview} = await import('../../cli/render/push.js');
     const {cwd, signal} = context;
     const host = commandHost(context);

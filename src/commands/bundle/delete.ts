@@ -38,7 +38,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
       needs: ['projectSlug'],
     });
     const {projectSlug} = values;
-    const {deleteBundles} = await import('../../operations/delete-bundles.js');
+    const {deleteBundles} = await import('../../pipelines/delete.js');
     const ask = async (backend: string, bundleIds: readonly (string | number)[]) => {
       const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
       const question = `Delete ${what} of ${projectSlug} (${backend})?`;

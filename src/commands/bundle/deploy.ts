@@ -56,8 +56,8 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       needs: ['projectSlug', 'targetSlug'],
     });
     const {projectSlug, targetSlug} = values;
-    const {deployBundle} = await import('../../operations/deploy/deploy-bundle.js');
-    const {timed} = await import('../../progress/run-steps.js');
+    const {deployBundle} = await import('../../pipelines/deploy.js');
+    const {timed} = await import('../../pipelines/progress-text.js');
     const {renderDeployment} = await import('../../cli/render/deployment.js');
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const deploy = {

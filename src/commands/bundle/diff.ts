@@ -54,7 +54,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     const settings = await context.loadSettings();
     const {buildDirectory, message, ...content} = await bundleOptions(settings);
     const local = {...content, from, to, signal, cwd, projectSlug: settings.projectSlug?.value};
-    const {diffBundles} = await import('../../operations/diff-bundles.js');
+    const {diffBundles} = await import('../../pipelines/diff.js');
     const {renderDiff} = await import('../../cli/render/diff.js');
     const diff = async () => {
       if (![from, to].some((source) => isRemote(source))) return diffBundles(local, commandHost(context));

@@ -46,7 +46,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
       needs: ['projectSlug'],
     });
     const {projectSlug} = values;
-    const {downloadBundle} = await import('../../operations/download-bundle.js');
+    const {downloadBundle} = await import('../../pipelines/read.js');
     const {cwd} = context;
     const result = await downloadBundle(
       {...connection, projectSlug, bundleId: this.args.bundle, output, force, cwd},

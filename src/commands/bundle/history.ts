@@ -27,7 +27,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
       needs: ['projectSlug', 'targetSlug'],
     });
     const {projectSlug, targetSlug} = values;
-    const {listDeployments} = await import('../../operations/list.js');
+    const {listDeployments} = await import('../../pipelines/read.js');
     const {limit, offset, all} = this.flags;
     const range = {limit: all ? Infinity : limit, offset};
     const result = await listDeployments({...connection, projectSlug, targetSlug, ...range}, host);

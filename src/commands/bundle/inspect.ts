@@ -38,7 +38,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   }
 
   async #read(context: CommandContext) {
-    const {inspectArchive, inspectBundle} = await import('../../operations/inspect-bundle.js');
+    const {inspectArchive, inspectBundle} = await import('../../pipelines/read.js');
     const {bundle} = this.args;
     const {signal, cwd} = context;
     const settings = await context.loadSettings();

@@ -28,7 +28,7 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
       needs: ['projectSlug'],
     });
     const {projectSlug} = values;
-    const {listBundles} = await import('../../operations/list.js');
+    const {listBundles} = await import('../../pipelines/read.js');
     const {limit, offset, all} = this.flags;
     const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
     return renderBundles(result, columns, context.output, context.now());

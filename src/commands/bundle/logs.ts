@@ -42,7 +42,7 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
     const show = (lines: readonly string[]) => {
       for (const line of lines) output.result(line);
     };
-    const {readDeploymentLogs} = await import('../../operations/deploy/read-logs.js');
+    const {readDeploymentLogs} = await import('../../pipelines/read.js');
     const read = {...connection, projectSlug, targetSlug, deploymentId, follow};
     const result = await readDeploymentLogs({...read, onLines: output.json ? undefined : show}, host);
     return {...result} satisfies Body<BundleLogsDocument>;

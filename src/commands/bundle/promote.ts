@@ -46,8 +46,8 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     });
     const {projectSlug, targetSlug} = values;
     const {from} = this.flags;
-    const {promoteBundle} = await import('../../operations/deploy/promote-bundle.js');
-    const {timed} = await import('../../progress/run-steps.js');
+    const {promoteBundle} = await import('../../pipelines/promote.js');
+    const {timed} = await import('../../pipelines/progress-text.js');
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const {renderPromotion} = await import('../../cli/render/deployment.js');
     const promotion = {

@@ -56,7 +56,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
       needs: ['projectSlug'],
     });
     const {projectSlug} = values;
-    const {pruneBundles} = await import('../../operations/prune-bundles.js');
+    const {pruneBundles} = await import('../../pipelines/delete.js');
     const {renderPrunable, renderPruned} = await import('../../cli/render/bundles.js');
     const {output, now} = context;
     const rules = {keep, olderThanMs, match};

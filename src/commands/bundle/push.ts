@@ -115,11 +115,11 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         rejectV2OnlyFlags(format, settings, '--v2');
       },
     };
-    const {previewPush, pushRuntimeBundle} = await import('../../operations/push/push-runtime-bundle.js');
+    const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/render/push.js');
     const {output, now} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output, now());
-    const {timed} = await import('../../progress/run-steps.js');
+    const {timed} = await import('../../pipelines/progress-text.js');
     const outcome = await timed(() => pushRuntimeBundle(push, host));
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const found = await lookAfter(outcome.result, connection, host, {history: !output.json});

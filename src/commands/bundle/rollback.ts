@@ -34,8 +34,8 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
       needs: ['projectSlug', 'targetSlug'],
     });
     const {projectSlug, targetSlug} = values;
-    const {rollbackBundle} = await import('../../operations/deploy/rollback-bundle.js');
-    const {timed} = await import('../../progress/run-steps.js');
+    const {rollbackBundle} = await import('../../pipelines/rollback.js');
+    const {timed} = await import('../../pipelines/progress-text.js');
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const {renderRollback} = await import('../../cli/render/deployment.js');
     const rollback = {

@@ -29,16 +29,9 @@ export class BundleReader {
   }
 
   async #inspect({id, format}: BundleRecord): Promise<ArchiveInspection> {
-    const [{inspectArchive}, {runStepsSilently}] = await Promise.all([
-      import('../../operations/inspect-bundle.js'),
-      import('../../operations/steps.js'),
-    ]);
+    const {inspectFile} = await import('../../operations/inspect-bundle.js');
     const {root, configPath, served, shared} = await this.#store.contents(id);
-    const inspection = await inspectArchive(
-      this.#store.archivePath(id),
-      {rootDir: root, configPath},
-      {cwd: '/', runSteps: runStepsSilently},
-    );
+    const inspection = await inspectFile(this.#store.archivePath(id), {rootDir: root, configPath});
     if (format === 'v2' || inspection.config !== undefined) return inspection;
     // A v1 archive does not contain its categories; its upload named them.
     const [isServed, isShared] = [new Set(served), new Set(shared)];

@@ -4,7 +4,7 @@ import {readHistory} from '../list.js';
 import {openBackend, registryOf} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
 import {quickLook} from '../quick-look.js';
-import type {Host} from '../steps.js';
+import type {Host} from '../host.js';
 import {listedUrl} from '../targets.js';
 import {previousDeployment} from './rollback-bundle.js';
 
@@ -42,7 +42,7 @@ export async function lookAfter<Result extends Deployed>(
   const hasHistory = registryOf(options).get(backend).listDeployments !== undefined;
   const next = {commandFlags: host.commandFlags, hasHistory, canRollBack: false};
   if (targetSlug === undefined) return {result, next};
-  const open = await openBackend(backend, 'deploy', {...options, projectSlug, targetSlug}, host);
+  const open = await openBackend(backend, {...options, projectSlug, targetSlug}, host);
   const asks = history && hasHistory && status === 'finished';
   const [url, items = []] = await Promise.all([
     result.url ?? quickLook(open, (again) => listedUrl(again, targetSlug)),

@@ -18,7 +18,7 @@ import type {
   ConnectionOptions,
   RollbackOnFailureOptions,
 } from '../options.js';
-import {callBackSafely, waitStep, type Host, type StepView} from '../steps.js';
+import {callBackSafely, type Host} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 
 /** What follows the request of a deployment. */
@@ -55,24 +55,8 @@ export function followUpCapabilities({wait, rollbackOnFailure}: FollowUps): read
   return [...(wait ? (['wait'] as const) : []), ...(rollbackOnFailure ? (['deploy', 'history'] as const) : [])];
 }
 
-/** The steps that follow a deployment. */
-export function followUpSteps(options: FollowUps & {readonly targetSlug?: string | undefined}) {
-  const checks = checksOf(options);
-  const only = checks.length === 1 ? checks[0] : undefined;
-  return [
-    ...(options.wait ? [waitStep] : []),
-    ...(checks.length === 0
-      ? []
-      : [
-          {name: 'check', title: only === undefined ? 'Check what was deployed' : `Check ${shownPlace(only)}`} as const,
-        ]),
-    ...(options.rollbackOnFailure
-      ? [{name: 'rollback', title: `Roll ${String(options.targetSlug)} back if this fails`} as const]
-      : []),
-  ] as const;
-}
-
-function shownPlace({url}: CheckOptions): string {
+/** The URL of a check without its query. */
+export function shownPlace({url}: CheckOptions): string {
   return url.replace(/[?#].*$/s, '');
 }
 
@@ -96,26 +80,27 @@ export async function checkDeployment(
   given: FinishedDeployment,
   checks: readonly CheckOptions[],
   host: Host,
-  view: StepView,
 ): Promise<CheckOutcome> {
   const results: CheckResult[] = [];
   try {
     const deployed = {...given, url: given.url ?? (await urlOfPaths(given, checks, host))};
     for (const check of checks) {
-      const result = await runCheck(deployed, check, host, view);
+      const result = await runCheck(deployed, check, host);
       results.push(result);
       if (!result.passed) throw unhealthy(deployed, results, result, host);
     }
   } catch (error) {
     throw signalOf(given).aborted ? interruptedCheck(error, given) : error;
   }
-  const [first] = results;
-  view.done(
-    results.length === 1 && first !== undefined
-      ? `${first.url} returned ${String(first.status)}${first.attempts > 1 ? ` after ${count(first.attempts, 'attempt')}` : ''}`
-      : `All ${String(results.length)} checks passed`,
-  );
   return {passed: true, checks: results};
+}
+
+/** `https://shop.example/health returned 200 after 2 attempts` */
+export function describeChecks({checks}: CheckOutcome): string {
+  const [first, ...more] = checks;
+  if (first === undefined || more.length > 0) return `All ${String(checks.length)} checks passed`;
+  const attempts = first.attempts > 1 ? ` after ${count(first.attempts, 'attempt')}` : '';
+  return `${first.url} returned ${String(first.status)}${attempts}`;
 }
 
 /** The URL of the target in the backend's list, if there are paths to check. */
@@ -125,7 +110,7 @@ async function urlOfPaths(
   host: Host,
 ): Promise<string | undefined> {
   if (!checks.some(({url}) => isPath(url))) return undefined;
-  const find = async () => listedUrl(await openBackend(backend, 'deploy', options, host), targetSlug);
+  const find = async () => listedUrl(await openBackend(backend, options, host), targetSlug);
   return unlessUnknown(find, signalOf(options));
 }
 
@@ -133,7 +118,6 @@ async function runCheck(
   deployed: FinishedDeployment,
   {url: place, status, text, ...times}: CheckOptions,
   host: Host,
-  view: StepView,
 ): Promise<CheckResult> {
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
@@ -148,9 +132,7 @@ async function runCheck(
   const shown = `${url.origin}${url.pathname}`;
   const accepts = (found: number) => (status === undefined ? found >= 200 && found < 300 : status.includes(found));
   const show = (description: string) => {
-    const progress = {phase: 'check', transferred: 0, description} as const;
-    view.progress(progress);
-    callBackSafely(() => deployed.onProgress?.(progress));
+    callBackSafely(() => deployed.onProgress?.({phase: 'check', transferred: 0, description}));
   };
   show(shown);
   for (let attempts = 1; ; attempts += 1) {

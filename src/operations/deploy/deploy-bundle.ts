@@ -9,33 +9,12 @@ import {
 } from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
-import {withOtherBackend, chooseBackend, openBackend, verifySlugs} from '../open-backend.js';
+import {chooseCapable, openBackend, withOtherBackend} from '../open-backend.js';
 import {namingCapabilities, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import {
-  callBack,
-  callBackSafely,
-  resolveBackend,
-  resolveStep,
-  warnAll,
-  watched,
-  type Host,
-  type RunStep,
-  type StepView,
-} from '../steps.js';
-import {guardBundle, watchBundle} from '../guard/guard-bundle.js';
-import {activeGuards, askForTarget, guardStep} from '../guard/guards.js';
-import {refuseUnsafe} from '../guard/safety.js';
-import {
-  checkDeployment,
-  checksOf,
-  followUpCapabilities,
-  followUpSteps,
-  requireTargetUrl,
-  withFollowUps,
-} from './check-deployment.js';
+import {callBack, callBackSafely, type Host} from '../host.js';
+import {followUpCapabilities, requireTargetUrl} from './check-deployment.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
-import {watchForRollback, orRollBack} from './rollback-on-failure.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a bundle, and the operation that it is part of. */
@@ -52,84 +31,26 @@ export interface AcceptedDeployment {
   readonly warnings: readonly string[];
 }
 
-/**
- * Deploys an uploaded bundle, or the latest one, to a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
-export async function deployBundle(given: DeployBundleOptions, host: Host): Promise<DeployBundleResult> {
-  const options = withFollowUps(given);
-  const {bundleId, targetSlug} = options;
-  refuseUnsafe({...options, operation: 'deploy'}, host);
-  const guarded = await guardDeploy(options, host);
-  const deploy = {...options, bundleId: guarded?.bundleId ?? bundleId};
-  const steps = [
-    ...(guarded === undefined ? [resolveStep] : []),
-    {name: 'deploy', title: `Deploy ${String(deploy.bundleId)} to ${targetSlug}`},
-    ...followUpSteps(options),
-  ] as const;
-  return host.runSteps(steps, async (step) => {
-    const choose = () => chooseDeployBackend(options, host);
-    const selection = guarded?.selection ?? (await step('resolve', (view) => resolveBackend(view, choose)));
-    const watch = watchForRollback(options);
-    const place = {operation: 'deploy', projectSlug: options.projectSlug, targetSlug} as const;
-    const watching = watchBundle(watch, {...place, bundleId: deploy.bundleId}, options, host);
-    return orRollBack({options, watch, host, step}, async () => {
-      const accepted = await step('deploy', (view) =>
-        requestDeployment({...deploy, operation: 'deploy', watch: watching}, selection, host, view),
-      );
-      return settleDeployment(deploy, accepted, host, step);
-    });
-  });
-}
-
-/**
- * Checks the guards of a deployment, and has a person confirm it. `latest` is resolved first, so that what is deployed
- * is what was checked. Resolves to undefined if no guard is on.
- */
-async function guardDeploy(
-  options: DeployBundleOptions,
-  host: Host,
-): Promise<{readonly selection: BackendSelection; readonly bundleId: BundleId} | undefined> {
-  const {projectSlug, targetSlug, guard} = options;
-  if (activeGuards(guard).length === 0) return undefined;
-  const place = {operation: 'deploy', projectSlug, targetSlug} as const;
-  const guarded = await host.runSteps([resolveStep, guardStep(targetSlug)], async (step) => {
-    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseDeployBackend(options, host)));
-    const bundleId = await step('guard', async (view) => {
-      const open = await openBackend(selection.backend, 'deploy', watched(options, view), host);
-      const resolved = await resolveBundleId(open, options.bundleId, options);
-      await guardBundle({...place, bundleId: resolved}, open, options, host, view);
-      return resolved;
-    });
-    return {selection, bundleId};
-  });
-  await askForTarget({...place, bundleId: guarded.bundleId}, options);
-  return guarded;
-}
-
 /** Verifies a deployment and chooses its backend. Sends nothing. */
-async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
-  options.signal?.throwIfAborted();
-  verifySlugs(options);
+export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
   const capabilities = ['deploy', ...followUpCapabilities(options), ...namingCapabilities(options.bundleId)] as const;
-  return chooseBackend(options.preference, options, capabilities, host);
+  return chooseCapable(options, capabilities, host);
 }
 
 /**
  * Requests the deployment. With `auto`, only `latest` falls back from Api to legacy (on 401, 403 and `invalid_scope`),
  * because the backend that deploys resolves it, and reports it before the request. IDs never cross backends.
+ * @param note shows a line to users
  */
 export async function requestDeployment(
   options: DeploymentRequest,
   selection: BackendSelection,
   host: Host,
-  view: StepView,
+  note: (line: string) => void,
 ): Promise<AcceptedDeployment> {
-  const accepted = await deployOrFallBack(options, selection, host, view);
+  const accepted = await deployOrFallBack(options, selection, host, note);
   const {deployment, status} = accepted.result;
   host.writes?.learn({deployment, status});
-  view.done(`Deployment of bundle ${String(accepted.bundleId)} to ${options.targetSlug} accepted`);
-  warnAll(view, accepted.warnings);
   return accepted;
 }
 
@@ -137,13 +58,13 @@ async function deployOrFallBack(
   options: DeploymentRequest,
   selection: BackendSelection,
   host: Host,
-  view: StepView,
+  note: (line: string) => void,
 ): Promise<AcceptedDeployment> {
   const {fellBack} = selection;
   if (fellBack !== undefined) await callBack(() => options.onFallback?.(fellBack));
   await callBack(() => options.onResolve?.(selection.backend));
   try {
-    const accepted = await deployWith(selection.backend, options, host, view);
+    const accepted = await deployWith(selection.backend, options, host, note);
     if (fellBack === undefined) return accepted;
     return {...accepted, warnings: [fallbackWarning(fellBack), ...accepted.warnings]};
   } catch (error) {
@@ -160,52 +81,33 @@ async function deployOrFallBack(
     }
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
-    view.detail(`Falling back to the legacy backend: ${reason}`);
+    note(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
-    const accepted = await deployWith(fallback, options, host, view).catch((second: unknown) => {
+    const accepted = await deployWith(fallback, options, host, note).catch((second: unknown) => {
       throw failedTwice(error, second);
     });
     return {...accepted, warnings: [fallbackWarning(reason), ...accepted.warnings]};
   }
 }
 
-/** Waits for an accepted deployment and checks it, as the options say. */
-export async function settleDeployment(
-  options: DeployBundleOptions,
-  accepted: AcceptedDeployment,
-  host: Host,
-  step: RunStep<'wait' | 'check'>,
-): Promise<DeployBundleResult> {
-  const settled = options.wait
-    ? await step('wait', (view) => waitForAccepted(options, accepted, host, view))
-    : accepted;
-  const result = deployResult(options, settled, host);
-  const checks = checksOf(options);
-  if (checks.length === 0) return result;
-  const check = await step('check', (view) => checkDeployment({...options, ...result}, checks, host, view));
-  return {...result, check};
-}
-
 /** Waits for an accepted deployment to end. */
-async function waitForAccepted(
-  options: DeployBundleOptions,
+export async function waitForAccepted(
+  options: Omit<DeployBundleOptions, 'bundleId'>,
   accepted: AcceptedDeployment,
   host: Host,
-  view: StepView,
 ): Promise<AcceptedDeployment> {
   const {deployment} = accepted.result;
-  const waiting = waitForDeployment({...watched(options, view), backend: accepted.backend, deployment}, host);
+  const waiting = waitForDeployment({...options, backend: accepted.backend, deployment}, host);
   const {status, url = accepted.result.url} = await waiting.catch((error: unknown) => {
     throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId: accepted.bundleId}}) : error;
   });
-  view.done(`Deployed to ${options.targetSlug}`);
   return {...accepted, result: {...accepted.result, status, url}};
 }
 
 /** What a deployment resolves to, accepted or ended. */
-function deployResult(
-  options: DeployBundleOptions,
+export function deployResult(
+  options: Omit<DeployBundleOptions, 'bundleId'>,
   {backend, bundleId, result, warnings}: AcceptedDeployment,
   host: Host,
 ): DeployBundleResult {
@@ -231,15 +133,14 @@ async function deployWith(
   name: RuntimeBackend,
   options: DeploymentRequest,
   host: Host,
-  view: StepView,
+  note: (line: string) => void,
 ): Promise<AcceptedDeployment> {
-  const shown = watched(options, view);
-  const open = await openBackend(name, 'deploy', shown, host);
+  const open = await openBackend(name, options, host);
   const bundleId = await resolveBundleId(open, options.bundleId, options);
-  if (options.bundleId === 'latest') view.detail(`Latest bundle: ${String(bundleId)}`);
+  if (options.bundleId === 'latest') note(`Latest bundle: ${String(bundleId)}`);
   const {operation, projectSlug, targetSlug} = options;
   await requireTargetUrl(open, options);
   await host.writes?.before({operation, backend: name, projectSlug, targetSlug, bundleIds: [bundleId]});
-  const result = await requestDeploy(open, {bundleId, targetSlug}, shown);
+  const result = await requestDeploy(open, {bundleId, targetSlug}, options);
   return {backend: name, bundleId, result, warnings: result.warnings ?? []};
 }

@@ -3,12 +3,11 @@ import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contr
 import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import {count} from '../../errors/sentence.js';
 import {readHistory} from '../list.js';
-import {chooseBackend, invoke, openBackend, verifySlugs, type OpenBackend} from '../open-backend.js';
+import {invoke, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
 import {quickLook} from '../quick-look.js';
-import {callBackNow, resolveBackend, resolveStep, watched, type Host} from '../steps.js';
+import type {Host} from '../host.js';
 
 /** Options of `readDeploymentLogs`. */
 export interface ReadLogsOptions extends CommonOptions, ConnectionOptions {
@@ -46,37 +45,10 @@ const defaultPollInterval = 2;
 const shownLines = 20;
 
 /**
- * Reads the log of a deployment.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no logs or no history; `ERR_REJECTED` when
- * there is no such deployment; for everything else a user can cause. `signal.reason` when aborted.
+ * The deployment whose log is read.
+ * @throws RuntimeCliError `ERR_REJECTED` when there is no such deployment.
  */
-export async function readDeploymentLogs(options: ReadLogsOptions, host: Host): Promise<ReadLogsResult> {
-  const {projectSlug, targetSlug, onLines} = options;
-  const steps = [resolveStep, {name: 'read', title: `Read the log of a deployment to ${targetSlug}`}] as const;
-  return host.runSteps(steps, async (step) => {
-    options.signal?.throwIfAborted();
-    verifySlugs(options);
-    const choose = () => chooseBackend(options.preference, options, ['logs', 'history'], host);
-    const {backend} = await step('resolve', (view) => resolveBackend(view, choose));
-    return step('read', async (view) => {
-      const open = await openBackend(backend, 'deploy', watched(options, view), host);
-      const {deployment, bundleId, status} = await findDeployment(open, options, host);
-      const lines: string[] = [];
-      let total = 0;
-      const take = (more: readonly string[]) => {
-        total += more.length;
-        if (onLines) callBackNow(() => onLines(more));
-        else lines.push(...more);
-      };
-      const done = await readLog(open, deployment, take, options);
-      view.done(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
-      const {deploymentId} = deployment;
-      return {...{backend, projectSlug, targetSlug, deploymentId, bundleId, status}, lines, done};
-    });
-  });
-}
-
-async function findDeployment(
+export async function findDeployment(
   open: OpenBackend,
   {projectSlug, targetSlug, deploymentId}: ReadLogsOptions,
   host: Host,
@@ -107,7 +79,7 @@ async function findDeployment(
 const maxParts = 10_000;
 
 /** Reads a log to its last line, or to its end if `follow`. Resolves to whether it is complete. */
-async function readLog(
+export async function readLog(
   open: OpenBackend,
   deployment: DeploymentRef,
   onLines: (lines: readonly string[]) => void,

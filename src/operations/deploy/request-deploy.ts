@@ -2,7 +2,6 @@ import type {BundleId, DeployResult, DeploymentRef} from '../../backends/contrac
 import {explainMissingBundle} from '../list.js';
 import {invoke, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
-import {callBackSafely} from '../steps.js';
 import {withLastLines} from './read-logs.js';
 import {inTargetSlot} from './target-slot.js';
 import {deploymentFailed} from './wait-for-deployment.js';
@@ -25,7 +24,6 @@ type RequestOptions = SlotOptions &
 
 /**
  * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
- * Progress is that of the request that is accepted.
  * @throws RuntimeCliError when it is refused, or accepted but failed at once; `signal.reason` when aborted.
  */
 export async function requestDeploy(
@@ -35,10 +33,6 @@ export async function requestDeploy(
 ): Promise<DeployResult> {
   const {bundleId, targetSlug} = request;
   const {watch} = options;
-  const show = (transferred: number) => {
-    callBackSafely(() => options.onProgress?.({phase: 'deploy', transferred, total: 1}));
-  };
-  show(0);
   const send = async () => {
     await watch?.look(open);
     return from !== undefined && open.backend.promote
@@ -48,7 +42,6 @@ export async function requestDeploy(
   const result = await inTargetSlot(open, targetSlug, options, send).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });
-  show(1);
   const {deployment} = result;
   watch?.note({bundleId, deployment});
   if (result.status === 'failed') throw await withLastLines(deploymentFailed(deployment, result), open, deployment);

@@ -2,22 +2,11 @@ import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {oneLine} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import {
-  chooseForBundle,
-  idFor,
-  withOtherBackend,
-  openBackend,
-  type BundleSelection,
-  type Command,
-} from '../open-backend.js';
+import {chooseForBundle, idFor, openBackend, type BundleSelection, type Command} from '../open-backend.js';
 import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import {guardBundle} from '../guard/guard-bundle.js';
-import {activeGuards, askForTarget, guardStep, rollbackRules} from '../guard/guards.js';
-import {refuseUnsafe} from '../guard/safety.js';
-import {resolveBackend, resolveStep, warnAll, watched, type Host, type RunStep, type StepView} from '../steps.js';
-import {followUpCapabilities, followUpSteps, withFollowUps} from './check-deployment.js';
-import {requestDeployment, settleDeployment} from './deploy-bundle.js';
+import type {Host} from '../host.js';
+import {followUpCapabilities} from './check-deployment.js';
 
 /** Options of `rollbackBundle`. */
 export interface RollbackBundleOptions extends Omit<
@@ -32,7 +21,7 @@ export interface RollbackBundleOptions extends Omit<
 }
 
 /** The plan of a rollback. */
-interface RollbackPlan {
+export interface RollbackPlan {
   /** The bundle to deploy. */
   readonly bundleId: BundleId;
   /** The finished deployment that the target runs; undefined if the bundle was given. */
@@ -49,61 +38,8 @@ export interface RollbackBundleResult extends DeployBundleResult {
   readonly rolledBackFrom?: BundleId | undefined;
 }
 
-/**
- * Deploys the bundle that a target ran before the current one, or the one given by `to`.
- * @throws RuntimeCliError `ERR_REJECTED` when there is no such bundle, and as `deployBundle`; `signal.reason` when
- * aborted.
- */
-export async function rollbackBundle(given: RollbackBundleOptions, host: Host): Promise<RollbackBundleResult> {
-  const options = withFollowUps(given);
-  const {to, ...rest} = options;
-  const {projectSlug, targetSlug} = options;
-  refuseUnsafe({...options, operation: 'rollback'}, host);
-  const rules = {...options, guard: rollbackRules(options.guard)};
-  const findSteps = [resolveStep, {name: 'find', title: 'Find the bundle to roll back to'}] as const;
-  const deploySteps = [{name: 'deploy', title: `Deploy to ${targetSlug}`}, ...followUpSteps(options)] as const;
-  const find = async (step: RunStep<'resolve' | 'find'>) => {
-    const selection = await step('resolve', (view) => resolveBackend(view, () => chooseRollbackBackend(options, host)));
-    const orElsewhere = elsewhere(options, selection);
-    const plan = await step('find', (view) => planRollback(options, selection, host, view).catch(orElsewhere));
-    return {selection, plan};
-  };
-  const deployFound = async (
-    step: RunStep<'deploy' | 'wait' | 'check'>,
-    {selection, plan}: {readonly selection: BundleSelection; readonly plan: RollbackPlan},
-  ) => {
-    const orElsewhere = elsewhere(options, selection);
-    const deploy = {...rest, bundleId: plan.bundleId};
-    const accepted = await step('deploy', (view) =>
-      requestDeployment({...deploy, operation: 'rollback'}, selection, host, view).catch(orElsewhere),
-    );
-    const result = await settleDeployment(deploy, accepted, host, step);
-    const warnings = [...skippedWarnings(plan), ...result.warnings];
-    return {...result, warnings, rolledBackFrom: plan.current?.bundleId};
-  };
-  if (activeGuards(rules.guard).length === 0)
-    return host.runSteps([...findSteps, ...deploySteps], async (step) => deployFound(step, await find(step)));
-  const confirming = (bundleId: BundleId) => ({operation: 'rollback', projectSlug, targetSlug, bundleId}) as const;
-  const found = await host.runSteps([...findSteps, guardStep(targetSlug)], async (step) => {
-    const chosen = await find(step);
-    await step('guard', async (view) => {
-      const open = await openBackend(chosen.selection.backend, 'deploy', watched(options, view), host);
-      await guardBundle(confirming(chosen.plan.bundleId), open, rules, host, view);
-    });
-    return chosen;
-  });
-  await askForTarget(confirming(found.plan.bundleId), rules);
-  return host.runSteps(deploySteps, (step) => deployFound(step, found));
-}
-
-function elsewhere(options: RollbackBundleOptions, {other}: BundleSelection): (error: unknown) => never {
-  return (error) => {
-    throw withOtherBackend(error, other, rollbackCommand(options));
-  };
-}
-
 /** Verifies a rollback and chooses its backend. Sends nothing. */
-async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BundleSelection> {
+export async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BundleSelection> {
   const selection = await chooseForBundle(
     options,
     [
@@ -119,7 +55,8 @@ async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host)
   return selection;
 }
 
-function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): Command {
+/** The command for a rollback. */
+export function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): Command {
   return [
     'bundle:rollback',
     '--project',
@@ -130,33 +67,21 @@ function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): 
   ];
 }
 
-/** Finds the bundle to roll back to. Changes nothing. */
-async function planRollback(
-  options: RollbackBundleOptions,
-  selection: BundleSelection,
-  host: Host,
-  view: StepView,
-): Promise<RollbackPlan> {
-  const plan = await findPrevious(watched(options, view), selection, host);
-  view.done(`Rolling back to ${describePlan(plan)}`);
-  warnAll(view, skippedWarnings(plan));
-  return plan;
-}
-
 /** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; currently bundle 4` */
-function describePlan({bundleId, current, previous}: RollbackPlan): string {
+export function describeRollback({bundleId, current, previous}: RollbackPlan): string {
   const message = previous?.message === undefined ? '' : ` "${oneLine(previous.message)}"`;
   const when = previous?.createdAt === undefined ? '' : `, deployed ${previous.createdAt}`;
   const now = current === undefined ? '' : `; currently bundle ${String(current.bundleId)}`;
   return `bundle ${String(bundleId)}${message}${when}${now}`;
 }
 
-async function findPrevious(
+/** Finds the bundle to roll back to. Changes nothing. */
+export async function planRollback(
   options: RollbackBundleOptions,
   {backend}: BundleSelection,
   host: Host,
 ): Promise<RollbackPlan> {
-  const open = await openBackend(backend, 'deploy', options, host);
+  const open = await openBackend(backend, options, host);
   if (options.to !== undefined) return {bundleId: await resolveBundleId(open, options.to, options)};
   const items = await readHistory(open, options.targetSlug, Infinity);
   const plan = previousDeployment(items);
@@ -164,7 +89,8 @@ async function findPrevious(
   return plan;
 }
 
-function skippedWarnings({skipped = []}: Pick<RollbackPlan, 'skipped'>): readonly string[] {
+/** Warnings about the bundles that a rollback skips. */
+export function skippedWarnings({skipped = []}: Pick<RollbackPlan, 'skipped'>): readonly string[] {
   return skipped.map(
     (bundleId) =>
       `Skipped bundle ${String(bundleId)}, which was rolled back from. To deploy it, pass --to ${String(bundleId)}.`,

@@ -7,7 +7,7 @@ import type {RetryEvent} from '../../http/types.js';
 import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions, RollbackOnFailureOptions, WaitOptions} from '../options.js';
-import {watched, type Host, type RunStep, type StepView} from '../steps.js';
+import type {Host} from '../host.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
@@ -72,48 +72,44 @@ async function readBefore(open: OpenBackend, targetSlug: string): Promise<readon
   }
 }
 
-/** An operation that can roll back. */
-interface WatchedOperation {
+/** A deployment that failed, and what its target ran before. */
+interface FailedDeployment {
   readonly options: WatchOptions;
-  readonly watch: RollbackWatch | undefined;
   readonly host: Host;
-  readonly step: RunStep<'rollback'>;
-}
-
-/**
- * Runs a deployment, and what follows it. If it or a check of it fails, deploys what the target ran before.
- * @throws RuntimeCliError `ERR_ROLLED_BACK` or `ERR_NOT_ROLLED_BACK` with `details.rollback`, caused by the failure;
- * what `run` rejects with if there is nothing to roll back.
- */
-export async function orRollBack<Result>(operation: WatchedOperation, run: () => Promise<Result>): Promise<Result> {
-  const {options, watch, step} = operation;
-  try {
-    return await run();
-  } catch (error) {
-    const {before, ours} = watch ?? {};
-    if (before === undefined || ours === undefined || !isRuntimeCliError(error)) throw error;
-    if (error.code === 'ERR_WAIT_TIMEOUT' || error.code === 'ERR_OUTCOME_UNKNOWN') {
-      throw amendError(error, {message: `${error.message} It was not rolled back, because it may still finish.`});
-    }
-    if (error.code !== 'ERR_DEPLOYMENT_FAILED' && error.code !== 'ERR_UNHEALTHY') throw error;
-    const {targetSlug = ''} = options;
-    const failed = {...operation, failure: error, before, ours, targetSlug};
-    throw await step('rollback', (view) => rollBack(failed, view));
-  }
-}
-
-interface FailedDeployment extends WatchedOperation {
   readonly failure: RuntimeCliError;
   readonly before: NonNullable<RollbackWatch['before']>;
   readonly ours: NonNullable<RollbackWatch['ours']>;
   readonly targetSlug: string;
 }
 
+/** The deployment to roll back after a failure of it or of a check. Undefined if there is nothing to roll back. */
+export function failedDeployment(
+  failure: unknown,
+  watch: RollbackWatch | undefined,
+  options: WatchOptions,
+  host: Host,
+): FailedDeployment | undefined {
+  const {before, ours} = watch ?? {};
+  if (before === undefined || ours === undefined || !isRuntimeCliError(failure)) return undefined;
+  if (failure.code !== 'ERR_DEPLOYMENT_FAILED' && failure.code !== 'ERR_UNHEALTHY') return undefined;
+  return {options, host, failure, before, ours, targetSlug: options.targetSlug ?? ''};
+}
+
+/** Says of a deployment that may still finish that it was not rolled back, if that was asked for. */
+export function explainUnfinished(error: unknown, {before, ours}: Partial<RollbackWatch> = {}): unknown {
+  if (before === undefined || ours === undefined || !isRuntimeCliError(error)) return error;
+  if (error.code !== 'ERR_WAIT_TIMEOUT' && error.code !== 'ERR_OUTCOME_UNKNOWN') return error;
+  return amendError(error, {message: `${error.message} It was not rolled back, because it may still finish.`});
+}
+
 /**
- * Deploys what ran before. Resolves to the error of a deployment that was rolled back.
+ * Deploys what ran before. Resolves to that bundle, and to the error of a deployment that was rolled
+ * back.
  * @throws RuntimeCliError `ERR_NOT_ROLLED_BACK`; `signal.reason` when aborted.
  */
-async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error> {
+export async function rollBack(
+  failed: FailedDeployment,
+): Promise<{readonly bundleId: BundleId; readonly error: Error}> {
   const {options, host, failure, before, ours, targetSlug} = failed;
   const {projectSlug} = options;
   host.writes?.conclude({error: failure});
@@ -123,9 +119,9 @@ async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error
   let outcome: RollbackOutcome = {rolledBack: false, bundleId};
   let isRequested = false;
   try {
-    const shown = {...watched(options, view), targetSlug};
+    const shown = {...options, targetSlug};
     const backend = before.open.backend.name;
-    const open = await openBackend(backend, 'deploy', {...shown, wait: true}, host);
+    const open = await openBackend(backend, {...shown, wait: true}, host);
     await host.writes?.before({operation: 'rollback', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
     const verify = async () => {
       const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
@@ -145,13 +141,13 @@ async function rollBack(failed: FailedDeployment, view: StepView): Promise<Error
     throw notRolledBack(failed, {...outcome, reason: error.message}, error, isRequested);
   }
   host.writes?.conclude({});
-  view.done(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
   const rollback: RollbackOutcome = {...outcome, rolledBack: true};
-  return createError(
+  const error = createError(
     'ERR_ROLLED_BACK',
     `${asSentence(failure.message)} The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again.`,
     {suggestions: failure.suggestions, details: detailsOf(failed, rollback), cause: failure},
   );
+  return {bundleId, error};
 }
 
 /** Requests a deployment. Calls `verify` before it and after each wait for a retry: others may deploy meanwhile. */
@@ -178,7 +174,7 @@ async function requestAfter(
       },
     };
     try {
-      const open = await openBackend(backend, 'deploy', {...once, wait: true}, host);
+      const open = await openBackend(backend, {...once, wait: true}, host);
       return await requestDeploy(open, {bundleId, targetSlug}, {...once, waitForSlot: false});
     } catch (error) {
       const [event] = waits;

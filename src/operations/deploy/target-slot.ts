@@ -5,7 +5,7 @@ import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
 import {quickLook} from '../quick-look.js';
-import {callBackSafely} from '../steps.js';
+import {callBackSafely} from '../host.js';
 import {startPoll, type Poll} from './wait-for-deployment.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
 

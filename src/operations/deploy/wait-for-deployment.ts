@@ -7,7 +7,7 @@ import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.j
 import {optionProblems, rejectProblems} from '../../settings/option-problems.js';
 import {defaultWait, longestTimeoutSeconds} from '../../settings/schemas.js';
 import type {OperationProgress, WaitForDeploymentOptions, WaitOptions} from '../options.js';
-import {callBackSafely, type Host} from '../steps.js';
+import {callBackSafely, type Host} from '../host.js';
 import {withLastLines} from './read-logs.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -28,7 +28,7 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
   const endsAt = performance.now() + lateMs;
   const given = signalOf(options);
   const signal = late ? AbortSignal.any([given, late]) : given;
-  const open = await openBackend(options.backend, 'wait', {...options, signal}, host);
+  const open = await openBackend(options.backend, {...options, signal}, host);
   const history = historyCommand(options, host);
   let state: DeploymentState | undefined;
   const orLate = (error: unknown): never => {

@@ -2,7 +2,7 @@ import type {BundleId} from '../../backends/contract.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import type {CommonOptions, GuardOptions, TargetConfirmation} from '../options.js';
-import type {Host, StepView} from '../steps.js';
+import type {Host} from '../host.js';
 import {checkGuards, needsCommit, watchNotOlder} from './guards.js';
 import {recordOfBundle, runningBundles} from './running-commit.js';
 
@@ -21,12 +21,11 @@ export async function guardBundle(
   open: OpenBackend,
   options: Options,
   host: Host,
-  view?: StepView,
 ): Promise<void> {
   const {bundleId, targetSlug} = confirmation;
   const recorded = needsCommit(options.guard) ? await recordOfBundle(open, bundleId) : undefined;
   const source = {kind: 'bundle', name: `Bundle ${String(bundleId)}`, recorded} as const;
-  await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host, view);
+  await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host);
 }
 
 /** Checks again what the target runs right before each request that starts the deployment of a bundle. */

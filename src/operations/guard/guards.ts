@@ -7,7 +7,7 @@ import {createError} from '../../errors/index.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
-import type {Host, StepView} from '../steps.js';
+import type {Host} from '../host.js';
 import {commitProblem, type RunningBundle} from './running-commit.js';
 
 /** The name of a guard. */
@@ -55,22 +55,12 @@ export function rollbackRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
   return {ciOnly, confirm};
 }
 
-/** The step that checks the guards of a target. */
-export function guardStep(targetSlug: string) {
-  return {name: 'guard', title: `Check the guards of ${targetSlug}`} as const;
-}
-
 /**
  * Checks every guard that is on. Those that need the network are checked even if others refuse already, so that one
  * error names all of them.
  * @throws RuntimeCliError `ERR_GUARD_REFUSED` with a failure for each guard that refuses.
  */
-export async function checkGuards(
-  deployment: GuardedDeployment,
-  options: Options,
-  host: Host,
-  view?: StepView,
-): Promise<void> {
+export async function checkGuards(deployment: GuardedDeployment, options: Options, host: Host): Promise<void> {
   const {guard = {}, confirmTarget} = options;
   const active = activeGuards(guard);
   const directory = resolve(host.cwd, options.cwd ?? '.', options.projectDirectory ?? '.');
@@ -87,7 +77,11 @@ export async function checkGuards(
     ...(active.includes('notOlder') ? await checkNotOlder(checking) : []),
   ];
   if (failures.length > 0) throw guardRefusal(deployment.confirmation, failures);
-  view?.done(`Guards of ${deployment.confirmation.targetSlug}: ${active.join(', ')}`);
+}
+
+/** `Guards of production: cleanTree, branch` */
+export function describeGuards(targetSlug: string, guard: GuardRules | undefined): string {
+  return `Guards of ${targetSlug}: ${activeGuards(guard).join(', ')}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import {createError, nearest} from '../../errors/index.js';
-import type {Host} from '../steps.js';
+import type {Host} from '../host.js';
 
 /** The environment variable that restricts what may be changed. No option, flag or file loosens it. */
 const safetyVariable = 'MYCLI_SAFETY';

@@ -3,44 +3,15 @@ import type {RuntimeBackend} from '../../backends/select.js';
 import {readManifest} from '../../bundle/archive/manifest.js';
 import {recordedCommit} from '../../bundle/provenance/provenance.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
-import {
-  activeGuards,
-  askForTarget,
-  checkGuards,
-  guardStep,
-  watchNotOlder,
-  type GuardedSource,
-} from '../guard/guards.js';
+import {activeGuards, checkGuards, watchNotOlder, type GuardedSource} from '../guard/guards.js';
 import {runningBundles} from '../guard/running-commit.js';
 import {openBackend, type OpenBackend} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
-import {resolveStep, watched, type Host, type StepView} from '../steps.js';
-import {routePush, type PushRoute} from './plan-push.js';
+import type {Host} from '../host.js';
 
-/**
- * Checks the guards of a push with a target, and has a person confirm it, before anything else is done. Resolves to the
- * choice of the backend, which that needs; undefined if no guard is on.
- * @throws RuntimeCliError `ERR_GUARD_REFUSED`; as `routePush`.
- */
-export async function guardPush(
-  options: PushRuntimeBundleBackendOptions,
-  host: Host,
-  {asks = true}: {readonly asks?: boolean} = {},
-): Promise<PushRoute | undefined> {
-  const {projectSlug, targetSlug, guard} = options;
-  if (targetSlug === undefined || activeGuards(guard).length === 0) return undefined;
-  const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
-  const route = await host.runSteps([resolveStep, guardStep(targetSlug)], async (step) => {
-    const chosen = await step('resolve', (view) => routePush(options, host, view));
-    await step('guard', async (view) => {
-      const watching = watched(options, view);
-      const open = await openBackend(chosen.selection.backend, 'deploy', watching, host);
-      await checkPush(open, watching, host, view);
-    });
-    return chosen;
-  });
-  if (asks) await askForTarget(confirmation, options);
-  return route;
+/** Whether there are guards to check before a push. */
+export function isGuarded({targetSlug, guard}: PushRuntimeBundleBackendOptions): boolean {
+  return targetSlug !== undefined && activeGuards(guard).length > 0;
 }
 
 /**
@@ -53,7 +24,7 @@ export async function guardFallback(
   host: Host,
 ): Promise<void> {
   if (options.targetSlug === undefined || !activeGuards(options.guard).includes('notOlder')) return;
-  await checkPush(await openBackend(fallback, 'deploy', options, host), {...options, guard: {notOlder: true}}, host);
+  await checkPush(await openBackend(fallback, options, host), {...options, guard: {notOlder: true}}, host);
 }
 
 /** Checks again what the target runs right before each request that starts the deployment of a push. */
@@ -65,16 +36,19 @@ export function watchPush(
   return watchNotOlder(watch, options, (open, guard) => checkPush(open, {...options, guard}, host));
 }
 
-async function checkPush(
+/**
+ * Checks the guards of a push.
+ * @throws RuntimeCliError `ERR_GUARD_REFUSED`.
+ */
+export async function checkPush(
   open: OpenBackend,
   options: PushRuntimeBundleBackendOptions,
   host: Host,
-  view?: StepView,
 ): Promise<void> {
   const {projectSlug, targetSlug = ''} = options;
   const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
   const source = await pushSource(options, host);
-  await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host, view);
+  await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host);
 }
 
 /** What a push deploys: what is built from the work tree, or a prebuilt archive, whose manifest knows its commit. */

@@ -24,7 +24,7 @@ import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
-import {callBack, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {callBack, type Host} from '../host.js';
 
 /** What a push would do. */
 export interface PushPreview {
@@ -59,7 +59,6 @@ export async function mustPackForLimits({options, selection, content, format}: P
   return (await archiveSize(content.plan)) > maxBundleBytes;
 }
 
-/** The destination and format of a push. */
 /** The backend of a push and the format that it gets. */
 export type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
 
@@ -67,11 +66,7 @@ export type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
  * Verifies the options of a push and chooses its backend. Reports all invalid options at once, and sends nothing.
  * @throws RuntimeCliError for invalid options, and for a backend that is not configured or lacks a capability.
  */
-export async function routePush(
-  options: PushRuntimeBundleBackendOptions,
-  host: Host,
-  view: StepView,
-): Promise<PushRoute> {
+export async function routePush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushRoute> {
   options.signal?.throwIfAborted();
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
   rejectProblems([
@@ -85,7 +80,6 @@ export async function routePush(
   const selection = await chooseBackend(options.preference, options, capabilities, host);
   const format = await formatOf(selection.backend, options, host);
   await callBack(() => options.onFormat?.(format));
-  view.done(`Backend: ${selection.backend} (${selection.reason}), format ${format}`);
   // `chooseBackend` has already reported it.
   const warnings = selection.fellBack === undefined ? [] : [fallbackWarning(selection.fellBack)];
   return {selection, format, warnings};
@@ -99,25 +93,26 @@ export async function planPush(
   options: PushRuntimeBundleBackendOptions,
   route: PushRoute,
   host: Host,
-  view: StepView,
 ): Promise<PushPlan> {
   const {format, selection} = route;
   const backend = registryOf(options).get(selection.backend);
-  await verifyCheckUrl(options, selection.backend, host, view);
+  await verifyCheckUrl(options, selection.backend, host);
   if (options.archive !== undefined) {
     const bundle = await openPrebuilt(options.archive, format, options, host);
     verifyLimits(backend, bundle);
     const warnings = await archiveWarnings(bundle, options);
-    view.done(`Verified: ${describeArchive(bundle, countFiles(bundle.files))}`);
-    warnAll(view, warnings);
     return {options, ...route, content: {kind: 'archive', bundle}, warnings: [...route.warnings, ...warnings]};
   }
   const plan = await planBundle(contentOptions(options, format, host));
   verifyLimits(backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
   const warnings = [...plan.warnings, ...unusedOptions(options, format)];
-  view.done(`Verified: ${describeFiles(plan)}`);
-  warnAll(view, warnings);
   return {options, ...route, content: {kind: 'build', plan}, warnings: [...route.warnings, ...warnings]};
+}
+
+/** `12 files (2 server-only, 9 shared, 1 other), 3.2 MB` */
+export function describePlan({content}: PushPlan): string {
+  if (content.kind === 'build') return describeFiles(content.plan);
+  return describeArchive(content.bundle, countFiles(content.bundle.files));
 }
 
 /** Verifies before anything is packed that there will be a URL to check. */
@@ -125,10 +120,9 @@ async function verifyCheckUrl(
   {targetSlug, ...options}: PushRuntimeBundleBackendOptions,
   backend: RuntimeBackend,
   host: Host,
-  view: StepView,
 ): Promise<void> {
   if (targetSlug === undefined || checksOf(options).length === 0) return;
-  const open = await openBackend(backend, 'deploy', {...watched(options, view), targetSlug}, host);
+  const open = await openBackend(backend, {...options, targetSlug}, host);
   await requireTargetUrl(open, {...options, targetSlug});
 }
 

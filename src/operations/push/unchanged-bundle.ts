@@ -8,7 +8,7 @@ import {createdTime, findBundle} from '../list.js';
 import {configDirectoryOf, openBackend, registryOf} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {PushPlace, PushRecord} from './records.js';
-import type {Host} from '../steps.js';
+import type {Host} from '../host.js';
 import {asSentence} from '../../errors/sentence.js';
 
 /** The bundle of the last push, which a new one would only duplicate. */
@@ -122,7 +122,7 @@ async function confirmRecord(
   host: Host,
 ): Promise<Comparison> {
   const {bundleId, pushedAt, size, sha256} = record;
-  const found = await findBundle(await openBackend(backend, 'deploy', options, host), bundleId);
+  const found = await findBundle(await openBackend(backend, options, host), bundleId);
   if (found && isAnother(found, record)) {
     host.logger.info(`Bundle ${String(bundleId)} is not that of the last push, but another one with the same ID.`);
     return {warnings: []};

@@ -28,9 +28,8 @@ import {packOptions} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
-import type {OperationProgress} from '../options.js';
 import type {OpenUploadState, UploadPlace, UploadStates} from './records.js';
-import {callBack, callBackSafely, warnAll, watched, type Host, type StepView} from '../steps.js';
+import {callBack, callBackSafely, type Host} from '../host.js';
 import {guardFallback} from './guard-push.js';
 import {verifyLimits} from './limits.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
@@ -65,7 +64,7 @@ type SentContent =
     };
 
 /** What a push sends, or with `ifChanged` nothing. */
-type PushContent =
+export type PushContent =
   | SentContent
   | {
       readonly kind: 'unchanged';
@@ -74,26 +73,8 @@ type PushContent =
       readonly warnings: readonly string[];
     };
 
-/**
- * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not
- * packed. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a
- * prebuilt archive is used as it is.
- */
-export async function buildPush(
-  plan: PushPlan,
-  backend: RuntimeBackend,
-  workspace: TemporaryDirectory,
-  host: Host,
-  view: StepView,
-): Promise<PushContent> {
-  const content = await makeContent(withView(plan, view), backend, workspace, host);
-  view.done(describeContent(content, plan));
-  // Warn before spending minutes on the upload.
-  warnAll(view, content.warnings);
-  return content;
-}
-
-function describeContent(content: PushContent, plan: PushPlan): string {
+/** `Built v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
+export function describeContent(content: PushContent, plan: PushPlan): string {
   switch (content.kind) {
     case 'file':
       return `${plan.content.kind === 'build' ? 'Built' : 'Read'} ${describeArchive(content.bundle)}`;
@@ -104,7 +85,12 @@ function describeContent(content: PushContent, plan: PushPlan): string {
   }
 }
 
-async function makeContent(
+/**
+ * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not
+ * packed. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a
+ * prebuilt archive is used as it is.
+ */
+export async function buildPush(
   {content, options}: PushPlan,
   backend: RuntimeBackend,
   workspace: TemporaryDirectory,
@@ -135,25 +121,26 @@ function fileContent(bundle: Bundle, warnings: readonly string[] = [], differsFo
 /**
  * Uploads the bundle to the chosen backend. With `auto`, falls back from Api to legacy after a definite rejection.
  * Calls `onResolve` before each attempt; if it throws, the push only fails while nothing has been sent.
+ * @param note shows a line to users
  */
 export async function uploadPush(
   plan: PushPlan,
   content: PushContent,
   workspace: TemporaryDirectory,
   host: Host,
-  view: StepView,
+  note: (line: string) => void,
 ): Promise<UploadedPush> {
-  const uploaded = await uploadOrFallBack(withView(plan, view), content, workspace, host, view);
-  const {backend, result, unchanged, warnings} = uploaded;
-  host.writes?.learn({bundleIds: [result.bundleId]});
+  const uploaded = await uploadOrFallBack(plan, content, workspace, host, note);
+  host.writes?.learn({bundleIds: [uploaded.result.bundleId]});
+  return uploaded;
+}
+
+/** `Uploaded bundle 42 to shop (legacy)` */
+export function describeUpload({backend, result, unchanged}: UploadedPush, projectSlug: string): string {
   const id = String(result.bundleId);
-  view.done(
-    unchanged
-      ? `Nothing to upload to ${plan.options.projectSlug} (${backend}): unchanged since bundle ${id}`
-      : `Uploaded bundle ${id} to ${plan.options.projectSlug} (${backend})`,
-  );
-  warnAll(view, warnings);
-  return {...uploaded, warnings: [...content.warnings, ...warnings]};
+  return unchanged
+    ? `Nothing to upload to ${projectSlug} (${backend}): unchanged since bundle ${id}`
+    : `Uploaded bundle ${id} to ${projectSlug} (${backend})`;
 }
 
 async function uploadOrFallBack(
@@ -161,7 +148,7 @@ async function uploadOrFallBack(
   content: PushContent,
   workspace: TemporaryDirectory,
   host: Host,
-  view: StepView,
+  note: (line: string) => void,
 ): Promise<UploadedPush> {
   const {selection, options} = plan;
   const {fellBack} = selection;
@@ -177,7 +164,7 @@ async function uploadOrFallBack(
     const reusable = format === content.bundle.format;
     if (plan.content.kind === 'archive' && !reusable)
       throw withSuggestion(error, 'Pass --v2 to push a prebuilt v2 archive to the legacy backend.');
-    view.detail(`Falling back to the legacy backend: ${reason}`);
+    note(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
     await guardFallback(fallback, options, host);
@@ -257,15 +244,10 @@ async function skipUpload(
 
 async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentContent, host: Host): Promise<UploadedPush> {
   let isPartlySent = false;
-  const {onProgress} = plan.options;
-  const options = {
-    ...plan.options,
-    onProgress: (progress: OperationProgress) => {
-      isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
-      onProgress?.(progress);
-    },
-  };
-  const open = await openBackend(name, 'upload', options, host);
+  const open = await openBackend(name, plan.options, host, (progress) => {
+    isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
+    plan.options.onProgress?.({phase: 'upload', ...progress});
+  });
   const {backend, context, secrets} = open;
   const {signal} = context;
   const {targetSlug} = plan.options;
@@ -386,12 +368,7 @@ async function rebuildPush(
 ): Promise<PushContent> {
   signalOf(push.options).throwIfAborted();
   const plan = await planBundle(contentOptions(push.options, format, host));
-  return makeContent({...push, format, content: {kind: 'build', plan}}, fallback, workspace, host);
-}
-
-/** The plan, with its progress and retries shown by `view`. */
-export function withView(plan: PushPlan, view: StepView): PushPlan {
-  return {...plan, options: watched(plan.options, view)};
+  return buildPush({...push, format, content: {kind: 'build', plan}}, fallback, workspace, host);
 }
 
 function withSuggestion(error: unknown, suggestion: string): unknown {

@@ -8,10 +8,9 @@ import {expect, test} from 'vitest';
 import {entryPath} from '../../../src/bundle/prebuilt/archive-layout.js';
 import {readArchive as readAsClient} from '../../../src/bundle/prebuilt/read-archive.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
-import {inspectArchive} from '../../../src/operations/inspect-bundle.js';
-import {runStepsSilently} from '../../../src/operations/steps.js';
 import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder} from '../project.js';
+import {inspectFile} from '../../../src/operations/inspect-bundle.js';
 
 const config = {
   name: 'bld/.runtime/config.json',
@@ -157,9 +156,7 @@ test('any damaged archive is either read like GNU tar does or refused with one c
     fc.asyncProperty(made, async (given) => {
       const bytes = await bytesOf(given);
       await writeFile(file, bytes);
-      const outcome = await inspectArchive('archive', {}, {cwd: folder, runSteps: runStepsSilently}).catch(
-        (error: unknown) => error,
-      );
+      const outcome = await inspectFile(join(folder, 'archive'), {}).catch((error: unknown) => error);
       if (outcome instanceof Error) {
         expect(isRuntimeCliError(outcome) && outcome.code).toBe('ERR_ARCHIVE_INVALID');
         return;

@@ -3,9 +3,9 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {expect, onTestFinished, test} from 'vitest';
-import {buildBundle} from '../../../src/operations/build-bundle.js';
 import {createProject} from '../../operations/test-host.js';
 import {commit, git, gitEnvironment} from './repository.js';
+import {buildBundle} from '../../../src/pipelines/build.js';
 
 const uri = v.pipe(v.string(), v.url());
 const digests = v.record(v.string(), v.pipe(v.string(), v.regex(/^[0-9a-f]+$/)));

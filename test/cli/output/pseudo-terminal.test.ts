@@ -222,59 +222,6 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   });
 });
 
-const hasTmux = spawnSync('tmux', ['-V']).status === 0;
-
-/** Starts a push that never ends in a terminal of tmux, 100 columns wide. */
-function pushInTmux(env: Readonly<Record<string, string>>) {
-  const tmux = (...args: readonly string[]) =>
-    spawnSync('tmux', ['-S', join(root, 'tmux'), '-f', '/dev/null', ...args], {cwd: root, env, encoding: 'utf8'})
-      .stdout;
-  const told = (format: string) => tmux('display-message', '-p', format).trim();
-  const screen = () => tmux('capture-pane', '-p');
-  const shows = (pattern: RegExp) => expect.poll(screen).toMatch(pattern);
-  // The shell stays, because tmux continues what it has started itself when that is stopped.
-  tmux('new-session', '-d', '-x', '100', '-y', '30', `"${process.execPath}" "${binary}" bundle:push --v2; :`);
-  /** What the push draws before it knows its new width would be wrapped: it is stopped meanwhile. */
-  const resize = (columns: number) => {
-    const pid = Number(spawnSync('pgrep', ['-P', told('#{pane_pid}')], {encoding: 'utf8'}).stdout);
-    process.kill(pid, 'SIGSTOP');
-    // What it had drawn is on the screen when tmux answers.
-    screen();
-    tmux('resize-window', '-x', String(columns));
-    process.kill(pid, 'SIGCONT');
-  };
-  return {told, screen, shows, resize, [Symbol.dispose]: () => void tmux('kill-server')};
-}
-
-describe.skipIf(!hasTmux)('while a task runs', () => {
-  test('a terminal that becomes narrower and wider again shows every task once', async () => {
-    using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
-    const {screen, shows, resize} = terminal;
-    await shows(/Upload the bundle\n.* of \d/);
-    resize(40);
-    await shows(/ B,\n/);
-    resize(90);
-    await shows(/sha256 [0-9a-f]{12}/);
-    // tmux shows what it has wrapped anew until the list is drawn again.
-    const tasks = ['Verified:', 'Built', 'Backend:', 'Upload the bundle'];
-    const counts = () => {
-      const lines = screen().split('\n');
-      return tasks.map((task) => lines.filter((line) => line.includes(task)).length);
-    };
-    await expect.poll(counts).toEqual([1, 1, 1, 1]);
-  });
-
-  test.runIf(process.platform === 'linux')('a terminal that tells no width for a moment is no crash', async () => {
-    using terminal = pushInTmux(await environment({faults: ['hangx1:route=upload']}));
-    const {told, screen, shows, resize} = terminal;
-    await shows(/Upload the bundle\n.* of \d/);
-    spawnSync('stty', ['-F', told('#{pane_tty}'), 'cols', '0']);
-    await expect.poll(screen).not.toMatch(/Verified: 1 file/);
-    resize(90);
-    await shows(/Verified: 1 file[^]*Upload the bundle/);
-  });
-});
-
 test.runIf(hasScript).each(['--quiet', '--json'])('a question is asked on a terminal with %s too', async (flag) => {
   const env = await environment();
   await runCli(binary, ['bundle:push'], {cwd: root, env});

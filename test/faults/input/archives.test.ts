@@ -7,14 +7,12 @@ import {gzipSync} from 'node:zlib';
 import {pack, type Header} from 'tar-stream';
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
-import {downloadBundle} from '../../../src/operations/download-bundle.js';
-import {inspectArchive} from '../../../src/operations/inspect-bundle.js';
-import {runStepsSilently} from '../../../src/operations/steps.js';
 import {makeFolder} from '../../bundle/project.js';
 import {binary, runCli, start} from '../../cli/spawn-cli.js';
 import {createProject} from '../../operations/test-host.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {hostileArchive, rawTar} from '../../local-runtime/archives.js';
+import {downloadBundle} from '../../../src/pipelines/read.js';
 
 const gibibyte = 1024 ** 3;
 const endOfTar = Buffer.alloc(1024);
@@ -127,7 +125,7 @@ describe.each(refused)('%s', (_what, make, reason) => {
     await using project = await createProject({archive: ''});
     const {directory, host} = project;
     await writeFile(join(directory, 'archive'), bytes);
-    await expect(inspectArchive('archive', {}, host)).rejects.toMatchObject({
+    await expect(inspectFile(join(directory, 'archive'), {})).rejects.toMatchObject({
       code: 'ERR_ARCHIVE_INVALID',
       message: expect.stringMatching(reason),
     });
@@ -153,10 +151,12 @@ describe.each(refused)('%s', (_what, make, reason) => {
   });
 });
 
+import {inspectFile} from '../../../src/operations/inspect-bundle.js';
+
 describe('inspect is honest about', () => {
   async function inspect(bytes: Buffer) {
     const folder = await makeFolder({archive: bytes});
-    return inspectArchive('archive', {}, {cwd: folder, runSteps: runStepsSilently});
+    return inspectFile(join(folder, 'archive'), {});
   }
 
   test('of entries that stand there twice', async () => {

@@ -2,16 +2,16 @@ import {expect, test, describe} from 'vitest';
 import type {PlannedWrite} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
-import {promoteBundle} from '../../../src/operations/deploy/promote-bundle.js';
-import {rollbackBundle} from '../../../src/operations/deploy/rollback-bundle.js';
-import {listDeployments} from '../../../src/operations/list.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
 import {planPrune} from '../../../src/operations/prune-bundles.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
-import type {Host, WriteFacts} from '../../../src/operations/steps.js';
+import type {Host, WriteFacts} from '../../../src/operations/host.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {startService, type Service} from '../pushed-bundles.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
+import {promoteBundle} from '../../../src/pipelines/promote.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {listDeployments} from '../../../src/pipelines/read.js';
+import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 
 const home = {url: '/static/index.html', retries: 0};
 const staging = {preference: 'legacy', targetSlug: 'staging', pollInterval: 0.01} as const;
@@ -214,16 +214,16 @@ describe('a rollback on failure', () => {
   ) => {
     const host: Host = {
       ...service.project.host,
-      runSteps: (_, operation) =>
-        operation(async (name, run) => {
-          if (name === 'rollback') await between();
-          return run({done: silent, detail: silent, warn: silent, progress: silent, retry: silent});
-        }),
+      writes: {
+        before: async ({operation}) => {
+          if (operation === 'rollback') await between();
+        },
+        ...{learn: () => undefined, conclude: () => undefined},
+      },
     };
     service.runtime.addFault(broken);
     return failureOf(push(service, {...failing, ...options}, host));
   };
-  const silent = () => undefined;
 
   test('says that nothing ran before', async () => {
     const service = await startService();

@@ -2,10 +2,10 @@ import {describe, expect, test} from 'vitest';
 import type {Backend} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
 import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
 
 const optionsFor = ({origin}: RecordingServer): DeployBundleOptions => ({
   preference: 'legacy',

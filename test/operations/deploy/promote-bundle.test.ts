@@ -1,10 +1,11 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Backend, BundleId, DeploymentItem} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
-import {promoteBundle, type PromoteBundleOptions} from '../../../src/operations/deploy/promote-bundle.js';
-import {listDeployments} from '../../../src/operations/list.js';
+import type {PromoteBundleOptions} from '../../../src/operations/deploy/promote-bundle.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
+import {promoteBundle} from '../../../src/pipelines/promote.js';
+import {listDeployments} from '../../../src/pipelines/read.js';
 
 const promotion = {from: 'staging', targetSlug: 'production', projectSlug: 'shop'};
 

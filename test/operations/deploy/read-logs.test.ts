@@ -1,9 +1,10 @@
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, DeploymentLog} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
-import {readDeploymentLogs, type ReadLogsOptions} from '../../../src/operations/deploy/read-logs.js';
+import type {ReadLogsOptions} from '../../../src/operations/deploy/read-logs.js';
 import {createProject} from '../test-host.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
+import {readDeploymentLogs} from '../../../src/pipelines/read.js';
 
 /** A service whose log has these parts: the cursor is the number of the next one. */
 async function serviceWith(

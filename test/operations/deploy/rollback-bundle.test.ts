@@ -1,14 +1,13 @@
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
-import {deleteBundles} from '../../../src/operations/delete-bundles.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
-import {rollbackBundle, type RollbackBundleOptions} from '../../../src/operations/deploy/rollback-bundle.js';
-import {downloadBundle} from '../../../src/operations/download-bundle.js';
-import {inspectBundle} from '../../../src/operations/inspect-bundle.js';
-import {listDeployments} from '../../../src/operations/list.js';
+import type {RollbackBundleOptions} from '../../../src/operations/deploy/rollback-bundle.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
+import {deleteBundles} from '../../../src/pipelines/delete.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
+import {downloadBundle, inspectBundle, listDeployments} from '../../../src/pipelines/read.js';
+import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 
 const wait = {wait: true, pollInterval: 0.01, targetSlug: 'staging'};
 

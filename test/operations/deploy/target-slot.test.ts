@@ -2,11 +2,11 @@ import {describe, expect, test} from 'vitest';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
 import type {DeployBundleOptions, OperationProgress} from '../../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {startRecordingServer, type Handler, type RecordingServer, type Reply} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 const since = '2026-01-01T00:00:00Z';
 const busy: Reply = {status: 409, body: {detail: 'Another deployment is running.'}};

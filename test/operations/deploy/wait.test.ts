@@ -1,11 +1,11 @@
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
-import {pauseMs, waitForDeployment} from '../../../src/operations/deploy/wait-for-deployment.js';
+import {pauseMs} from '../../../src/operations/deploy/wait-for-deployment.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {startRecordingServer, type RecordingServer, type Reply} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
+import {deployBundle, waitForDeployment} from '../../../src/pipelines/deploy.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 const base = {projectSlug: 'shop', targetSlug: 'staging', bundleId: 5, wait: true, pollInterval: 0.01} as const;
 

@@ -2,17 +2,17 @@ import {mkdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
-import {buildBundle} from '../../../src/operations/build-bundle.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
-import {promoteBundle} from '../../../src/operations/deploy/promote-bundle.js';
-import {rollbackBundle} from '../../../src/operations/deploy/rollback-bundle.js';
 import type {GuardRules, PushRuntimeBundleBackendOptions, TargetConfirmation} from '../../../src/operations/options.js';
-import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
-import type {Host} from '../../../src/operations/steps.js';
+import type {Host} from '../../../src/operations/host.js';
 import type {LocalRuntimeOptions} from '../../../src/testing.js';
 import {makeFolder} from '../../bundle/project.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
 import {startService, type Service} from '../pushed-bundles.js';
+import {buildBundle} from '../../../src/pipelines/build.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
+import {promoteBundle} from '../../../src/pipelines/promote.js';
+import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 
 interface Release extends Service {
   readonly host: Host;

@@ -1,14 +1,13 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {isProductionName, parseSafety} from '../../../src/operations/guard/safety.js';
-import {deleteBundles} from '../../../src/operations/delete-bundles.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
-import {promoteBundle} from '../../../src/operations/deploy/promote-bundle.js';
-import {rollbackBundle} from '../../../src/operations/deploy/rollback-bundle.js';
-import {listBundles} from '../../../src/operations/list.js';
-import {pruneBundles} from '../../../src/operations/prune-bundles.js';
-import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
-import type {Host} from '../../../src/operations/steps.js';
+import type {Host} from '../../../src/operations/host.js';
 import {startService, type Service} from '../pushed-bundles.js';
+import {deleteBundles, pruneBundles} from '../../../src/pipelines/delete.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
+import {promoteBundle} from '../../../src/pipelines/promote.js';
+import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {listBundles} from '../../../src/pipelines/read.js';
+import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 
 const operations = {
   push: ({connection}: Service, host: Host, targetSlug?: string) =>

@@ -1,11 +1,11 @@
 import {chmod, rename, rm, symlink, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {deleteBundles} from '../../../src/operations/delete-bundles.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import type {PushPlace, PushRecord, PushRecords} from '../../../src/operations/push/records.js';
 import {startService, type Service} from '../pushed-bundles.js';
+import {deleteBundles} from '../../../src/pipelines/delete.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 type Options = Partial<PushRuntimeBundleBackendOptions>;
 

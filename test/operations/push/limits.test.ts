@@ -5,9 +5,9 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/backend-shape.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
-import {buildBundle} from '../../../src/operations/build-bundle.js';
-import {previewPush, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {createProject, smallBuild} from '../test-host.js';
+import {buildBundle} from '../../../src/pipelines/build.js';
+import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 async function storeWith(limits: BackendLimits, formats: Backend['formats'] = ['v2']) {
   const project = await createProject({...smallBuild, 'build/static/deep/a.txt': 'a', 'build/static/deep/b.txt': 'b'});

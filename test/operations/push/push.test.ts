@@ -8,14 +8,14 @@ import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
-import {buildBundle} from '../../../src/operations/build-bundle.js';
-import {deployBundle} from '../../../src/operations/deploy/deploy-bundle.js';
-import {listBundles} from '../../../src/operations/list.js';
 import type {ConnectionOptions, OperationProgress} from '../../../src/operations/options.js';
-import {pushBundleV2, pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {createProject, smallBuild} from '../test-host.js';
+import {buildBundle} from '../../../src/pipelines/build.js';
+import {deployBundle} from '../../../src/pipelines/deploy.js';
+import {pushBundleV2, pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {listBundles} from '../../../src/pipelines/read.js';
 
 const fast = {rateLimit: {maxRetries: 3, baseDelayMs: 10, maxDelayMs: 50}, pollInterval: 0.05};
 

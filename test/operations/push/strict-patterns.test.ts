@@ -1,8 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 describe('a given pattern that matches no file', () => {
   const patterns = {ssrOnly: ['ssr.js'], ssrShared: ['statics/**/*', 'static/app.cs']};

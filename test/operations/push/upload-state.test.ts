@@ -5,8 +5,8 @@ import type {Backend, UploadState} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
 import type {UploadPlace, UploadStates} from '../../../src/operations/push/records.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {createProject} from '../test-host.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 type Options = Partial<PushRuntimeBundleBackendOptions>;
 

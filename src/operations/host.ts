@@ -1,0 +1,75 @@
+import type {PlannedWrite, WriteOutcome} from '../backends/contract.js';
+import type {TemporaryDirectory} from '../files/temporary-directory.js';
+import type {Environment, Logger} from '../http/types.js';
+
+/** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
+export interface Host {
+  /** Absolute base directory for relative paths. */
+  readonly cwd: string;
+  /** Absolute folder of the configuration file. @default the base directory of a call */
+  readonly configDirectory?: string | undefined;
+  readonly env: Environment;
+  /** `MYCLI_SAFETY` as the process was started with; `env` can add to it. @default nothing */
+  readonly safety?: string | undefined;
+  readonly logger: Logger;
+  /** `User-Agent` of every request; starts with `mycli/<semver>`. */
+  readonly userAgent: string;
+  /** Values to mask in all output. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Called with a secret that a backend learns, to mask it in all output from then on. */
+  readonly maskSecret?: ((secret: string) => void) | undefined;
+  now(): Date;
+  /** Absolute paths of files that the caller writes during this call, such as a log. They make no work tree dirty. */
+  readonly ownFiles?: readonly string[] | undefined;
+  /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */
+  readonly commandFlags?: readonly string[] | undefined;
+  /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */
+  readonly writes?: WriteObserver | undefined;
+  /** Called with a cleanup after an abort, which the process should wait for. @default the call waits for it */
+  readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
+  /** Creates a private folder for archives. The caller must remove it. */
+  createTemporaryDirectory(): Promise<TemporaryDirectory>;
+}
+
+/** Follows what an operation changes. */
+interface WriteObserver {
+  /**
+   * Called before the first byte of a change is sent, and again for a fallback.
+   * @param options `dryRun`: the change will not be made
+   * @throws RuntimeCliError if it must not be made.
+   */
+  before(write: PlannedWrite, options?: {readonly dryRun: boolean}): Promise<void>;
+  /** Called with what is known about the outcome so far. */
+  learn(facts: WriteFacts): void;
+  /**
+   * Called when a change has ended although the operation goes on: with another change, or with an error about the
+   * change before.
+   */
+  conclude(ended: {readonly error?: unknown}): void;
+}
+
+/** What becomes known about a change while it is made. */
+export type WriteFacts = Partial<Pick<WriteOutcome, 'bundleIds' | 'deployment' | 'status' | 'url'>>;
+
+/**
+ * Calls a caller's callback before anything is sent, and awaits it: it may be async, whatever its type says.
+ * @throws whatever it throws.
+ */
+export async function callBack(callback: () => unknown): Promise<void> {
+  await callback();
+}
+
+/** Calls a caller's callback when it is too late to fail: its errors, synchronous or not, are ignored. */
+export function callBackSafely(callback: () => unknown): void {
+  callBack(callback).catch(() => undefined);
+}
+
+/**
+ * Calls a caller's callback during work that can still fail, without awaiting it: a returned promise may reject
+ * unnoticed.
+ * @throws what it throws synchronously.
+ */
+export function callBackNow(callback: () => unknown): void {
+  const returned = callback();
+  if (returned instanceof Promise) returned.catch(() => undefined);
+}

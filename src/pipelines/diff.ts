@@ -1,0 +1,69 @@
+import {
+  chooseSourceBackend,
+  describeSource,
+  isRemote,
+  readSource,
+  type ReadSource,
+} from '../operations/bundle-source.js';
+import type {BundleFormat} from '../bundle/types.js';
+import {count} from '../errors/sentence.js';
+import {compareContents} from '../operations/compare-contents.js';
+import {
+  comparedBundle,
+  diffCommand,
+  withAdvice,
+  type DiffBundlesOptions,
+  type DiffBundlesResult,
+} from '../operations/diff-bundles.js';
+import type {BundleSelection} from '../operations/open-backend.js';
+import {resolveStep, type ResolvedRun} from './resolve.js';
+import type {PipelineHost} from './host.js';
+import {made, runPipeline, type Step} from './run.js';
+
+/** The bundles that the steps of a comparison have read. */
+interface DiffRun extends ResolvedRun<BundleSelection> {
+  from?: ReadSource;
+  to?: ReadSource;
+}
+
+/**
+ * Compares two bundles by the digests of their files. Each is an archive, a manifest, a build directory (by the rules
+ * of a build), an uploaded bundle or what a target runs. Uploaded ones are streamed into a temporary folder.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot download bundles; for everything else a
+ * user can cause; `signal.reason` when aborted.
+ */
+export async function diffBundles(options: DiffBundlesOptions, host: PipelineHost): Promise<DiffBundlesResult> {
+  const {from, to} = options;
+  options.signal?.throwIfAborted();
+  const remote = [from, to].filter((source) => isRemote(source));
+  const choose = () =>
+    chooseSourceBackend(options, remote, diffCommand(options), host).catch(async (error: unknown) => {
+      throw await withAdvice(error, options, host);
+    });
+  const readStep = (name: 'from' | 'to', format: (run: DiffRun) => BundleFormat): Step<DiffRun> => ({
+    name,
+    title: `Read ${describeSource(options[name])}`,
+    task: async (run, report) => {
+      const {selection} = run;
+      const found = await readSource(options[name], report.watch(options), {selection, format: format(run)}, host);
+      run[name] = found;
+      report.title = `Read ${found.name}: ${count(found.contents.files.length, 'file')}`;
+      report.warn(found.warnings);
+    },
+  });
+  // The format of a build directory follows from the other bundle.
+  const [first, second] = from.kind === 'folder' ? (['to', 'from'] as const) : (['from', 'to'] as const);
+  const run: DiffRun = {host};
+  await runPipeline<DiffRun>(run, [
+    {...resolveStep(choose), enabled: remote.length > 0 ? undefined : false},
+    readStep(first, () => 'v2'),
+    readStep(second, () => made(run, first).contents.format),
+  ]);
+  const [before, after] = [made(run, 'from'), made(run, 'to')];
+  return {
+    before: comparedBundle(from, before, options),
+    after: comparedBundle(to, after, options),
+    ...compareContents(before.contents, after.contents),
+    warnings: [...new Set([...before.warnings, ...after.warnings])],
+  };
+}

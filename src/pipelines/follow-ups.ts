@@ -1,0 +1,69 @@
+import type {
+  CheckOutcome,
+  CommonOptions,
+  ConnectionOptions,
+  RollbackOnFailureOptions,
+  WaitOptions,
+} from '../operations/options.js';
+import {
+  checkDeployment,
+  checksOf,
+  describeChecks,
+  shownPlace,
+  type FinishedDeployment,
+  type FollowUps,
+} from '../operations/deploy/check-deployment.js';
+import {failedDeployment, rollBack, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
+import {made, type PipelineRun, type Step} from './run.js';
+
+/** A run that deploys a bundle, checks it and rolls back. */
+export interface FollowedRun extends PipelineRun {
+  readonly watch: RollbackWatch | undefined;
+  /** Set once the deployment is accepted, or with `wait` has ended. */
+  result?: Omit<FinishedDeployment, 'targetSlug'> | undefined;
+  check?: CheckOutcome | undefined;
+}
+
+interface FollowUpOptions extends CommonOptions, ConnectionOptions, WaitOptions, RollbackOnFailureOptions, FollowUps {
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+}
+
+/** The step that checks what was deployed. */
+export function checkStep(options: FollowUpOptions): Step<FollowedRun> {
+  const {targetSlug = ''} = options;
+  const checks = checksOf(options);
+  const [only, ...more] = checks;
+  return {
+    name: 'check',
+    title: only === undefined || more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(only)}`,
+    enabled: checks.length === 0 ? false : undefined,
+    task: async (run, report) => {
+      const deployed = {...report.watch(options), ...made(run, 'result'), targetSlug};
+      run.check = await checkDeployment(deployed, checks, run.host);
+      report.title = describeChecks(run.check);
+    },
+  };
+}
+
+/** The step that deploys what ran before if the deployment or a check of it has failed. */
+export function rollbackStep(options: FollowUpOptions): Step<FollowedRun> {
+  const {targetSlug = ''} = options;
+  const failed = ({failure, watch, host}: FollowedRun, watched = options) =>
+    failedDeployment(failure?.error, watch, watched, host);
+  return {
+    name: 'rollback',
+    title: `Roll ${targetSlug} back if this fails`,
+    enabled:
+      options.rollbackOnFailure === true
+        ? (run) => (run.failure === undefined ? run.result === undefined : failed(run) !== undefined)
+        : false,
+    task: async (run, report) => {
+      const deployment = failed(run, report.watch(options));
+      if (deployment === undefined) return;
+      const {bundleId, error} = await rollBack(deployment);
+      run.failure = {error};
+      report.title = `Rolled ${targetSlug} back to bundle ${String(bundleId)}`;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type {EventBody} from '../operations/events.js';
+import type {Host} from '../operations/host.js';
+
+/** Where to show steps. */
+export interface StepTerminal {
+  /** Whether the terminal can be redrawn. Otherwise plain lines are written with `info`. */
+  readonly interactive: boolean;
+  /** Whether `stream` supports color. */
+  readonly color: boolean;
+  /** Whether `stream` can show more than ASCII. */
+  readonly unicode: boolean;
+  /** The stream of the terminal. */
+  readonly stream: NodeJS.WritableStream;
+  /** Lines with the source of each setting, shown below the step that chooses the backend. */
+  readonly settings: readonly string[];
+  /** Writes a line for users. */
+  info(line: string): void;
+  /** Removes control characters and masks secrets. */
+  clean(text: string): string;
+}
+
+/** The host of a pipeline. */
+export interface PipelineHost extends Host {
+  /** Where to show the steps. @default nowhere */
+  readonly terminal?: StepTerminal | undefined;
+  /** Called with everything that happens. */
+  readonly onEvent?: ((event: EventBody) => void) | undefined;
+}

@@ -1,0 +1,247 @@
+import type {AuthStrategy} from '../http/types.js';
+import type {TemporaryDirectory} from '../files/temporary-directory.js';
+import {withFollowUps} from '../operations/deploy/check-deployment.js';
+import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
+import {askForTarget, describeGuards} from '../operations/guard/guards.js';
+import {refuseUnsafe} from '../operations/guard/safety.js';
+import {openBackend} from '../operations/open-backend.js';
+import type {PushResult, PushRuntimeBundleBackendOptions, PushV2Options, PushV2Result} from '../operations/options.js';
+import {deployPush, pushResult, tryToPack, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
+import {checkPush, isGuarded, watchPush} from '../operations/push/guard-push.js';
+import {
+  describePlan,
+  mustPackForLimits,
+  planPush,
+  routePush,
+  type PushPlan,
+  type PushPreview,
+  type PushRoute,
+} from '../operations/push/plan-push.js';
+import {
+  askBeforePush,
+  buildPush,
+  comparePush,
+  describeContent,
+  describeUpload,
+  uploadPush,
+  type PushContent,
+  type UploadedPush,
+} from '../operations/push/upload-push.js';
+import type {Comparison} from '../operations/push/unchanged-bundle.js';
+import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
+import type {StepReport} from './report.js';
+import type {PipelineHost} from './host.js';
+import {made, runPipeline, type Step} from './run.js';
+
+/** What the steps of a push have found out and made so far. */
+interface PushRun extends FollowedRun {
+  readonly options: PushRuntimeBundleBackendOptions & {readonly wait: boolean};
+  /** The folder of the archive, removed at the end. */
+  workspace?: TemporaryDirectory;
+  route?: PushRoute;
+  plan?: PushPlan;
+  content?: PushContent;
+  compared?: Comparison;
+  uploaded?: UploadedPush;
+  deployed?: DeployedPush;
+  result?: PushResult;
+}
+
+/**
+ * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function pushRuntimeBundle(
+  given: PushRuntimeBundleBackendOptions,
+  host: PipelineHost,
+): Promise<PushResult> {
+  const options = withFollowUps(given);
+  const {projectSlug, targetSlug = ''} = options;
+  refuseUnsafe({...options, operation: 'push'}, host);
+  const run: PushRun = {host, options, watch: watchForRollback(options)};
+  const guarded = isGuarded(options);
+  if (guarded) {
+    await runPipeline(run, [resolveStep, guardStep(targetSlug)]);
+    await askForTarget({operation: 'push', projectSlug, targetSlug}, options);
+  }
+  const deploys = options.targetSlug === undefined ? false : undefined;
+  const waits = options.wait ? deploys : false;
+  try {
+    await runPipeline<PushRun>(run, [
+      {...resolveStep, enabled: guarded ? false : undefined},
+      verifyStep,
+      buildStep(options),
+      {name: 'upload', title: 'Upload the bundle', task: upload},
+      {name: 'deploy', title: `Deploy to ${targetSlug}`, enabled: deploys, task: deploy},
+      {name: 'wait', title: 'Wait for the deployment', enabled: waits, task: wait},
+      checkStep(options),
+      rollbackStep(options),
+    ]);
+  } catch (error) {
+    throw explainUnfinished(error, run.watch);
+  } finally {
+    await run.workspace?.remove();
+  }
+  return {...made(run, 'result'), ...(run.check && {check: run.check})};
+}
+
+/**
+ * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
+ * bundle and compares it with the last one pushed.
+ * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
+ */
+export async function previewPush(given: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
+  const options = withFollowUps(given);
+  const {targetSlug = '', ifChanged = false} = options;
+  refuseUnsafe({...options, operation: 'push'}, host);
+  const run: PushRun = {host, options, watch: undefined};
+  const guarded = isGuarded(options);
+  if (guarded) await runPipeline(run, [resolveStep, guardStep(targetSlug)]);
+  const compares = ifChanged ? undefined : false;
+  try {
+    await runPipeline<PushRun>(run, [
+      {...resolveStep, enabled: guarded ? false : undefined},
+      {...verifyStep, task: verifyAlone},
+      {...buildStep(options), enabled: compares},
+      {name: 'compare', title: 'Compare with the last push', enabled: compares, task: compare},
+    ]);
+    const plan = made(run, 'plan');
+    const {backend} = plan.selection;
+    const {content} = plan;
+    const bundle = run.content?.bundle ?? (content.kind === 'build' ? content.plan : content.bundle);
+    const unchanged = run.compared?.unchanged;
+    await askBeforePush({backend, plan, bundle, unchanged}, host, {dryRun: true});
+    return ifChanged ? {...plan, unchanged} : plan;
+  } finally {
+    await run.workspace?.remove();
+  }
+}
+
+const resolveStep: Step<PushRun> = {
+  name: 'resolve',
+  title: 'Resolve the backend',
+  task: async (run, report) => {
+    const route = await routePush(run.options, run.host);
+    run.route = route;
+    report.title = `Backend: ${route.selection.backend} (${route.selection.reason}), format ${route.format}`;
+  },
+};
+
+function guardStep(targetSlug: string): Step<PushRun> {
+  return {
+    name: 'guard',
+    title: `Check the guards of ${targetSlug}`,
+    task: async ({options, host, ...run}, report) => {
+      const watched = report.watch(options);
+      const open = await openBackend(made(run, 'route').selection.backend, watched, host);
+      await checkPush(open, watched, host);
+      report.title = describeGuards(targetSlug, options.guard);
+    },
+  };
+}
+
+const verifyStep: Step<PushRun> = {name: 'verify', title: 'Verify the build and its configuration', task: verify};
+
+async function verify(run: PushRun, report: StepReport): Promise<void> {
+  const {options, host, watch} = run;
+  const route = made(run, 'route');
+  const plan = await planPush(report.watch(options), route, host);
+  run.plan = {...plan, options, watch: watchPush(watch, options, host)};
+  report.title = `Verified: ${describePlan(plan)}`;
+  report.warn(plan.warnings.filter((warning) => !route.warnings.includes(warning)));
+}
+
+/** Verifies a push that is not made: what a backend refuses for its size is only known once it is packed. */
+async function verifyAlone(run: PushRun, report: StepReport): Promise<void> {
+  await verify(run, report);
+  const plan = made(run, 'plan');
+  if (run.options.ifChanged || !(await mustPackForLimits(plan))) return;
+  const content = await tryToPack(watchedPlan(plan, report), run.host);
+  report.title = describeContent(content, plan);
+  report.warn(content.warnings);
+}
+
+function buildStep({archive}: PushRuntimeBundleBackendOptions): Step<PushRun> {
+  return {
+    name: 'build',
+    title: archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle',
+    task: async (run, report) => {
+      const plan = made(run, 'plan');
+      const workspace = await run.host.createTemporaryDirectory();
+      run.workspace = workspace;
+      const content = await buildPush(watchedPlan(plan, report), plan.selection.backend, workspace, run.host);
+      run.content = content;
+      report.title = describeContent(content, plan);
+      // Warn before spending minutes on the upload.
+      report.warn(content.warnings);
+    },
+  };
+}
+
+async function compare(run: PushRun, report: StepReport): Promise<void> {
+  const plan = made(run, 'plan');
+  const content = made(run, 'content');
+  const compared = await comparePush(plan.selection.backend, watchedPlan(plan, report), content, run.host);
+  run.compared = compared;
+  const {unchanged, warnings} = compared;
+  report.title = unchanged ? `Unchanged since bundle ${String(unchanged.bundleId)}` : 'Changed since the last push';
+  report.warn(warnings);
+}
+
+async function upload(run: PushRun, report: StepReport): Promise<void> {
+  const {host, options} = run;
+  const plan = made(run, 'plan');
+  const content = made(run, 'content');
+  const workspace = made(run, 'workspace');
+  const uploaded = await uploadPush(watchedPlan(plan, report), content, workspace, host, report.note);
+  run.uploaded = {...uploaded, warnings: [...content.warnings, ...uploaded.warnings]};
+  report.title = describeUpload(uploaded, options.projectSlug);
+  report.warn(uploaded.warnings);
+  if (options.targetSlug === undefined) run.result = pushResult(plan, run.uploaded, host);
+}
+
+async function deploy(run: PushRun, report: StepReport): Promise<void> {
+  const {host, options} = run;
+  const {targetSlug = ''} = options;
+  const plan = made(run, 'plan');
+  const uploaded = made(run, 'uploaded');
+  const deployed = await deployPush(watchedPlan(plan, report), uploaded, targetSlug, host);
+  run.deployed = deployed;
+  const {deploymentId: id} = deployed.deployment;
+  // With its ID, which may be long, it fits a terminal without the target, which has been told.
+  report.title = `Deployment ${id === undefined ? `to ${targetSlug}` : String(id)} accepted`;
+  report.warn(deployed.warnings ?? []);
+  if (!options.wait) run.result = pushResult(plan, uploaded, host, deployed);
+}
+
+async function wait(run: PushRun, report: StepReport): Promise<void> {
+  const {host, options} = run;
+  const {targetSlug = ''} = options;
+  const plan = made(run, 'plan');
+  const uploaded = made(run, 'uploaded');
+  const deployed = await waitForPush(watchedPlan(plan, report), uploaded, made(run, 'deployed'), host);
+  report.title = `Deployed to ${targetSlug}`;
+  run.result = pushResult(plan, uploaded, host, deployed);
+}
+
+/** The plan, with its progress and its waits shown in a step. */
+function watchedPlan(plan: PushPlan, report: StepReport): PushPlan {
+  return {...plan, options: report.watch(plan.options)};
+}
+
+/**
+ * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function pushBundleV2(
+  options: PushV2Options,
+  auth: AuthStrategy,
+  host: PipelineHost,
+): Promise<PushV2Result> {
+  const result = await pushRuntimeBundle(
+    {...options, preference: 'legacy', v2: true, legacyAuth: auth, targetSlug: undefined},
+    host,
+  );
+  const {bundleId, projectSlug, message, warnings, matches, archive, raw} = result;
+  return {bundleId, projectSlug, message, warnings, matches, archive, raw: raw.bundle};
+}

@@ -1,0 +1,164 @@
+import {describeRetry} from '../http/rate-limit/policy.js';
+import type {RetryEvent} from '../http/types.js';
+import {callBackNow} from '../operations/host.js';
+import type {CommonOptions, OperationProgress} from '../operations/options.js';
+import {timeIn} from './event-feed.js';
+import {describeDuration, ProgressText} from './progress-text.js';
+import type {PipelineHost} from './host.js';
+
+/** Least time between two events about the progress of a step, in milliseconds. */
+const eventPauseMs = 250;
+
+/** A log has the progress of a step every 5 s, or every 10 % if that takes at least a second. */
+const logged = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};
+
+/** Width of a step's progress bar, in characters. */
+const barWidth = 20;
+
+/** The title and the output of a task of listr2. */
+interface ShownTask {
+  title: string;
+  output: string;
+}
+
+/** How a running step reports: in the title and the output of its task, and in events. */
+export class StepReport {
+  readonly #task: ShownTask;
+  readonly #name: string;
+  readonly #title: string;
+  readonly #host: PipelineHost;
+  readonly #startedAt = performance.now();
+  readonly #notes: string[] = [];
+  readonly #text = new ProgressText();
+  readonly #silence: NodeJS.Timeout | undefined;
+  #told: {readonly progress: OperationProgress; readonly at: number} | undefined;
+  #logged = {at: this.#startedAt, fraction: 0};
+
+  constructor(task: ShownTask, {name, title}: {readonly name: string; readonly title: string}, host: PipelineHost) {
+    this.#task = task;
+    this.#name = name;
+    this.#title = title;
+    this.#host = host;
+    if (host.terminal?.interactive === false) {
+      this.#silence = setTimeout(() => (task.output = `${title}: running`), logged.afterMs).unref();
+    }
+  }
+
+  /** The outcome of the step, which replaces its title. */
+  set title(text: string) {
+    this.#task.title = this.#host.terminal?.clean(text) ?? text;
+  }
+
+  /** Shows a permanent line below the step. */
+  readonly note = (line: string): void => {
+    const {terminal} = this.#host;
+    if (terminal === undefined) return;
+    this.#notes.push(line);
+    if (terminal.interactive) this.#draw();
+    else this.#task.output = `  ${line}`;
+  };
+
+  /** Shows the sources of the settings on a terminal, below the step that chooses the backend. */
+  noteSettings(): void {
+    const {terminal} = this.#host;
+    if (terminal?.interactive === true) terminal.settings.forEach(this.note);
+  }
+
+  /** Shows warnings, which are also part of the result. */
+  warn(warnings: readonly string[]): void {
+    for (const message of warnings) this.#host.onEvent?.({type: 'warning', message});
+  }
+
+  /** The options of a call for this step: its progress and its waits are shown, and the caller still hears of them. */
+  watch<Options extends Pick<CommonOptions, 'onProgress' | 'onRetry'>>(options: Options): Options {
+    const {onProgress, onRetry} = options;
+    return {
+      ...options,
+      onProgress: (progress: OperationProgress) => {
+        this.#tellProgress(progress);
+        this.#showProgress(progress);
+        callBackNow(() => onProgress?.(progress));
+      },
+      onRetry: (event: RetryEvent) => {
+        this.#waitForRetry(event);
+        callBackNow(() => onRetry?.(event));
+      },
+    };
+  }
+
+  /** Removes what is temporary. */
+  end(): void {
+    clearTimeout(this.#silence);
+    if (this.#host.terminal?.interactive === true) this.#draw();
+  }
+
+  #draw(text = ''): void {
+    const {terminal} = this.#host;
+    this.#task.output = [...this.#notes, text].flatMap((line) => terminal?.clean(line) || []).join('\n');
+  }
+
+  #showProgress(progress: OperationProgress): void {
+    const {terminal} = this.#host;
+    if (terminal === undefined) return;
+    const shown = this.#text.describe(progress);
+    if (shown === undefined) return;
+    clearTimeout(this.#silence);
+    const {fraction, isWait} = shown;
+    const now = performance.now();
+    const text = isWait ? `${shown.text} (${describeDuration(now - this.#startedAt)})` : shown.text;
+    if (terminal.interactive) {
+      this.#draw(fraction === undefined ? text : `${bar(fraction)} ${text}`);
+      return;
+    }
+    const since = now - this.#logged.at;
+    const farther = (fraction ?? 0) - this.#logged.fraction >= logged.fraction && since >= logged.fractionAfterMs;
+    if (!farther && since < logged.afterMs) return;
+    this.#logged = {at: now, fraction: fraction ?? 0};
+    this.#task.output = `${this.#title}: ${text}`;
+  }
+
+  /** A log has the line of the client. */
+  #waitForRetry(event: RetryEvent): void {
+    const {attempt, maxRetries, delayMs, status: httpStatus, reason: description, rateLimited} = event;
+    const {terminal, now, onEvent} = this.#host;
+    const reason = rateLimited === true ? 'rate-limit' : 'retry';
+    const until = timeIn(now(), delayMs);
+    onEvent?.({type: 'wait', step: this.#name, reason, until, attempt, maxRetries, httpStatus, description});
+    this.#text.pause();
+    if (terminal?.interactive === true) this.#draw(describeRetry(event, `${String(Math.ceil(delayMs / 1000))} s`));
+  }
+
+  #tellProgress(progress: OperationProgress): void {
+    const {onEvent, now} = this.#host;
+    if (onEvent === undefined) return;
+    const step = this.#name;
+    const {phase, transferred, total, attempt, status, description, leftMs} = progress;
+    if (phase === 'check') {
+      onEvent({type: 'wait', step, reason: 'check', description});
+      return;
+    }
+    if (phase === 'slot' || phase === 'wait') {
+      const until = leftMs === undefined ? undefined : timeIn(now(), leftMs);
+      const reason = phase === 'slot' ? 'slot' : 'deployment';
+      onEvent({type: 'wait', step, reason, until, status, description});
+      if (phase === 'slot' || total === undefined) return;
+    } else if (!this.#isNews(progress)) return;
+    this.#told = {progress, at: performance.now()};
+    const unit = phase === 'wait' ? 'percent' : 'bytes';
+    onEvent({type: 'progress', step, phase, unit, transferred, total, attempt});
+  }
+
+  /** Whether an attempt begins, all bytes are through, or enough time has passed. */
+  #isNews({phase, attempt, transferred, total}: OperationProgress): boolean {
+    if (this.#told === undefined) return true;
+    const {progress: last, at} = this.#told;
+    if (last.phase !== phase || last.attempt !== attempt || last.transferred > transferred) return true;
+    if (transferred === total && last.transferred !== total) return true;
+    return performance.now() - at >= eventPauseMs;
+  }
+}
+
+function bar(fraction: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
+  return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
+}

@@ -1,0 +1,115 @@
+import {
+  Listr,
+  ListrTaskEventType,
+  ListrTaskState,
+  SilentRenderer,
+  type ListrRendererFactory,
+  type ListrTask,
+} from 'listr2';
+import {isRuntimeCliError} from '../errors/index.js';
+import {rendererOf} from './display.js';
+import type {PipelineHost} from './host.js';
+import {StepReport} from './report.js';
+
+/** A run of a pipeline, the context of its tasks: what they have found out and made so far. */
+export interface PipelineRun {
+  readonly host: PipelineHost;
+  /** Why a step failed. */
+  failure?: {readonly error: unknown} | undefined;
+}
+
+/** A task of a pipeline, with the name that events have. */
+export interface Step<Run> {
+  readonly name: string;
+  /** What the step does, for users: `Upload the bundle`. */
+  readonly title: string;
+  /**
+   * Whether the step is part of this run. A function decides when its turn comes. @default until a step before it has
+   * failed
+   */
+  readonly enabled?: boolean | ((run: Run) => boolean) | undefined;
+  readonly task: (run: Run, report: StepReport) => Promise<void>;
+}
+
+/**
+ * Runs steps in their order as a list of listr2.
+ * @throws what a step throws. Those after it are skipped, unless they say otherwise.
+ */
+export async function runPipeline<Run extends PipelineRun>(run: Run, steps: readonly Step<Run>[]): Promise<void> {
+  const {terminal, onEvent} = run.host;
+  const planned = steps.filter(({enabled}) => enabled !== false);
+  const list = new Listr<Run, ListrRendererFactory>(
+    planned.map((step) => taskOf(step, run)),
+    {
+      ctx: run,
+      ...(terminal === undefined ? {renderer: SilentRenderer} : rendererOf(terminal)),
+      // Signals are the process's concern, which waits for what is under way.
+      registerSignalListeners: false,
+      // The steps after a failure decide whether they run.
+      exitOnError: false,
+    },
+  );
+  for (const [index, {name, title}] of planned.entries()) {
+    const task = list.tasks[index];
+    let startedAt = 0;
+    let summary: string | undefined;
+    const tell = (status: 'started' | 'done' | 'failed', more: {readonly summary?: string | undefined} = {}) => {
+      const {error} = run.failure ?? {};
+      const ended = status !== 'started' && {durationMs: Math.round(performance.now() - startedAt)};
+      const code = status === 'failed' && isRuntimeCliError(error) ? error.code : undefined;
+      onEvent?.({type: 'step', step: name, title, status, ...more, ...ended, ...(code !== undefined && {code})});
+    };
+    // In a log, the settings are below the outcome of the step.
+    if (name === 'resolve' && terminal?.interactive === false)
+      task?.on(ListrTaskEventType.CLOSED, () => {
+        if (task.isCompleted()) for (const line of terminal.settings) terminal.info(`  ${line}`);
+      });
+    task?.on(ListrTaskEventType.TITLE, (text) => (summary = text));
+    task?.on(ListrTaskEventType.STATE, (state) => {
+      if (state === ListrTaskState.STARTED) {
+        startedAt = performance.now();
+        tell('started');
+      }
+      if (state === ListrTaskState.COMPLETED) tell('done', {summary});
+      if (state === ListrTaskState.FAILED) tell('failed');
+    });
+  }
+  await list.run();
+  const left = planned.filter((_, index) => list.tasks[index]?.state === ListrTaskState.WAITING);
+  for (const {name, title} of left) onEvent?.({type: 'step', step: name, title, status: 'skipped'});
+  if (run.failure === undefined) return;
+  if (left.length > 0) terminal?.info(`Not run: ${left.map(({name}) => name).join(', ')}`);
+  throw run.failure.error;
+}
+
+function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<Run, ListrRendererFactory> {
+  const {name, title, enabled, task} = step;
+  return {
+    title,
+    enabled: () => (typeof enabled === 'function' ? enabled(run) : run.failure === undefined),
+    rendererOptions: {persistentOutput: true},
+    task: async (_, shown) => {
+      const report = new StepReport(shown, {name, title}, run.host);
+      try {
+        await task(run, report);
+        if (name === 'resolve') report.noteSettings();
+      } catch (error) {
+        run.failure = {error};
+        // listr2 reads the message of what it catches, and an abort can have any reason.
+        throw error instanceof Error ? error : new Error(String(error));
+      } finally {
+        report.end();
+      }
+    },
+  };
+}
+
+/**
+ * What an earlier step of a run has made.
+ * @throws Error if there is none, which is a bug.
+ */
+export function made<Run, Key extends keyof Run & string>(run: Run, key: Key): NonNullable<Run[Key]> {
+  const value = run[key];
+  if (value === undefined || value === null) throw new Error(`Bug: no step has made the ${key} of the run yet.`);
+  return value;
+}
