@@ -3,13 +3,7 @@ import {rejectProblems, slugProblems} from '../../settings/option-problems.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {findRunning, notRunning} from '../list.js';
-import {
-  chooseForBundle,
-  openBackend,
-  registryOf,
-  requireCapability,
-  type BundleSelection,
-} from '../open-backend.js';
+import {chooseForBundle, openBackend, registryOf, requireCapability, type BundleSelection} from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {Host} from '../host.js';
 import {followUpCapabilities, requireTargetUrl} from './check-deployment.js';
