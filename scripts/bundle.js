@@ -37,6 +37,7 @@ const parts = [
   'settings/row',
   'errors/index',
   'http/index',
+  'frameworks/frameworks',
   'local-runtime/openapi/document',
 ].map((part) => [part, `src/${part}.ts`]);
 const commands = readdirSync('src/commands', {recursive: true})

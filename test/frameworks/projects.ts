@@ -9,7 +9,7 @@ export interface FrameworkProject {
   readonly devDependencies?: Readonly<Record<string, string>>;
   /** By path. package.json is made from the dependencies. */
   readonly files: Readonly<Record<string, string>>;
-  /** Whether its package is CommonJS. */
+  /** Whether its package.json must not say that it has modules. */
   readonly commonjs?: boolean;
   /** Commands of its `build` script. Without one there is nothing to build. */
   readonly build?: string;
@@ -45,7 +45,7 @@ const nextFiles = {
 
 const reactRouterFiles = {
   'app/root.jsx':
-    "import {Outlet, Scripts} from 'react-router';\nexport default function Root() {\n  return <html><head><title>React Router</title></head><body><Outlet /><Scripts /></body></html>;\n}\n",
+    "import {Outlet, Scripts} from 'react-router';\nexport function Layout({children}) {\n  return <html><head><title>React Router</title></head><body>{children}<Scripts /></body></html>;\n}\nexport default function Root() {\n  return <Outlet />;\n}\n",
   'app/routes.js': "import {index} from '@react-router/dev/routes';\nexport default [index('routes/home.jsx')];\n",
   'app/routes/home.jsx': 'export default function Home() {\n  return <h1>Hello from React Router</h1>;\n}\n',
 };
@@ -178,7 +178,11 @@ export const frameworkProjects: readonly FrameworkProject[] = [
   {
     id: 'next-standalone',
     dependencies: nextPackages,
-    files: {...nextFiles, 'next.config.mjs': "export default {output: 'standalone'};\n"},
+    files: {
+      ...nextFiles,
+      // Without it, Next.js repeats the folders above the project in its output if one of them has a lock file.
+      'next.config.mjs': "export default {output: 'standalone', outputFileTracingRoot: import.meta.dirname};\n",
+    },
     build: 'next build && cp -r public .next/standalone/ && cp -r .next/static .next/standalone/.next/',
     text: 'Hello from Next.js',
   },

@@ -12,8 +12,9 @@ const plainPath = /^(?:\.{0,2}\/)*[a-z]{1,12}(?:[-./][a-z]{1,12}){0,6}\/?$/;
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 
 /**
- * The settings with the folder to push: the argument, else the configured one, else the one that the
- * framework of the project builds into. A site without server code is pushed as one, unless something says which files are for the server.
+ * The settings with the folder to push: the argument, else the configured one, else the one that the framework of the
+ * project builds into. A site without server code is pushed as one, unless something says which files are for the
+ * server.
  * @param argument The folder on the command line.
  * @throws RuntimeCliError `ERR_USAGE` when the argument is not a folder, or `--build-directory` is given, too.
  */
