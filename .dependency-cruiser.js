@@ -42,6 +42,7 @@ const layers = {
       'bundle',
       'files',
       'httpSettings',
+      'probe',
       'retryPolicy',
       'limits',
       'identity',

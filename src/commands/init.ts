@@ -13,7 +13,8 @@ import {commandLine} from '../errors/suggest.js';
 export default class Init extends BaseCommand<typeof Init> {
   static override readonly summary = 'Set up a project: write mycli.config.ts and store credentials.';
   static override readonly description =
-    'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, checks and ' +
+    'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, the URL of the ' +
+    'service first, offers what is set up for other clients of the service (dw.json, ~/.mobify, MRT_ variables), checks and ' +
     'stores credentials as auth:login does, and writes mycli.config.ts. Asks again for what the service refuses. ' +
     'Secrets are never written to the file. Without a terminal, or with --yes, nothing is asked.';
   static override readonly examples = [
@@ -38,7 +39,7 @@ export default class Init extends BaseCommand<typeof Init> {
     static: bundleFlags.static,
     yes: Flags.boolean({
       char: 'y',
-      summary: 'Ask nothing: use flags, variables and what is detected.',
+      summary: 'Ask nothing: use flags, variables, what is detected and the defaults of the questions.',
     }),
     force: Flags.boolean({summary: 'Replace mycli.config.ts.'}),
     verify: Flags.boolean({
@@ -57,7 +58,14 @@ export default class Init extends BaseCommand<typeof Init> {
       const {requireBackend} = await import('../cli/backends/reach-backends.js');
       await requireBackend(name, {context, settings, config: this.config, flags: this.flags});
     };
-    const plan = await planProject({context, settings, asks: !yes && canAsk(context), verify, checkBackend});
+    const plan = await planProject({
+      context,
+      settings,
+      asks: !yes && canAsk(context),
+      takesDefaults: yes,
+      verify,
+      checkBackend,
+    });
     const file = await writeConfig(cwd, plan.config, force);
     await trustAddresses(context, plan.addresses);
     output.result(`Wrote ${relative(cwd, file)}.`);

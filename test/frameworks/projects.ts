@@ -45,7 +45,7 @@ const nextFiles = {
 
 const reactRouterFiles = {
   'app/root.jsx':
-    "import {Outlet, Scripts} from 'react-router';\nexport function Layout({children}) {\n  return <html><head><title>React Router</title></head><body>{children}<Scripts /></body></html>;\n}\nexport default function Root() {\n  return <Outlet />;\n}\n",
+    "import {Outlet, Scripts} from 'react-router';\nexport function Layout({children}) {\n  return <html><head><title>React Router</title></head><body>{children}<Scripts /></body></html>;\n}\nexport function HydrateFallback() {\n  return <p>Loading</p>;\n}\nexport default function Root() {\n  return <Outlet />;\n}\n",
   'app/routes.js': "import {index} from '@react-router/dev/routes';\nexport default [index('routes/home.jsx')];\n",
   'app/routes/home.jsx': 'export default function Home() {\n  return <h1>Hello from React Router</h1>;\n}\n',
 };

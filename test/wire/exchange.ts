@@ -101,7 +101,8 @@ export function requestProblems(exchange: Exchange): readonly string[] {
   if (!found) return isForm ? [] : [`${method} ${path} is not documented`];
   const {operation, values} = found;
   return [
-    ...credentialProblems(operation, headers.authorization),
+    // Setting up a project asks an unknown address, without credentials, what it is.
+    ...(exchange.status === 401 ? [] : credentialProblems(operation, headers.authorization)),
     ...parameterProblems(operation, values, new URLSearchParams(url.slice(pathOf(url).length))),
     ...sentBodyProblems(operation, exchange),
   ];

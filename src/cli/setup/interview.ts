@@ -12,10 +12,15 @@ import type {CommandContext} from '../command/command-context.js';
 import {Interview} from '../command/prompts.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
+import {recognizeService, type RecognizedService} from './recognize-service.js';
+import {takeOver} from './take-over.js';
 
 /** What an interview about a new project needs. */
 interface InterviewContext {
-  readonly context: Pick<CommandContext, 'cwd' | 'env' | 'output' | 'stdin' | 'signal' | 'credentialFile'>;
+  readonly context: Pick<
+    CommandContext,
+    'cwd' | 'env' | 'output' | 'stdin' | 'signal' | 'credentialFile' | 'userAgent'
+  >;
   readonly settings: Settings;
   readonly detected: DetectedBuild | undefined;
   /** @throws RuntimeCliError when there is no such backend. */
@@ -26,6 +31,7 @@ type AnswerKey = 'projectSlug' | 'targetSlug' | 'origin' | 'apiOrigin' | 'organi
 /** A setting with the address of a service. */
 export type AddressKey = Extract<AnswerKey, 'origin' | 'apiOrigin' | 'tokenUrl'>;
 
+/** The source of what a user answers. */
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
 
 /** Asks for what neither flags nor variables set, offering what the last login and the project's files suggest. */
@@ -33,7 +39,7 @@ export async function interview({context, settings, detected, checkBackend}: Int
   const {cwd, credentialFile} = context;
   const questions = new Interview(context);
   const asked = new Set<AnswerKey>();
-  let known = settings;
+  let known = await takeOver(questions, settings, context);
   const ask = async (key: AnswerKey, text: string, check?: (answer: string) => void, fallback = known[key]?.value) => {
     if (isGiven(known, key) || asked.has(key)) return;
     known = withAnswer(known, key, await questions.ask({text, fallback, check}));
@@ -45,31 +51,15 @@ export async function interview({context, settings, detected, checkBackend}: Int
     asked.add(key);
   };
   try {
+    const isOpen = known.runtimeBackend.source.kind === 'default';
+    if (isOpen && !isGiven(known, 'origin') && !isGiven(known, 'apiOrigin')) {
+      known = await askForService(questions, known, context, checkBackend);
+      asked.add('origin').add('apiOrigin');
+    }
     const name = known.projectSlug?.value ?? (await suggestedSlug(cwd));
     await ask('projectSlug', 'Project slug', slugCheck('project slug'), name);
     const target = known.targetSlug?.value ?? '';
     await ask('targetSlug', 'Target to deploy to (empty for none)', slugCheck('target'), target);
-    const isOpen = known.runtimeBackend.source.kind === 'default';
-    if (isOpen && !isGiven(known, 'origin') && !isGiven(known, 'apiOrigin')) {
-      const likely = backendOf(known);
-      const key = likely === 'api' ? 'apiOrigin' : 'origin';
-      await askForUrl(key);
-      questions.tell(
-        'With an API key for it, the backend is legacy. With an OAuth client or an access token, it is api.',
-      );
-      const check = async (answer: string) => {
-        if (answer === 'auto')
-          throw createError('ERR_OPTION_INVALID', 'A project has one backend: choose legacy or api.');
-        await checkBackend(answer);
-      };
-      const value = await questions.ask({text: 'Backend', fallback: likely, check});
-      const other = key === 'origin' ? 'apiOrigin' : 'origin';
-      if (value !== likely) {
-        known = {...known, [key]: settings[key], [other]: known[key]};
-        asked.add(other);
-      }
-      known = {...known, runtimeBackend: {value, source: answered}};
-    }
     const backend = backendOf(known);
     if (backend === 'legacy') await askForUrl('origin');
     if (backend === 'api') {
@@ -85,6 +75,42 @@ export async function interview({context, settings, detected, checkBackend}: Int
     questions.close();
   }
   return withCredentialsFor(known, credentialFile);
+}
+
+/** Asks for the URL of the service first: it tells most of the rest, the backend above all. */
+async function askForService(
+  questions: Interview,
+  settings: Settings,
+  context: InterviewContext['context'],
+  checkBackend: InterviewContext['checkBackend'],
+): Promise<Settings> {
+  const likely = backendOf(settings) === 'api' ? 'apiOrigin' : 'origin';
+  let found: RecognizedService = {backends: []};
+  const known = await askForAddress(questions, settings, likely, context, async (url) => {
+    found = await recognizeService(url, context);
+    return found.problem;
+  });
+  const backend = found.backends.includes(backendOf(settings) as 'legacy' | 'api')
+    ? backendOf(settings)
+    : (found.backends[0] ?? (await askForBackend(questions, backendOf(settings), checkBackend)));
+  const other = likely === 'origin' ? 'apiOrigin' : 'origin';
+  const key = backend === 'api' ? 'apiOrigin' : 'origin';
+  const placed = key === likely ? known : {...known, [likely]: settings[likely], [other]: known[likely]};
+  return {...placed, runtimeBackend: {value: backend, source: answered}};
+}
+
+/** The address does not tell which kind of service it is. */
+async function askForBackend(
+  questions: Interview,
+  likely: string,
+  checkBackend: InterviewContext['checkBackend'],
+): Promise<string> {
+  questions.tell('With an API key for it, the backend is legacy. With an OAuth client or an access token, it is api.');
+  const check = async (answer: string) => {
+    if (answer === 'auto') throw createError('ERR_OPTION_INVALID', 'A project has one backend: choose legacy or api.');
+    await checkBackend(answer);
+  };
+  return questions.ask({text: 'Backend', fallback: likely, check});
 }
 
 /** The settings with the credentials stored for their addresses, which may have changed. */
@@ -117,16 +143,27 @@ export function backendOf(settings: Settings): string {
   return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
 }
 
-/** Asks for a URL, and completes it with its scheme. */
+/**
+ * Asks for a URL, and completes it with its scheme.
+ * @param problemOf Says what is wrong with a URL that is valid. Given twice, it is used all the same.
+ */
 export async function askForAddress(
   questions: Interview,
   known: Settings,
   key: AddressKey,
   {env}: Pick<CommandContext, 'env'>,
+  problemOf: (url: string) => Promise<string | undefined> = () => Promise.resolve(undefined),
 ): Promise<Settings> {
   const text = key === 'tokenUrl' ? 'Token URL' : 'URL of the service';
-  const check = (answer: string) => {
-    assertTrustedOrigin(completeUrl(key, 'The URL', answer), 'the URL', env);
+  let refused: string | undefined;
+  const check = async (answer: string) => {
+    const url = completeUrl(key, 'The URL', answer);
+    assertTrustedOrigin(url, 'the URL', env);
+    const problem = refused === url ? undefined : await problemOf(url);
+    refused = url;
+    if (problem !== undefined) {
+      throw createError('ERR_ORIGIN_INVALID', `${url} can't be used now: ${problem}. Enter it again to use it anyway.`);
+    }
   };
   const answer = await questions.ask({text, fallback: known[key]?.value, check});
   const url = answer.includes('://') ? answer : completeUrl(key, 'The URL', answer);
@@ -169,7 +206,7 @@ function slugOf(name: string): string {
 }
 
 /** A slug for the project: the name of its package, or of its folder. */
-async function suggestedSlug(directory: string): Promise<string | undefined> {
+export async function suggestedSlug(directory: string): Promise<string | undefined> {
   const manifest = await readTextFile(join(directory, 'package.json'))
     .then(parseJson)
     .catch(() => undefined);
@@ -197,7 +234,8 @@ async function askAboutBuild(
     const value = resolve(cwd, await questions.ask({text: 'Build folder', fallback, check}));
     known = {...known, buildDirectory: {value, source: answered}};
   }
-  if (known.static === undefined) {
+  // A framework that was recognized is recognized by each push, too.
+  if (known.static === undefined && detected?.framework === undefined) {
     const isDetected = detected !== undefined && buildDirectoryOf(known, detected, cwd) === detected.buildDirectory;
     const isStatic = isDetected ? detected.static : await isStaticBuild(known.buildDirectory.value);
     const value = await questions.confirm('Is it a static site, without server code?', isStatic);

@@ -8,7 +8,7 @@ import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {CredentialKind} from '../credentials/login.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
-import {backendOf, buildDirectoryOf, completeUrl, interview, type AddressKey} from './interview.js';
+import {backendOf, buildDirectoryOf, completeUrl, interview, suggestedSlug, type AddressKey} from './interview.js';
 import {newConfigName} from './new-config.js';
 import {signIn} from './sign-in.js';
 
@@ -19,6 +19,8 @@ interface ProjectSetup {
   readonly settings: Settings;
   /** Whether the user can be asked for the rest. */
   readonly asks: boolean;
+  /** Whether to take the defaults that the questions show. */
+  readonly takesDefaults: boolean;
   /** Whether to check credentials before storing them. */
   readonly verify: boolean;
   /** @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`. */
@@ -51,14 +53,18 @@ interface ProjectPlan {
  * @throws RuntimeCliError naming everything that is missing; the errors of a login.
  */
 export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
-  const {context, asks, verify, checkBackend} = setup;
+  const {context, asks, takesDefaults, verify, checkBackend} = setup;
   const {cwd} = context;
   const {value: preference} = setup.settings.runtimeBackend;
   if (preference !== 'auto') await checkBackend(preference);
   const detected = await detectBuild(cwd);
   if (detected !== undefined) context.output.info(describeBuild(detected));
   const given = withSchemes(setup.settings, context);
-  const answers = asks ? await interview({context, settings: given, detected, checkBackend}) : given;
+  const answers = asks
+    ? await interview({context, settings: given, detected, checkBackend})
+    : takesDefaults
+      ? await withDefaults(given, cwd)
+      : given;
   const backend = backendOf(answers);
   explainBackend(answers, backend, context);
   requireTogether(missingSettings(answers, neededFor(backend, answers)), 'Run mycli init in a terminal. Or give each:');
@@ -99,6 +105,13 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
       () => false,
     ),
   };
+}
+
+/** What the questions would have suggested. */
+async function withDefaults(settings: Settings, cwd: string): Promise<Settings> {
+  const name = settings.projectSlug === undefined ? await suggestedSlug(cwd) : undefined;
+  if (name === undefined) return settings;
+  return {...settings, projectSlug: {value: name, source: {kind: 'default', name: 'package.json'}}};
 }
 
 function addressKeys(backend: string): readonly AddressKey[] {

@@ -21,6 +21,7 @@ import {
   type CredentialKind,
 } from '../../cli/credentials/login.js';
 import {canAsk, readSecretInput} from '../../cli/command/prompts.js';
+import {takeOverKey} from '../../cli/setup/take-over.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {commandHost} from '../../cli/command/operation-options.js';
@@ -78,7 +79,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, stdin, signal} = context;
-    const settings = await context.loadSettings({stored: false});
+    let settings = await context.loadSettings({stored: false});
     const {runtimeBackend: wanted} = settings;
     const named = [this.flags.origin, this.flags['api-origin'], this.flags.kind].some((flag) => flag !== undefined);
     if (!named && isPluginBackend(wanted.value)) return this.#loginToPlugin(context, settings);
@@ -86,7 +87,12 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     const target = loginTarget(context, settings, kind);
     await confirmAddresses(context, settings, target, canAsk(context));
     const {prompt} = target;
-    const input = await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal});
+    if (kind === 'api-key' && canAsk(context)) {
+      settings = await takeOverKey(settings, context);
+    }
+    const taken = settings.apiKey?.source.kind === 'flag' ? settings.apiKey.value.reveal() : undefined;
+    const input =
+      taken ?? (await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal}));
     const secret = checkedSecret(input, `the ${kind}`);
     const identity = this.flags.verify ? await verifyLogin(context, settings, {kind, secret}) : undefined;
     const login = await storeLogin(context, settings, {kind, secret, identity});

@@ -171,13 +171,11 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
       sent = '';
       child.stdin.write(`${text}\n`);
     };
+    await answer('URL of the service: ', runtime.origin);
     await answer('Project slug (project): ', 'a/b');
     await answer('unlike "a/b".\r\nProject slug (project): ', 'shop');
     await answer('Target to deploy to (empty for none): ', '');
-    await answer('URL of the service: ', runtime.origin);
-    await answer('Backend (legacy): ', '');
     await answer('Build folder (dist): ', '');
-    await answer('Is it a static site, without server code? [Y/n]: ', '');
     await answer('(hidden, empty to skip): ', canary);
     expect((await ended)[0]).toBe(0);
     expect(sent).not.toContain(canary);

@@ -10,6 +10,7 @@ import {TemporaryDirectories} from '../../../src/cli/process/session.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {createError} from '../../../src/errors/index.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import {closedOrigin} from '../../faults/fault-server.js';
 
 const key = 'canary-api-key-91fe';
 
@@ -84,7 +85,14 @@ async function plan(
     name === 'legacy' || name === 'api'
       ? Promise.resolve()
       : Promise.reject(createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}".`));
-  const planned = planProject({context, settings, asks: dialogue.length > 0, verify: true, checkBackend});
+  const planned = planProject({
+    context,
+    settings,
+    asks: dialogue.length > 0,
+    takesDefaults: false,
+    verify: true,
+    checkBackend,
+  });
   const isOver = planned.then(
     () => true,
     () => true,
@@ -115,17 +123,14 @@ const keyQuestion = 'API key for ';
 describe('the questions of a setup', {timeout: 20_000}, () => {
   test('are asked again, with the reason, for what will not do', async () => {
     const {config, shown} = await plan([
+      ['URL of the service: ', ''],
+      ['  This cannot be empty.\nURL of the service: ', 'ftp://x'],
+      ['  The URL must be an http or https URL, not ftp://.\nURL of the service: ', new URL(runtime.origin).host],
       ['Project slug (my-shop): ', 'a/b'],
       ['  The project slug must not contain / or \\, unlike "a/b".\nProject slug (my-shop): ', 'My Other Shop!'],
       ['letters, digits, ".", "_" and "-", like my-other-shop.\nProject slug (my-shop): ', ''],
       ['Target to deploy to (empty for none): ', 'a b'],
       ['like a-b.\nTarget to deploy to (empty for none): ', 'staging'],
-      ['URL of the service: ', ''],
-      ['  This cannot be empty.\nURL of the service: ', 'ftp://x'],
-      ['  The URL must be an http or https URL, not ftp://.\nURL of the service: ', new URL(runtime.origin).host],
-      [`  The URL has no scheme: using ${runtime.origin}.\n  With an API key for it, the backend is legacy.`, 'nope'],
-      ['  Unknown backend: "nope".\nBackend (legacy): ', 'auto'],
-      ['  A project has one backend: choose legacy or api.\nBackend (legacy): ', ''],
       ['Build folder (dist): ', 'http://127.0.0.1:1'],
       ['  The build folder is a path, not a URL.\nBuild folder (dist): ', 'dist/index.html'],
       ['  dist/index.html is a file, not a folder.\nBuild folder (dist): ', ''],
@@ -142,17 +147,22 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       buildDirectory: 'dist',
       static: true,
     });
-    expect(shown).not.toContain('has no scheme: using https');
+    expect(shown).toContain(`  The URL has no scheme: using ${runtime.origin}.\n`);
+    expect(shown).not.toContain('Backend');
   });
 
   test('offer the name of the package, and take answers that are wrapped on a narrow terminal', async () => {
     await write({'package.json': '{"name": "@acme/Web.Shop"}'});
+    const closed = await closedOrigin();
     const {config, shown} = await plan(
       [
+        ['URL of the service: ', closed],
+        ['anyway.\nURL of the service: ', closed],
+        ['it is api.\nBackend (legacy): ', 'nope'],
+        ['  Unknown backend: "nope".\nBackend (legacy): ', 'auto'],
+        ['legacy or api.\nBackend (legacy): ', 'api'],
         ['Project slug (web-shop): ', ''],
         ['Target to deploy to (empty for none): ', ''],
-        ['URL of the service: ', 'https://api.example'],
-        ['it is api.\nBackend (legacy): ', 'api'],
         ['Organization ID: ', 'org_1'],
         ['Token URL: ', 'login.example/token'],
         ['Client ID: ', 'ci'],
@@ -165,7 +175,7 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
     expect(config).toMatchObject({
       projectSlug: 'web-shop',
       runtimeBackend: 'api',
-      api: {origin: 'https://api.example', organizationId: 'org_1', tokenUrl: 'https://login.example/token'},
+      api: {origin: closed, organizationId: 'org_1', tokenUrl: 'https://login.example/token'},
     });
     expect(shown).toContain('\n  legacy. With an OAuth client or an\n  access token, it is api.\n');
     expect(shown).toContain('(hidden,\nempty to skip): ');
@@ -186,6 +196,47 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
     expect(hasCredentials).toBe(true);
     expect(shown).not.toContain('URL of the service');
     expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key}}}});
+  });
+});
+
+describe('what is set up for another client', {timeout: 20_000}, () => {
+  const build = {'build-directory': 'dist', static: true};
+
+  async function others() {
+    const {host, origin} = new URL(runtime.origin);
+    await write({
+      'dw.json': JSON.stringify({configs: [{name: 'a', active: true, mrtOrigin: origin, mrtProject: 'storefront'}]}),
+    });
+    await writeFile(join(root, `.mobify--${host}`), JSON.stringify({username: 'me@shop.example', api_key: key}));
+    return {HOME: root, MRT_ENVIRONMENT: 'staging', MYCLI_RUNTIME_ORIGIN: origin};
+  }
+
+  test('init: another client is offered by the names of its files and variables, and taken over when wanted', async () => {
+    const {config, shown} = await plan([['for another client in MRT_ENVIRONMENT, dw.json, and ~/.mobify--', '']], {
+      env: await others(),
+      flags: build,
+    });
+    expect(config).toMatchObject({projectSlug: 'storefront', targetSlug: 'staging', apiUser: 'me@shop.example'});
+    expect(shown).not.toContain(keyQuestion);
+    expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key, user: 'me@shop.example'}}}});
+  });
+
+  test('init: nothing of another client is used unless the user agrees', async () => {
+    const env = await others();
+    const {config} = await plan(
+      [
+        ['for another client in ', 'n'],
+        ['Project slug (my-shop): ', ''],
+        ['Target to deploy to (empty for none): ', ''],
+        [keyQuestion, ''],
+      ],
+      {env, flags: build},
+    );
+    expect(config).toMatchObject({projectSlug: 'my-shop', targetSlug: undefined, apiUser: undefined});
+    const {projectSlug, hasCredentials} = await plan([], {env, flags: {...build, project: 'x'}}).then(
+      ({config: own, ...rest}) => ({...own, ...rest}),
+    );
+    expect([projectSlug, hasCredentials]).toEqual(['x', false]);
   });
 });
 
