@@ -1,5 +1,5 @@
-// Writes the table of docs/guides/frameworks.md from the rows of src/frameworks, and from what was seen when their projects
-// were built, pushed and opened (test/frameworks/seen.json). `npm run docs:generate` runs it.
+// Writes the table of docs/guides/frameworks.md from the rows of src/frameworks, and from what was seen when their
+// projects were built, pushed and opened (test/frameworks/seen.json). `npm run docs:generate` runs it.
 import {readFileSync} from 'node:fs';
 import {frameworks} from '../dist/frameworks/frameworks.js';
 import {fillPage} from './fill-page.js';

@@ -17,7 +17,7 @@ interface Directories {
   readonly build: string;
 }
 
-/** Warnings about what a build lacks: folders that its framework does not copy, and packages that its server imports. */
+/** Warnings about what a build lacks: folders that its framework doesn't copy, packages that its server imports. */
 export async function buildWarnings(framework: Framework, directories: Directories): Promise<readonly string[]> {
   const [copies, imports] = await Promise.all([
     missingCopies(framework, directories),

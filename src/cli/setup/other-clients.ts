@@ -19,7 +19,7 @@ interface Places {
   /** The folder of the project. */
   readonly directory: string;
   readonly env: Environment;
-  /** The service whose credentials are wanted. @default the one of the settings, else that of the file without a host */
+  /** The service whose credentials are wanted. @default that of the file without a host */
   readonly origin?: string | undefined;
 }
 

@@ -22,10 +22,12 @@ import {
   eventsFlag,
 } from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
+import type {Settings} from '../../cli/settings/settings.js';
+import {offerSetup} from '../../cli/setup/offer-setup.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
 import {uploadStateFiles} from '../../cli/command/upload-states.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends, requireBackend} from '../../cli/backends/reach-backends.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
@@ -75,7 +77,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         suggestions: ['Remove one of them.'],
       });
     }
-    const loaded = await context.loadSettings();
+    const loaded = await this.#loadSettings(context);
     const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
     note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
     const targetSlug = settings.targetSlug?.value;
@@ -124,5 +126,11 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const found = await lookAfter(outcome.result, connection, host, {history: !output.json});
     return renderPush({...outcome, ...found}, output, now());
+  }
+
+  async #loadSettings(context: CommandContext): Promise<Settings> {
+    const settings = await context.loadSettings();
+    const {config, flags} = this;
+    return offerSetup(context, settings, (name) => requireBackend(name, {context, settings, config, flags}));
   }
 }

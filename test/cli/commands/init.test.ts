@@ -156,9 +156,9 @@ describe('init without a terminal', () => {
 });
 
 describe.skipIf(!hasScript)('init on a terminal', () => {
-  test('asks for what it needs, and again for what will not do', async () => {
+  test.each(['init', 'push'])('%s: asks for what it needs, and again for what will not do', async (name) => {
     const env = {HOME: root, PATH: process.env['PATH'] ?? '', TERM: 'xterm', LANG: 'C.UTF-8'};
-    const command = `stty cols 80 rows 24; exec "${process.execPath}" "${binary}" init`;
+    const command = `stty cols 80 rows 24; exec "${process.execPath}" "${binary}" ${name}`;
     const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: project, env});
     const ended = once(child, 'close');
     let sent = '';
@@ -171,6 +171,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
       sent = '';
       child.stdin.write(`${text}\n`);
     };
+    if (name === 'push') await answer('This project is not set up. Set it up now? [Y/n]: ', '');
     await answer('URL of the service: ', runtime.origin);
     await answer('Project slug (project): ', 'a/b');
     await answer('unlike "a/b".\r\nProject slug (project): ', 'shop');
@@ -179,8 +180,8 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     await answer('(hidden, empty to skip): ', canary);
     expect((await ended)[0]).toBe(0);
     expect(sent).not.toContain(canary);
-    expect(sent).toContain('Next:\r\n  mycli push\r\n');
-    expect(sent).toContain('add --target SLUG --wait.');
+    expect(sent).toContain(name === 'init' ? 'Next:\r\n  mycli push\r\n' : 'Pushed bundle 1');
+    if (name === 'init') expect(sent).toContain('add --target SLUG --wait.');
     const written = await config();
     expect(written).toContain("projectSlug: 'shop',\n  runtimeBackend: 'legacy',");
     expect(written).not.toContain('targetSlug');
