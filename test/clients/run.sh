@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`, and pushes what
-# published frameworks build.
+# published frameworks build; Turborepo pushes examples/monorepo.
 # Called as `npm run test:clients` after `npm ci` at the root. The clients are installed into a temporary folder, without their
 # build tools: what a push does not use is replaced by an empty package (`overrides`), the client itself is as published.
 set -euo pipefail
@@ -17,6 +17,9 @@ for client in pwa-kit-dev storefront-next-dev; do
     --omit=optional --loglevel=error)
   echo "$client installed in $((SECONDS - started)) s"
 done
+
+cp -R "$here/../../examples/monorepo" "$base"
+(cd "$base/monorepo" && npm install --no-package-lock --no-audit --no-fund --loglevel=error)
 
 started=$SECONDS
 (cd "$base/frameworks" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error)

@@ -1,5 +1,5 @@
 import {inspect} from 'node:util';
-import {isRuntimeCliError} from '../../src/index.js';
+import {isRuntimeCliError, type RuntimeCliError} from '../../src/index.js';
 import type {Run} from './run.js';
 import {lostWrites, type Seen} from './service.js';
 import {isWrite} from './wire.js';
@@ -7,13 +7,17 @@ import type {StoredDeployment} from './store.js';
 
 /** A definite rejection of an upload before it was executed; nothing else makes `auto` go to legacy. */
 const fallsBackOn = [400, 401, 403, 404, 405, 406, 415];
+/** What a gateway says when it does not know whether the service did the work. */
+const gatewayStatuses = [408, 502, 504];
+
 /** What a run has done to the services. */
 interface Outcome {
   readonly bundles: readonly Seen[];
   readonly deployments: readonly StoredDeployment[];
   readonly lost: readonly Seen[];
-  /** What the target ran before, and runs once everything has ended. */
+  /** What the target ran before; when the call ended, unless a deployment had not; and once all of them have. */
   readonly before: number | undefined;
+  readonly atEnd: number | undefined;
   readonly after: number | undefined;
 }
 
@@ -40,6 +44,8 @@ function outcomeOf({operation, service}: Run): Outcome {
   const deployments = seen.flatMap(({deployment}) => deployment ?? []);
   const store = seen.some((one) => one.deployment && one.service === 'legacy') ? legacy : api;
   const before = store.firstBundles[3];
+  const ended = deployments.every(({status}) => status === 'finished' || status === 'failed');
+  const atEnd = target === undefined || !ended ? undefined : store.running(target);
   api.settle();
   legacy.settle();
   const after = target === undefined ? undefined : store.running(target);
@@ -48,11 +54,12 @@ function outcomeOf({operation, service}: Run): Outcome {
     deployments,
     lost: lostWrites(service),
     before,
+    atEnd,
     after,
   };
 }
 
-function successProblems(run: Run, {bundles, deployments, after}: Outcome, archive: Buffer): readonly string[] {
+function successProblems(run: Run, {bundles, deployments, atEnd}: Outcome, archive: Buffer): readonly string[] {
   const {operation, service, left} = run;
   const {kind, target, waits} = operation;
   const {bundleId, deployed} = (run.result ?? {}) as {readonly bundleId?: unknown; readonly deployed?: unknown};
@@ -72,7 +79,7 @@ function successProblems(run: Run, {bundles, deployments, after}: Outcome, archi
   if (target !== undefined) {
     claim(deployments.length === 1 && deployments[0]?.bundle === bundleId, 'the bundle was not deployed once');
     claim(deployments[0]?.target === target, 'another target was deployed to');
-    if (waits) claim(after === bundleId, `it succeeded, and ${target} runs ${String(after)}`);
+    if (waits) claim(atEnd === bundleId, `it succeeded, and ${target} runs ${String(atEnd)}`);
   }
   if (kind === 'delete')
     claim(!service.legacy.bundles.has(41) && !service.legacy.bundles.has(42), 'a bundle was not deleted');
@@ -132,7 +139,8 @@ function errorProblems(run: Run, outcome: Outcome): readonly string[] {
   }
   if (!isRuntimeCliError(error)) return [...problems, `it rejected with ${inspect(error)}`];
   const {code, exitCode, message} = error;
-  const {lost, before, after} = outcome;
+  const text = [message, ...error.suggestions].join(' ');
+  const {lost, before, atEnd, after} = outcome;
   claim(code !== 'ERR_UNEXPECTED', `an unexpected error: ${inspect(error)}`);
   const isSound = service.seen.every(
     ({fault, name}) => !fault || fault.ends[0] === 0 || (fault.retried && !isWrite(name) && name !== 'site'),
@@ -146,8 +154,18 @@ function errorProblems(run: Run, outcome: Outcome): readonly string[] {
       ![3, 4, 5, 6].includes(exitCode),
       `it ended with ${exitCode}, and ${lost.map(({line}) => line).join()} was carried out`,
     );
+    if (exitCode === 7) claim(/check|may have/i.test(text), `it does not say that it may have been done: ${text}`);
+    const {fault} = lost.at(-1) ?? {};
+    const isGateway = fault?.status !== undefined && gatewayStatuses.includes(fault.status);
+    if (isGateway && service.seen.at(-1) === lost.at(-1))
+      claim([10, 14].includes(exitCode), `${fault.name} to a write ended with ${exitCode}`);
   }
-  if (exitCode === 12) claim(after === before, `it says that it was rolled back, and the target runs ${String(after)}`);
+  if (exitCode === 12) claim(atEnd === before, `it says that it was rolled back, and the target runs ${String(atEnd)}`);
+  if (exitCode === 14)
+    claim(
+      outcome.deployments.length < 2 || after !== before || /may|unknown/i.test(text),
+      `it says that it was not rolled back, and it was: ${text}`,
+    );
   const uploaded = service.seen.findLast(({name}) => name === 'upload');
   const acknowledged = uploaded?.answered ? uploaded.bundle : undefined;
   if (acknowledged !== undefined)
@@ -155,7 +173,21 @@ function errorProblems(run: Run, outcome: Outcome): readonly string[] {
       error.details?.['bundleId'] === acknowledged,
       `the error after the upload of ${acknowledged} does not name it: ${inspect(error.details)}`,
     );
+  problems.push(...deletionProblems(run, error));
   return problems;
+}
+
+/** Nothing is said not to be deleted that may be gone. */
+function deletionProblems({service, operation}: Run, {message}: RuntimeCliError): readonly string[] {
+  if (operation.kind !== 'delete') return [];
+  return [41, 42].flatMap((id) => {
+    const isThere = service.legacy.bundles.has(id);
+    const saysKept = message.includes(`Bundle ${id} was not deleted`);
+    const saysGone = new RegExp(String.raw`Deleted: [\d, ]*${id}`).test(message);
+    return (saysKept && !isThere) || (saysGone && isThere)
+      ? [`bundle ${id} is ${isThere ? 'there' : 'gone'}: ${message}`]
+      : [];
+  });
 }
 
 /** Nothing is done twice, and nothing that was not asked for. */

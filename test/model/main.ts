@@ -1,6 +1,6 @@
-// Runs sequences in a process of its own: `singles`, `pairs [COUNT SEED]` or `replay OPERATION INDEX:FAULT...`.
-// PART is `0/2` for the first of two processes. Prints what broke a promise, and in the last line how many runs there
-// were.
+// Runs sequences in a process of its own: `MODE PART ...`. PART is `0/2` for the first of two processes. The modes are
+// `singles`, `first` (those until an operation fails), `pairs [COUNT SEED]` and `replay OPERATION INDEX:FAULT...`.
+// Prints what broke a promise, and in the last line how many runs there were.
 import {readdir} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {createSupplies, describeFailure, trySequence, type Failure} from './run.js';
@@ -33,14 +33,16 @@ if (mode === 'replay') {
   for (const {line, fault} of run.service.seen) console.log(`${line}${fault ? ` - ${fault.name}` : ''}`);
   console.log(run.ended, run.error ?? run.result);
   report({runs: 1, failures: problems.length > 0 ? [{operation: name, sequence, problems}] : []});
-} else if (mode === 'singles' || rest.length === 0) {
+} else if (rest.length === 0) {
   for (const operation of operations) {
     const jobs: readonly Job[] = own(await singles(operation, supplies));
     report(await runJobs(jobs, supplies, mode === 'pairs' ? pairs : undefined));
     const left = (await readdir(tmpdir())).filter((name) => name.startsWith(`mycli-${process.pid}-`));
-    if (left.length === 0) continue;
-    console.log(`${operation.name} left ${left.join()}`);
-    process.exitCode = 1;
+    if (left.length > 0) {
+      console.log(`${operation.name} left ${left.join()}`);
+      process.exitCode = 1;
+    }
+    if (mode === 'first' && process.exitCode === 1) break;
   }
 } else {
   const [count = 0, seed = 1] = rest.map(Number);

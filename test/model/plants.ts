@@ -1,10 +1,76 @@
 /** A bug to plant in the sources, which the model has to find. */
 export interface Plant {
   readonly name: string;
-  /** A text that occurs in one module of src, and what stands there instead. */
+  /** A text that occurs once in src, and what stands there instead. */
   readonly from: string;
   readonly to: string;
 }
 
 /** Bugs that somebody could make. */
-export const plants: readonly Plant[] = [];
+export const plants: readonly Plant[] = [
+  {
+    name: 'fall back after a 500',
+    from: 'new Set([400, 401, 403, 404, 405, 406, 415])',
+    to: 'new Set([400, 401, 403, 404, 405, 406, 415, 500])',
+  },
+  {
+    name: 'repeat a POST whose answer was lost',
+    from: "repeatable : method === 'GET' || method === 'HEAD'",
+    to: 'repeatable : true',
+  },
+  {
+    name: 'take what was sent whole for what was never sent',
+    from: 'if (attempt.sent && isWrite(options)) {',
+    to: 'if (attempt.sent && isWrite(options) && !attempt.connected) {',
+  },
+  {
+    name: 'take the 504 of a gateway for a refusal',
+    from: 'new Set([408, 502, 504])',
+    to: 'new Set([408, 502])',
+  },
+  {
+    name: "forget the deployment's ID",
+    from: 'return {deployment: {deploymentId, targetSlug}, status, url',
+    to: "return {deployment: {deploymentId: 'other', targetSlug}, status, url",
+  },
+  {
+    name: 'take an older deployment for ours',
+    from: "if (before === 'none') return true;",
+    to: 'return true;',
+  },
+  {
+    name: 'forget the bundle when its deployment fails',
+    from: 'const details = {bundleId: uploaded.result.bundleId};',
+    to: 'const details = {};',
+  },
+  {
+    name: 'say that a bundle was not deleted when that is not known',
+    from: "maybe ? 'may have been' : 'was not'",
+    to: "maybe ? 'was not' : 'was not'",
+  },
+  {
+    name: 'show credentials that a server repeats',
+    from: 'createRedactor([...secrets, ...sentCredentials(options)])',
+    to: 'createRedactor([])',
+  },
+  {
+    name: 'let a server colour the terminal',
+    from: String.raw`.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')`,
+    to: '',
+  },
+  {
+    name: 'give up a deployment after one lost look',
+    from: 'const maxLostPolls = 5;',
+    to: 'const maxLostPolls = 1;',
+  },
+  {
+    name: 'say that a target was rolled back as soon as that was asked for',
+    from: 'const state = await waitForDeployment({...shown, backend, deployment}, host);',
+    to: "const state = {status: 'finished'} as const;",
+  },
+  {
+    name: 'leave a temporary folder',
+    from: 'remove: () => rm(path, {recursive: true, force: true}),',
+    to: 'remove: () => Promise.resolve(),',
+  },
+];

@@ -78,7 +78,7 @@ async function compile(file: string, plant: Plant | undefined): Promise<void> {
 async function main([mode = '', ...rest]: readonly string[]): Promise<void> {
   if (mode === '--planted') {
     for (const plant of plants) {
-      const {failed, output} = await sweep(['singles'], plant);
+      const {failed, output} = await sweep(['first'], plant);
       console.log(
         `${failed ? 'found' : 'NOT FOUND'}: ${plant.name}${failed ? `\n  ${output.split('\n').slice(0, 2).join('\n  ')}` : ''}`,
       );

@@ -1,6 +1,6 @@
 import type {Options} from 'got';
 import type {AnsweredResponse} from '../types.js';
-import {createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
 import {createRedactor} from '../redact.js';
@@ -153,6 +153,9 @@ interface GotError extends Error {
 export function toCliError(error: unknown, options: Options, call: Call, context: ErrorContext): unknown {
   if (options.signal?.aborted) return options.signal.reason;
   const known = knownError(error) ?? call.failure;
+  // What was answered with success, in too many bytes to read, may have been carried out.
+  if (known?.code === 'ERR_RESPONSE_INVALID' && (known.status ?? 0) < 300 && isWrite(options))
+    return amendError(known, {suggestions: [checkBeforeRetrying]});
   if (known !== undefined) return known;
   if (!(error instanceof Error)) return error;
   const redact = redactorFor(options, context);

@@ -113,7 +113,7 @@ function refusal(
   return {
     code: 'ERR_RESPONSE_INVALID',
     sentence: `The server returned an unexpected status for ${request}: ${name}`,
-    suggestions: [],
+    suggestions: isWrite ? [checkBeforeRetrying] : [],
   };
 }
 

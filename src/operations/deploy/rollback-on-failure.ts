@@ -245,7 +245,7 @@ function detailsOf({failure, ours, before, options, targetSlug}: FailedDeploymen
   return {...what, ...details, failure: {code, message}, rollback};
 }
 
-/** After these, a rollback that was requested may still succeed, or has. */
+/** After these, a request to roll back may have been carried out. */
 const unclearCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_OUTCOME_UNKNOWN',
   'ERR_WAIT_TIMEOUT',
@@ -268,7 +268,10 @@ function notRolledBack(
     ...flagValue('--runtime-backend', before.open.backend.name),
     ...(host.commandFlags ?? []),
   ];
-  const isUnclear = isRequested && unclearCodes.has(cause.code);
+  const isUnclear =
+    rollback.deployment === undefined
+      ? isRequested && unclearCodes.has(cause.code)
+      : cause.code !== 'ERR_DEPLOYMENT_FAILED';
   const started = rollback.deployment === undefined ? 'may have started' : 'was accepted and may still finish';
   const state = isUnclear ? `Its rollback to bundle ${String(bundleId)} ${started}` : 'It was not rolled back';
   const message = `${asSentence(failure.message)} ${state}: ${asClause(reason)}.`;
