@@ -31,7 +31,7 @@ export interface BackendRegistry {
   /** Whether there is a backend with this name, or several. */
   has(name: string): boolean;
   /**
-   * The backend with this name, or with this `plugin/name`.
+   * The backend with this name, or with this `plugin/name`. Its own name is the one that no other has.
    * @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`, listing the known ones and the failures of plugins;
    * `ERR_BACKEND_AMBIGUOUS` when several plugins have one of this name.
    */
@@ -104,7 +104,10 @@ export function createBackendRegistry(
     registrations,
     failures: refused,
     has: (name) => candidates(name).length > 0,
-    get: (name) => find(name).backend,
+    get(name) {
+      const {name: resolved, backend} = find(name);
+      return resolved === backend.name ? backend : {...backend, name: resolved};
+    },
     find,
   };
 }

@@ -28,7 +28,7 @@ describe('the status of a project', () => {
         {targetSlug: 'production', live: {bundleId: first}, underway: undefined},
         {
           targetSlug: 'staging',
-          url: `${runtime.appsOrigin}/shop/staging/`,
+          url: runtime.siteUrl('shop', 'staging'),
           live: {bundleId: first, status: 'finished', createdBy: 'api-key', createdAt: '2026-01-01T00:00:00.000Z'},
           underway: {bundleId: second, status: 'queued'},
           failed: undefined,
@@ -44,13 +44,13 @@ describe('the status of a project', () => {
     const bundleId = await push();
     const deploy = () =>
       deployBundle({...connection, preference: 'api', bundleId, targetSlug: 'staging'}, project.host);
-    expect(await deploy()).toMatchObject({url: `${runtime.appsOrigin}/shop/staging/`});
+    expect(await deploy()).toMatchObject({url: runtime.siteUrl('shop', 'staging')});
     runtime.addFault('failx1');
     await expect(deploy()).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED'});
     const {targets} = await getProjectStatus({...connection, preference: 'api', targetSlug: 'staging'}, project.host);
     expect(targets).toMatchObject([
       {
-        url: `${runtime.appsOrigin}/shop/staging/`,
+        url: runtime.siteUrl('shop', 'staging'),
         live: {status: 'finished'},
         failed: {status: 'failed', description: 'The deployment failed because of an injected fault.'},
       },

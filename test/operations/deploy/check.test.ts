@@ -38,7 +38,7 @@ async function history({connection, project}: Service) {
 describe.each(['legacy', 'api'])('a check with %s', (preference) => {
   test('looks at a path below the URL of the target once the deployment has finished', async () => {
     const service = await startService();
-    const url = `${service.runtime.appsOrigin}/shop/staging/static/index.html`;
+    const url = `${service.runtime.siteUrl('shop', 'staging')}static/index.html`;
     const {status, check} = await push(service, {preference, check: {...home, text: '<h1>hello'}});
     expect(status).toBe('finished');
     expect(check).toEqual({passed: true, checks: [{url, passed: true, attempts: 1, status: 200}]});
@@ -50,12 +50,12 @@ describe.each(['legacy', 'api'])('a check with %s', (preference) => {
     const service = await startService();
     service.runtime.addFault(broken);
     const error = await failureOf(push(service, {preference, check: {...home, retries: 2, interval: 0}}));
-    const url = `${service.runtime.appsOrigin}/shop/staging/static/index.html`;
+    const url = `${service.runtime.siteUrl('shop', 'staging')}static/index.html`;
     expect(error).toMatchObject({
       code: 'ERR_UNHEALTHY',
       exitCode: 11,
       details: {
-        ...{backend: preference, bundleId: 1, status: 'finished', url: `${service.runtime.appsOrigin}/shop/staging/`},
+        ...{backend: preference, bundleId: 1, status: 'finished', url: service.runtime.siteUrl('shop', 'staging')},
         check: {passed: false, checks: [{url, passed: false, attempts: 3, status: 503}]},
       },
     });
@@ -110,7 +110,7 @@ test('several checks are made in turn, and the first that does not pass is the l
 
 test('a full URL is checked as it is, with the statuses that are accepted', async () => {
   const service = await startService();
-  const url = `${service.runtime.appsOrigin}/shop/staging/missing`;
+  const url = `${service.runtime.siteUrl('shop', 'staging')}missing`;
   const {check} = await push(service, {check: {url: `${url}?token=x`, status: [404], retries: 0}});
   expect(check?.checks).toEqual([{url, passed: true, attempts: 1, status: 404}]);
 });

@@ -3,6 +3,7 @@ import type {Backend} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
+import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
 import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
@@ -176,6 +177,29 @@ describe('the backend of a plugin', () => {
       ...{code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, status: 201},
       suggestions: [expect.stringContaining('Check before retrying')],
     });
+  });
+
+  test('is found by its whole name if another plugin has one of that name', async () => {
+    const plugins = ['mycli-plugin-a', 'mycli-plugin-b'].map((plugin) => ({
+      plugin,
+      backend: {
+        ...{apiVersion: 1, name: 'acme', summary: plugin, formats: ['v2']},
+        check: async () => ({configured: true}),
+        upload: async () => ({bundleId: plugin, raw: undefined}),
+        deploy: async () => ({deployment: {}, status: 'queued', raw: undefined}),
+      },
+    }));
+    await using project = await createProject();
+    const common = {
+      backends: createBackendRegistry(plugins),
+      preference: 'mycli-plugin-b/acme',
+      projectSlug: 'shop',
+      targetSlug: 'staging',
+    };
+    const pushed = await pushRuntimeBundle(common, project.host);
+    expect(pushed).toMatchObject({backend: 'mycli-plugin-b/acme', bundleId: 'mycli-plugin-b'});
+    const deployed = await deployBundle({...common, bundleId: pushed.bundleId}, project.host);
+    expect(deployed).toMatchObject({backend: 'mycli-plugin-b/acme', bundleId: 'mycli-plugin-b'});
   });
 
   test('gets numbers if its IDs are numbers, and is never called with anything else', async () => {
