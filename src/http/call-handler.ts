@@ -2,7 +2,15 @@ import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request, RequestError, RetryFunction} from 'got';
 import {Call, describeRequest, statusName, isRepeatable} from './connection/call.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
-import {failureReason, redactorFor, toCliError, failureKind, knownError, type ErrorContext} from './errors/failure.js';
+import {
+  failureReason,
+  redactorFor,
+  toCliError,
+  failureKind,
+  isLocalRefusal,
+  knownError,
+  type ErrorContext,
+} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
@@ -151,7 +159,7 @@ function planFailureRetry(
   const retryAfter = headers?.['retry-after'];
   const kind = failureKind(error);
   const cutLimit = error.name !== 'HTTPError' && status !== undefined && policy.statusCodes.includes(status);
-  if (cutLimit || (kind === 'unreachable' && !call.attempt.connected)) {
+  if (cutLimit || (kind === 'unreachable' && !call.attempt.connected && !isLocalRefusal(error, options))) {
     const count = RequestCount.of(options.context);
     const reason = cutLimit ? statusName(status) : failureReason(error);
     const event = planRetry({retries: count.retries, reason, status, retryAfter}, policy);

@@ -1,7 +1,8 @@
 import {createError} from '../errors/index.js';
 
 /**
- * Normalizes the address of a service: `https://` unless it has a scheme, no trailing slash, path kept.
+ * Normalizes the address of a service: `https://` (loopback: `http://`) unless it has a scheme, no trailing slash, path
+ * kept.
  * @param option - Names the setting in errors.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` unless it is an http(s) URL without credentials, query and fragment.
  */
@@ -21,6 +22,8 @@ export function parseServiceUrl(option: string, value: string): URL {
   if (url.username !== '' || url.password !== '') throw invalid(option, 'contains credentials');
   if (!['http:', 'https:'].includes(url.protocol))
     throw invalid(option, `must be an http or https URL, not ${url.protocol}//`);
+  // got would take the path for that of a socket.
+  if (url.hostname === 'unix') throw invalid(option, 'must not be a Unix socket');
   return url;
 }
 
@@ -38,19 +41,22 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * An address to show in messages, without credentials. If it is not a valid URL, also without its query, which can be
- * anywhere in such text.
+ * An address to show in messages, as it is used, since a host can look like another; without credentials. If it is not
+ * a valid URL, also without its query, which can be anywhere in such text.
  */
 export function shownAddress(address: string): string {
   const url = parseAddress(address);
-  if (url !== undefined && url.username === '' && url.password === '') return address;
+  if (url !== undefined && url.username === '' && url.password === '')
+    return `${`${url.origin}${url.pathname}`.replace(/\/+$/, '')}${url.search}${url.hash}`;
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1***@').replace(/[?#].*$/s, '?***');
 }
 
 function parseAddress(text: string): URL | undefined {
   const address = text.trim();
-  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(address) ? address : `https://${address}`;
+  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(address);
+  const full = hasScheme ? address : `https://${address}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
+  if (url !== undefined && !hasScheme && isLoopback(url.hostname)) return new URL(`http://${address}`);
   // A scheme with mistyped slashes is not a host, and what follows is not a path.
   return url !== undefined && /^https?$/.test(url.hostname) ? undefined : url;
 }

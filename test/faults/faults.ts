@@ -76,7 +76,11 @@ const notAnAnswer = all(once(7, 'ERR_RESPONSE_INVALID'));
 const notHttp = safe(once(7, 'ERR_RESPONSE_INVALID'), outcomeUnknown);
 
 const connection: readonly FaultLine[] = [
-  {name: 'refused', fault: {kind: 'refused'}, ends: all(unreached(limited(6, 'ERR_NETWORK')))},
+  {
+    name: 'refused',
+    fault: {kind: 'refused'},
+    ends: {...all(unreached(once(6, 'ERR_NETWORK'))), archive: unreached(limited(6, 'ERR_NETWORK'))},
+  },
   {name: 'an unknown host', fault: {kind: 'unknown-host'}, ends: all(unreached(once(6, 'ERR_NETWORK')))},
   {
     name: 'a certificate that nobody trusts',

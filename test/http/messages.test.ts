@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
 import {serverMessage} from '../../src/http/errors/response-error.js';
+import {shownAddress} from '../../src/http/origin.js';
 
 test.each([
   'https://user:canary@ho st/',
@@ -147,10 +148,22 @@ describe('serverMessage', () => {
   });
 });
 
+test.each([
+  ['https://аpple.com/base/', 'https://xn--pple-43d.com/base'],
+  ['https://ex\nample.com', 'https://example.com'],
+  ['runtime.example', 'https://runtime.example'],
+  ['https://me:canary@a.test/?x=canary', 'https://***@a.test/?***'],
+])('an address is shown as it is asked: %j as %s', (address, shown) => {
+  expect(shownAddress(address)).toBe(shown);
+});
+
 describe('normalizeOrigin', () => {
   test.each([
     ['runtime.example.com', 'https://runtime.example.com'],
-    ['localhost:8080', 'https://localhost:8080'],
+    ['localhost:8080', 'http://localhost:8080'],
+    ['[::1]:8080/base', 'http://[::1]:8080/base'],
+    ['https://localhost:8080', 'https://localhost:8080'],
+    ['https://ex\nample.com', 'https://example.com'],
     [' https://A.example.com/base/ ', 'https://a.example.com/base'],
     ['http://127.0.0.1:80', 'http://127.0.0.1'],
     ['HTTPS://a.example.com//', 'https://a.example.com'],
@@ -167,6 +180,7 @@ describe('normalizeOrigin', () => {
     'https://a.test?x=canary',
     'https://a.test/#canary',
     'https://a b',
+    'http://unix:/var/run/docker.sock:/v1',
     'mailto:a@b',
     'https:/me:canary@a.test',
     'https:\\\\me:canary@a.test',

@@ -285,15 +285,24 @@ describe('rate limits of the client', () => {
   });
 
   test('refused connections are retried in the same way', async () => {
-    const port = await closedPort();
+    const env = {HTTP_PROXY: `http://127.0.0.1:${await closedPort()}`};
     const events: RetryEvent[] = [];
-    const {http} = await testClient({onRetry: (event) => events.push(event)});
-    const error = await rejection(http.post(`http://127.0.0.1:${port}/x`, multipart()));
+    const {http} = await testClient({env, onRetry: (event) => events.push(event)});
+    const error = await rejection(http.post('http://runtime.example/x', multipart()));
     expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6, method: 'POST', path: '/x'});
     expect(events.map(({attempt, reason, status}) => ({attempt, reason, status}))).toEqual(
       [1, 2, 3].map((attempt) => ({attempt, reason: 'connection refused', status: undefined})),
     );
   });
+});
+
+test('a connection that this machine refuses is not retried: something has to be started', async () => {
+  const events: RetryEvent[] = [];
+  const {http} = await testClient({onRetry: (event) => events.push(event)});
+  const error = await rejection(http.get(`http://127.0.0.1:${await closedPort()}`));
+  expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
+  expect(error.suggestions).toEqual([expect.stringContaining('mycli runtime:start')]);
+  expect(events).toEqual([]);
 });
 
 describe('a source whose size is not what it promised', () => {

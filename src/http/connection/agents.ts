@@ -27,23 +27,25 @@ interface ConnectContext {
 }
 
 /** Not every resolver knows that names below `localhost` are this machine's, as browsers do (RFC 6761, 6.3). */
-const lookupLocal: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname.endsWith('.localhost') ? 'localhost' : hostname, options, callback);
+const lookupLocal: LookupFunction = (_hostname, options, callback) => {
+  lookup('localhost', options, callback);
 };
 
 // Every request uses its own connection. The server could close a kept one just as an upload is sent, leaving the
 // outcome unknown, or it could still be busy with a body that was answered early.
-const agentOptions = {keepAlive: false, lookup: lookupLocal};
+const agentOptions = {keepAlive: false};
 
 /** Creates a function that finds the route to a URL, by the proxy variables. */
 export function createRoutes(env: Environment): (url: URL, context: ConnectContext) => Route {
-  const direct = {
-    http: withEarlyAnswers(new http.Agent(agentOptions)),
-    https: withEarlyAnswers(new https.Agent(agentOptions)),
-  };
+  const agents = (options: http.AgentOptions) => ({
+    http: withEarlyAnswers(new http.Agent(options)),
+    https: withEarlyAnswers(new https.Agent(options)),
+  });
+  const direct = agents(agentOptions);
+  const local = agents({...agentOptions, lookup: lookupLocal});
   return (url, context) => {
     const proxy = proxyFor(url, env);
-    if (proxy === undefined) return {agent: direct};
+    if (proxy === undefined) return {agent: url.hostname.endsWith('.localhost') ? local : direct};
     context.attempt.proxy = proxy.host;
     if (url.protocol === 'https:') return {agent: {https: new TunnelAgent(proxy, context)}};
     return {agent: direct, request: throughProxy(proxy, direct)};

@@ -3,6 +3,7 @@ import type {AnsweredResponse} from '../types.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
+import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
 import {responseError, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -36,6 +37,11 @@ export function failureKind(error: Error): FailureKind {
   if (code === 'ERR_PROXY') return 'proxy';
   if (code.startsWith('HPE_')) return 'not-http';
   return code === 'ETIMEDOUT' || code === 'ESOCKETTIMEDOUT' ? 'stalled' : 'lost';
+}
+
+/** Whether nothing listens at an address of this machine: waiting rarely helps, and starting something does. */
+export function isLocalRefusal(error: Error, {url}: Pick<RequestOptions, 'url'>): boolean {
+  return codeOf(error) === 'ECONNREFUSED' && url !== undefined && isLoopback(new URL(url).hostname);
 }
 
 /** A short phrase for users. */
@@ -103,6 +109,11 @@ function failureError(
   if (attempt.connected) {
     return make('ERR_NETWORK', `The connection to ${host} ended before ${request} was complete: ${reason}`, [
       'Check the network and try again.',
+    ]);
+  }
+  if (isLocalRefusal(error, options)) {
+    return make('ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, [
+      'Start the local runtime with mycli runtime:start, or check the address.',
     ]);
   }
   return make('ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, [

@@ -174,9 +174,9 @@ export function pollTimes(options: WaitOptions): PollTimes {
 /** The first pause between polls, in milliseconds. */
 const firstPauseMs = 500;
 
-/** The pause after the nth poll: doubles each time, up to the interval. */
+/** The pause after the nth poll: grows by half each time, up to the interval. */
 export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: number): number {
-  return Math.min(intervalMs, firstPauseMs * 2 ** (looks - 1));
+  return Math.min(intervalMs, firstPauseMs * 1.5 ** (looks - 1));
 }
 
 /** The pauses between polls. */

@@ -249,9 +249,9 @@ describe('wrong input', () => {
     expect(unknown.stderr).toContain('Error: Unknown backend: "nope".');
   });
 
-  test('an origin without a scheme is used with https, and the command says so', async () => {
+  test('an origin of this machine without a scheme is used with http, and the command says so', async () => {
     const {stderr} = await mycli(['bundle:list', '--origin', new URL(runtime.origin).host, '--max-retries', '0']);
-    expect(stderr).toContain(`--origin has no scheme: using https://${new URL(runtime.origin).host}.\n`);
+    expect(stderr).toContain(`--origin has no scheme: using http://${new URL(runtime.origin).host}.\n`);
   });
 
   test.each([
@@ -312,7 +312,7 @@ describe('lists and retries', () => {
     expect(stdout).toMatch(/^CATEGORY +SIZE +PATH\nserver-only +18 B +ssr\.js\n/);
   });
 
-  test('a refused connection is retried, and not called a rate limit', async () => {
+  test('a connection that this machine refuses is not retried, and the advice is to start the local runtime', async () => {
     const origin = await closedOrigin();
     const {code, stderr} = await mycli([
       'bundle:list',
@@ -324,7 +324,7 @@ describe('lists and retries', () => {
       '1',
     ]);
     expect(code).toBe(6);
-    expect(stderr).toContain('[RETRY] connection refused: retry 1 of 1');
-    expect(stderr).not.toContain('[RATE]');
+    expect(stderr).toContain('Start the local runtime with mycli runtime:start');
+    expect(stderr).not.toContain('[RETRY]');
   });
 });

@@ -307,8 +307,6 @@ test('bundle ids of the built-in backends are numbers', async () => {
 });
 
 test('looks come half a second after the first, then less and less often, up to the interval', () => {
-  expect([1, 2, 3, 4, 5, 2000].map((looks) => pauseMs({intervalMs: 5000}, looks))).toEqual([
-    500, 1000, 2000, 4000, 5000, 5000,
-  ]);
+  expect([1, 2, 3, 4, 2000].map((looks) => pauseMs({intervalMs: 5000}, looks))).toEqual([500, 750, 1125, 1687.5, 5000]);
   expect(pauseMs({intervalMs: 10}, 1)).toBe(10);
 });
