@@ -3,7 +3,7 @@ import type {Backend} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
-import {pushRuntimeBundle} from '../../../src/operations/push/push-runtime-bundle.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
