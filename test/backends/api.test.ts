@@ -197,12 +197,13 @@ describe('the Api backend', () => {
     return apiBackend.check({options, configDirectory: '/', env: {}, logger: silent, projectSlug, targetSlug});
   };
 
-  test.each<[string, string?, string?]>([['o'], ['o'.repeat(32), 'shop', 'staging'], ['o', 'my-shop--2', '0']])(
-    'is configured with the organization %s, the project %s and the target %s',
-    async (...given) => {
-      expect(await checked(...given)).toEqual({configured: true});
-    },
-  );
+  test.each<[string, string?, string?]>([
+    ['o'],
+    ['o'.repeat(32), 'p'.repeat(20), 't'.repeat(19)],
+    ['o', 'my-shop--2', '0'],
+  ])('is configured with the organization %s, the project %s and the target %s', async (...given) => {
+    expect(await checked(...given)).toEqual({configured: true});
+  });
 
   test.each([
     ['', undefined, undefined, ['organization']],
@@ -210,6 +211,7 @@ describe('the Api backend', () => {
     ['o', 'My-shop', undefined, ['project slug']],
     ['o', '-shop', undefined, ['project slug']],
     ['o', 'shop', 'shop-', ['target slug']],
+    ['o', 'p'.repeat(21), 't'.repeat(20), ['project slug', 'target slug']],
     ['', 'shop!', '', ['organization', 'project slug', 'target slug']],
   ])('is not with the organization "%s", the project %s and the target %s', async (id, project, target, names) => {
     const {configured, missing = []} = await checked(id, project, target);

@@ -32,6 +32,9 @@ export interface ApiBackendOptions {
 type Context = BuiltInContext<ApiBackendOptions>;
 
 const identifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
+/** Limits of the service on the IDs of storefronts and environments, in characters. */
+const maxProject = 20;
+const maxTarget = 19;
 
 /** The Api backend: OAuth, v2 bundles. It supports neither downloads nor deletions. */
 export const apiBackend = {
@@ -47,8 +50,8 @@ export const apiBackend = {
     const {organizationId} = connection;
     const missing = [
       ...(organizationId.length <= 32 && isSegment(organizationId) ? [] : ['an organization ID of 1 to 32 characters']),
-      ...missingIdentifier('project slug', projectSlug),
-      ...missingIdentifier('target slug', targetSlug),
+      ...missingIdentifier('project slug', projectSlug, maxProject),
+      ...missingIdentifier('target slug', targetSlug, maxTarget),
     ];
     return Promise.resolve(missing.length === 0 ? {configured: true} : {configured: false, missing});
   },
@@ -163,9 +166,9 @@ function timeOf(seconds: number | undefined): string | undefined {
 /** The members of a list that hold its rows and their total. */
 const page = {rows: 'data', total: 'total'};
 
-function missingIdentifier(what: string, value: string | undefined): readonly string[] {
-  if (value === undefined || identifier.test(value)) return [];
-  return [`a ${what} of lowercase letters, digits and inner hyphens, not "${value}"`];
+function missingIdentifier(what: string, value: string | undefined, max: number): readonly string[] {
+  if (value === undefined || (identifier.test(value) && value.length <= max)) return [];
+  return [`a ${what} of at most ${String(max)} lowercase letters, digits and inner hyphens, not "${value}"`];
 }
 
 function connect(context: Context): {readonly http: Context['http']; readonly base: string} {
