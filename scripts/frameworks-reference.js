@@ -1,6 +1,8 @@
 // Writes the table of docs/guides/frameworks.md from the rows of src/frameworks, and from what was seen when their
 // projects were built, pushed and opened (test/frameworks/seen.json). `npm run docs:generate` runs it.
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {format, resolveConfig} from 'prettier';
 import {frameworks} from '../dist/frameworks/frameworks.js';
 import {fillPage} from './fill-page.js';
 
@@ -18,9 +20,12 @@ const rows = frameworks.map(({id, name, variant, buildDirectory, static: isStati
   return `| ${[title, code(buildDirectory), serverFiles, needs ?? '', tried].join(' | ')} |`;
 });
 
+const page = new URL('../docs/guides/frameworks.md', import.meta.url);
 fillPage('../guides/frameworks.md', {
   table: `
 | Framework | Builds into | Server-only files | Needs | Tried with |
 | --- | --- | --- | --- | --- |
 ${rows.join('\n')}`,
 });
+const options = await resolveConfig(fileURLToPath(page));
+writeFileSync(page, await format(readFileSync(page, 'utf8'), {...options, parser: 'markdown'}));

@@ -105,7 +105,6 @@ export const frameworks: readonly Framework[] = [
     ],
     entries: ['server.js'],
     publicFolder: 'public',
-    needs: "`output: 'standalone'`",
   },
   {
     id: 'next-export',
@@ -116,7 +115,6 @@ export const frameworks: readonly Framework[] = [
     buildCommand: 'next build',
     buildDirectory: 'out',
     ...staticSite,
-    needs: "`output: 'export'`",
   },
   {
     id: 'nuxt',
@@ -153,7 +151,6 @@ export const frameworks: readonly Framework[] = [
     ...ssr,
     ssrOnly: ['*.js', 'server/**'],
     entries: ['index.js'],
-    needs: '`@sveltejs/adapter-node`',
   },
   {
     id: 'sveltekit-static',
@@ -164,7 +161,6 @@ export const frameworks: readonly Framework[] = [
     buildCommand: 'vite build',
     buildDirectory: 'build',
     ...staticSite,
-    needs: '`@sveltejs/adapter-static`',
   },
   {
     id: 'astro-node',
@@ -178,7 +174,7 @@ export const frameworks: readonly Framework[] = [
     ...ssr,
     ssrOnly: ['server/**'],
     entries: ['server/entry.mjs'],
-    needs: '`@astrojs/node` in standalone mode, ' + withoutExternals.replace('ssr', 'vite.ssr'),
+    needs: 'standalone mode, ' + withoutExternals.replace('ssr', 'vite.ssr'),
   },
   {
     id: 'astro-static',
@@ -237,7 +233,6 @@ export const frameworks: readonly Framework[] = [
     buildCommand: 'react-router build',
     buildDirectory: 'build/client',
     ...staticSite,
-    needs: '`ssr: false`',
   },
   {
     id: 'docusaurus',
