@@ -65,10 +65,6 @@ export interface BundleProvenance {
   readonly branch?: string | undefined;
   /** Whether tracked files had uncommitted changes. */
   readonly dirty?: boolean | undefined;
-  /** Name of the commit's author. */
-  readonly author?: string | undefined;
-  /** URL of the git remote `origin`. */
-  readonly repository?: string | undefined;
   /** The CI run that built it. */
   readonly ci?:
     | {

@@ -282,11 +282,6 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly output: string;
   /** Overwrites any existing file. @default false: overwrites only bundle archives and manifests */
   readonly force?: boolean | undefined;
-  /**
-   * Also writes where the bundle comes from to `<output>.intoto.json`: an in-toto statement with SLSA provenance, which
-   * is not signed. @default false
-   */
-  readonly provenance?: boolean | undefined;
 }
 
 /** Format, digests and size of an archive. */

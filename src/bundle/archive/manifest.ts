@@ -52,8 +52,6 @@ const manifestSchema = v.object({
       commit: v.optional(v.string()),
       branch: v.optional(v.string()),
       dirty: v.optional(v.boolean()),
-      author: v.optional(v.string()),
-      repository: v.optional(v.string()),
       ci: v.optional(v.object({system: v.optional(v.string()), url: v.optional(v.string())})),
     }),
   ),

@@ -1,6 +1,6 @@
 import {execFile} from 'node:child_process';
 import {lstat, realpath} from 'node:fs/promises';
-import {dirname, isAbsolute, join, relative, resolve} from 'node:path';
+import {dirname, isAbsolute, join, relative} from 'node:path';
 import {promisify} from 'node:util';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -85,8 +85,6 @@ export interface WorkTree {
   readonly shortCommit: string;
   /** Undefined if no branch is checked out. */
   readonly branch?: string | undefined;
-  /** Name of the commit's author. */
-  readonly author?: string | undefined;
   /** Whether tracked files have uncommitted changes. */
   readonly dirty: boolean;
   /** URL of the remote `origin`, as it is configured. It can contain credentials. */
@@ -112,19 +110,17 @@ async function isInWorkTree(directory: string): Promise<boolean> {
 /** Reads the git work tree at `directory`. Undefined without git, outside a work tree and before the first commit. */
 export async function readWorkTree(directory: string, env: Environment): Promise<WorkTree | undefined> {
   if (!(await isInWorkTree(directory))) return undefined;
-  const [head, branch, changes, hidden, origin] = await Promise.all([
-    ask(['log', '-1', '--no-show-signature', '--no-color', '--format=%H%n%h%n%an'], directory, env),
+  const [head, branch, changes, origin] = await Promise.all([
+    ask(['log', '-1', '--no-show-signature', '--no-color', '--format=%H%n%h'], directory, env),
     ask(['symbolic-ref', '--short', '--quiet', 'HEAD'], directory, env),
     run(['status', '--porcelain', '--untracked-files=no', '--ignore-submodules=untracked'], directory, env),
-    hiddenChanges(directory, [':/'], env),
     ask(['remote', 'get-url', 'origin'], directory, env),
   ]);
-  const [commit = '', shortCommit = commit, author] = head?.split('\n') ?? [];
+  const [commit = '', shortCommit = commit] = head?.split('\n') ?? [];
   if (commit === '') return undefined;
   // A status that takes too long or fails must not look clean.
   const isClean = changes !== 'unavailable' && changes.code === 0 && changes.stdout.trim() === '';
-  const dirty = !isClean || hidden?.length !== 0;
-  return {commit, shortCommit, branch, author, dirty, origin};
+  return {commit, shortCommit, branch, dirty: !isClean, origin};
 }
 
 /**
@@ -146,43 +142,8 @@ export async function changedFiles(
   // A repository can be configured to hide changes in submodules.
   const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=none'];
   const outcome = await run(['status', ...flags, ...paths], root, env);
-  const hidden = await hiddenChanges(root, paths, env);
-  if (outcome === 'unavailable' || outcome.code !== 0 || hidden === undefined) return undefined;
-  const shown = outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
-  return [...new Set([...shown, ...hidden])];
-}
-
-/** How many files git is asked about at a time. */
-const filesAtATime = 500;
-
-/**
- * The tracked files that differ from the index although `git status` does not say so, because git was told not to look:
- * `assume-unchanged` and `skip-worktree`. Undefined if git cannot tell.
- */
-async function hiddenChanges(
-  directory: string,
-  paths: readonly string[],
-  env: Environment,
-): Promise<readonly string[] | undefined> {
-  const listed = await run(['ls-files', '-v', '--stage', '-z', ...paths], directory, env);
-  if (listed === 'unavailable' || listed.code !== 0) return undefined;
-  const hidden: string[] = [];
-  const files: {readonly path: string; readonly hash: string}[] = [];
-  for (const entry of listed.stdout.split('\0')) {
-    const [, mark, hash, path] = /^([a-zS]) \d+ ([0-9a-f]+) \d\t(.*)$/s.exec(entry) ?? [];
-    if (mark === undefined || hash === undefined || path === undefined) continue;
-    const stats = await lstat(resolve(directory, path)).catch(() => undefined);
-    if (stats?.isFile()) files.push({path, hash});
-    // A sparse checkout leaves files out.
-    else if (stats !== undefined || mark.toUpperCase() !== 'S') hidden.push(path);
-  }
-  for (let start = 0; start < files.length; start += filesAtATime) {
-    const some = files.slice(start, start + filesAtATime);
-    const hashes = await ask(['hash-object', '--', ...some.map(({path}) => path)], directory, env);
-    const found = hashes?.split('\n') ?? [];
-    hidden.push(...some.flatMap(({path, hash}, at) => (found[at]?.trim() === hash ? [] : [path])));
-  }
-  return hidden;
+  if (outcome === 'unavailable' || outcome.code !== 0) return undefined;
+  return outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
 }
 
 /** How two commits are related. `unknown`: the clone lacks one of them, or git cannot tell. */

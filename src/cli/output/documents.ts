@@ -176,8 +176,6 @@ interface BuiltBundle
     readonly path: string;
     /** Absolute path of the manifest. */
     readonly manifest: string;
-    /** With `--provenance`: absolute path of the in-toto statement. */
-    readonly statement?: string | undefined;
   };
   readonly warnings: readonly string[];
 }

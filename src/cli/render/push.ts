@@ -92,7 +92,7 @@ export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocume
 
 /** Shows the outcome of a build. Returns the document of `--json`. */
 export function renderBuild(
-  {bundle, manifest, statement, warnings}: BuildBundleResult,
+  {bundle, manifest, warnings}: BuildBundleResult,
   commandFlags: readonly string[],
   output: Output,
 ): JsonDocument {
@@ -102,7 +102,7 @@ export function renderBuild(
   output.result(`sha256 ${sha256}`);
   output.hint(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
   return {
-    archive: {format, path, manifest, statement, size, sha256, contentSha256, files: files.length},
+    archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message,
     rootDir,
     configPath,

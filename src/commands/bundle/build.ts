@@ -19,7 +19,6 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> dist --output my-bundle.tar.gz',
     '<%= config.bin %> <%= command.id %> --format v1 --project my-shop',
-    '<%= config.bin %> <%= command.id %> --provenance',
     '<%= config.bin %> <%= command.id %> --dry-run',
   ];
   static override readonly args = {
@@ -43,9 +42,6 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     force: Flags.boolean({
       summary: 'Overwrite the output even if it is not a bundle archive or manifest.',
     }),
-    provenance: Flags.boolean({
-      summary: 'Also write FILE.intoto.json: an unsigned in-toto statement about where the bundle comes from.',
-    }),
     'dry-run': Flags.boolean({
       summary: 'List the files with their category and size, without writing anything.',
     }),
@@ -53,7 +49,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
-    const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force, provenance} = this.flags;
+    const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force} = this.flags;
     const dryRun = this.flags['dry-run'];
     const toStdout = output === '-' && !dryRun;
     if (toStdout && context.output.json) {
@@ -61,11 +57,6 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     }
     if (toStdout && context.output.stdoutClaimed) {
       throw createError('ERR_USAGE', '--events - and --output - cannot be used together: both write to stdout.');
-    }
-    if (toStdout && this.flags.provenance) {
-      throw createError('ERR_USAGE', '--provenance and --output - cannot be used together: it is written to a file.', {
-        suggestions: ['Pass --output FILE.'],
-      });
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
     const settings = await withPushFolder(await context.loadSettings(), this.args.dir, context);
@@ -83,14 +74,11 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       return undefined;
     }
     if (dryRun) {
-      const preview = await previewBuild(
-        {...build, output: output === '-' ? undefined : output, force, provenance},
-        host,
-      );
+      const preview = await previewBuild({...build, output: output === '-' ? undefined : output, force}, host);
       return renderBuildPreview(preview, context.output);
     }
     const {project} = this.flags;
     const flags = [...(project === undefined ? [] : flagValue('--project', project)), ...repeatedFlags(this.flags)];
-    return renderBuild(await buildBundle({...build, output, force, provenance}, host), flags, context.output);
+    return renderBuild(await buildBundle({...build, output, force}, host), flags, context.output);
   }
 }

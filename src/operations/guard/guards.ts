@@ -1,13 +1,14 @@
 import {resolve} from 'node:path';
 import {ciRunOf} from '../../bundle/provenance/ci.js';
 import {changedFiles, readWorkTree, type WorkTree} from '../../bundle/provenance/git.js';
-import {remoteKey, shownRemote, type RecordedCommit} from '../../bundle/provenance/provenance.js';
+import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
 import {compilePatterns} from '../../bundle/index.js';
 import {createError} from '../../errors/index.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
+import {remoteKey, shownRemote} from './remotes.js';
 import {commitProblem, type RunningBundle} from './running-commit.js';
 
 /** The name of a guard. */
