@@ -89,7 +89,7 @@ describe('an upload that was cut off', () => {
           ...{preference: 's3', projectSlug: 'shop', rateLimit, compressionLevel: 0},
           backends: createBackendRegistry([{plugin: 'mycli-plugin-s3', backend: s3Backend}]),
           backendOptions: {...options, endpoint: proxy.endpoint},
-          uploadStates: uploadStateFiles(folder.data, process.pid),
+          uploadStates: uploadStateFiles(folder.data),
         },
         folder.host,
       );

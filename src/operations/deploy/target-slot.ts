@@ -6,7 +6,7 @@ import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
 import {quickLook} from '../quick-look.js';
 import {callBackSafely} from '../host.js';
-import {startPoll, type Poll} from './wait-for-deployment.js';
+import {startPoll, type Poll} from './poll.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
 
 /** Consecutive refusals without a running deployment before we assume that they mean something else. */
@@ -60,7 +60,8 @@ async function waitUntilFree(
   do {
     const description = describeOccupant(occupant, targetSlug);
     callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()}));
-    if (!(await poll.pause())) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+    if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+    await poll.pause();
     occupant = await findOccupant(open, targetSlug);
   } while (typeof occupant === 'object');
   return unexplained;

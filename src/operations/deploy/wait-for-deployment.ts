@@ -1,13 +1,11 @@
-import {setTimeout as sleep} from 'node:timers/promises';
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
-import {optionProblems, rejectProblems} from '../../settings/option-problems.js';
-import {defaultWait, longestTimeoutSeconds} from '../../settings/schemas.js';
-import type {OperationProgress, WaitForDeploymentOptions, WaitOptions} from '../options.js';
+import type {OperationProgress, WaitForDeploymentOptions} from '../options.js';
 import {callBackSafely, type Host} from '../host.js';
+import {startPoll} from './poll.js';
 import {withLastLines} from './read-logs.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -21,35 +19,27 @@ const maxLostPolls = 5;
  */
 export async function waitForDeployment(options: WaitForDeploymentOptions, host: Host): Promise<DeploymentState> {
   const {deployment, onProgress} = options;
-  const {intervalMs, timeout} = pollTimes(options);
-  // A timer, because the system time may jump. It also ends a poll that hangs.
-  const lateMs = Math.ceil(Math.min(timeout, longestTimeoutSeconds) * 1000);
-  const late = lateMs > 0 ? AbortSignal.timeout(lateMs) : undefined;
-  const endsAt = performance.now() + lateMs;
   const given = signalOf(options);
-  const signal = late ? AbortSignal.any([given, late]) : given;
-  const open = await openBackend(options.backend, {...options, signal}, host);
+  const poll = startPoll(options, given);
+  const open = await openBackend(options.backend, {...options, signal: poll.signal}, host);
   const history = historyCommand(options, host);
   let state: DeploymentState | undefined;
   const orLate = (error: unknown): never => {
     if (given.aborted) throw stoppedWaiting(given.reason, options, history);
-    throw late?.aborted ? waitTimedOut(options, timeout, state, history) : error;
+    throw poll.isLate() ? waitTimedOut(options, poll.timeout, state, history) : error;
   };
-  let lost = 0;
-  let looks = 0;
-  for (;;) {
+  for (let lost = 0; ;) {
     const seen = await look(open, options, {lost, history}).catch(orLate);
     lost = seen ? 0 : lost + 1;
-    looks += 1;
     if (seen) {
       state = seen;
-      const leftMs = late && Math.max(0, Math.round(endsAt - performance.now()));
-      callBackSafely(() => onProgress?.({...progressOf(seen), leftMs}));
+      callBackSafely(() => onProgress?.({...progressOf(seen), leftMs: poll.leftMs()}));
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw await withLastLines(deploymentFailed(deployment, seen), open, deployment);
     }
     // Give the service time to recover.
-    await sleep(seen ? pauseMs({intervalMs}, looks) : intervalMs, undefined, {signal}).catch(orLate);
+    await poll.pause({longest: !seen}).catch(orLate);
+    if (poll.isLate()) throw waitTimedOut(options, poll.timeout, state, history);
   }
 }
 
@@ -151,62 +141,4 @@ function describe({deploymentId}: DeploymentRef): string {
 function progressOf({status, percentage, description}: DeploymentState): OperationProgress {
   const known = status === 'finished' ? 100 : percentage;
   return {phase: 'wait', transferred: known ?? 0, total: known === undefined ? undefined : 100, status, description};
-}
-
-/** How often to poll, and for how long. */
-interface PollTimes {
-  /** Milliseconds between polls, within the limit of timers. */
-  readonly intervalMs: number;
-  /** Maximum seconds to wait; 0 for no limit. */
-  readonly timeout: number;
-}
-
-/**
- * The poll times of an operation's options.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if pollInterval is not above 0, or timeout is negative.
- */
-export function pollTimes(options: WaitOptions): PollTimes {
-  const {pollInterval = defaultWait.pollInterval, timeout = defaultWait.timeout} = options;
-  rejectProblems(optionProblems(options, ['pollInterval', 'timeout']));
-  return {intervalMs: Math.min(pollInterval, longestTimeoutSeconds) * 1000, timeout};
-}
-
-/** The first pause between polls, in milliseconds. */
-const firstPauseMs = 500;
-
-/** The pause after the nth poll: grows by half each time, up to the interval. */
-export function pauseMs({intervalMs}: Pick<PollTimes, 'intervalMs'>, looks: number): number {
-  return Math.min(intervalMs, firstPauseMs * 1.5 ** (looks - 1));
-}
-
-/** The pauses between polls. */
-export interface Poll extends Pick<PollTimes, 'timeout'> {
-  /** Milliseconds until the time is up; undefined without a limit. */
-  leftMs(): number | undefined;
-  /**
-   * Pauses until the next poll is due; resolves to false at once when the time is up.
-   * @throws `signal.reason` when aborted.
-   */
-  pause(): Promise<boolean>;
-}
-
-/** Starts polling: the timeout counts from now on. */
-export function startPoll(options: WaitOptions, signal: AbortSignal): Poll {
-  const {intervalMs, timeout} = pollTimes(options);
-  // Not the system time, which may jump.
-  const endsAt = timeout > 0 ? performance.now() + timeout * 1000 : Number.POSITIVE_INFINITY;
-  let looks = 0;
-  return {
-    timeout,
-    leftMs: () => (timeout > 0 ? Math.max(0, Math.round(endsAt - performance.now())) : undefined),
-    async pause() {
-      const left = endsAt - performance.now();
-      if (left <= 0) return false;
-      looks += 1;
-      await sleep(Math.min(pauseMs({intervalMs}, looks), left), undefined, {signal}).catch(() => {
-        signal.throwIfAborted();
-      });
-      return true;
-    },
-  };
 }

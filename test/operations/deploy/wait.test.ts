@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
-import {pauseMs} from '../../../src/operations/deploy/wait-for-deployment.js';
+import {pauseMs} from '../../../src/operations/deploy/poll.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
 import {startRecordingServer, type RecordingServer, type Reply} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
@@ -307,6 +307,6 @@ test('bundle ids of the built-in backends are numbers', async () => {
 });
 
 test('looks come half a second after the first, then less and less often, up to the interval', () => {
-  expect([1, 2, 3, 4, 2000].map((looks) => pauseMs({intervalMs: 5000}, looks))).toEqual([500, 750, 1125, 1687.5, 5000]);
-  expect(pauseMs({intervalMs: 10}, 1)).toBe(10);
+  expect([1, 2, 3, 4, 2000].map((looks) => pauseMs(5000, looks))).toEqual([500, 750, 1125, 1687.5, 5000]);
+  expect(pauseMs(10, 1)).toBe(10);
 });

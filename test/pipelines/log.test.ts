@@ -1,0 +1,109 @@
+import {describe, expect, test} from 'vitest';
+import type {EventBody} from '../../src/operations/events.js';
+import type {PipelineHost, StepTerminal} from '../../src/pipelines/host.js';
+import {made, runPipeline, type PipelineRun} from '../../src/pipelines/run.js';
+
+/** A host whose steps are lines of a log. */
+function logged(settings: readonly string[] = []) {
+  const lines: string[] = [];
+  const events: EventBody[] = [];
+  const terminal: StepTerminal = {
+    ...{interactive: false, color: false, unicode: false, stream: process.stderr, settings},
+    info: (line) => void lines.push(line.replace(/\[\d+ ms\]/, '[0 ms]')),
+    clean: (text) => text,
+  };
+  const host: PipelineHost = {
+    ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test', terminal},
+    logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},
+    now: () => new Date(),
+    onEvent: (event) => events.push(event),
+    createTemporaryDirectory: () => Promise.reject(new Error('no folder')),
+  };
+  const steps = () => events.flatMap((event) => (event.type === 'step' ? [`${event.step} ${event.status}`] : []));
+  return {lines, events, steps, run: {host} as PipelineRun};
+}
+
+const nothing = () => Promise.resolve();
+const failing = () => Promise.reject(new Error('no'));
+
+describe('a log', () => {
+  test('a log has each step once, and the sources of settings below the backend', async () => {
+    const {lines, run, events} = logged(['project  shop  (--project)']);
+    await runPipeline(run, [
+      {
+        name: 'resolve',
+        title: 'Resolve the backend',
+        task: (_, report) => {
+          report.title = 'Backend: legacy';
+          return nothing();
+        },
+      },
+      {
+        name: 'upload',
+        title: 'Upload the bundle',
+        task: (_, report) => {
+          report.note('Falling back');
+          return nothing();
+        },
+      },
+    ]);
+    expect(lines).toEqual([
+      'Backend: legacy [0 ms]',
+      '  project  shop  (--project)',
+      '  Falling back',
+      'Upload the bundle [0 ms]',
+    ]);
+    expect(events[1]).toMatchObject({status: 'done', title: 'Resolve the backend', summary: 'Backend: legacy'});
+  });
+
+  test('a log says which step has failed and which never ran', async () => {
+    const {lines, run, steps} = logged();
+    const running = runPipeline(run, [
+      {name: 'resolve', title: 'Resolve the backend', task: nothing},
+      {name: 'guard', title: 'Check the guards', enabled: false, task: failing},
+      {name: 'upload', title: 'Upload the bundle', task: failing},
+      {name: 'deploy', title: 'Deploy to staging', task: nothing},
+      {name: 'wait', title: 'Wait for the deployment', task: nothing},
+    ]);
+    await expect(running).rejects.toThrow('no');
+    expect(lines).toEqual(['Resolve the backend [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: deploy, wait']);
+    expect(steps().slice(-3)).toEqual(['upload failed', 'deploy skipped', 'wait skipped']);
+  });
+});
+
+test('a step that says so runs after a failure, and can replace it', async () => {
+  const {run, steps} = logged();
+  const running = runPipeline(run, [
+    {name: 'check', title: 'Check', task: failing},
+    {name: 'wait', title: 'Wait', task: nothing},
+    {
+      name: 'rollback',
+      title: 'Roll back if this fails',
+      enabled: () => true,
+      task: (current) => {
+        current.failure = {error: new Error('rolled back')};
+        return nothing();
+      },
+    },
+  ]);
+  await expect(running).rejects.toThrow('rolled back');
+  expect(steps()).toEqual([...['check started', 'check failed', 'rollback started', 'rollback done'], 'wait skipped']);
+});
+
+test('a run ends with whatever a step rejects with', async () => {
+  const {run, lines} = logged();
+  const task = () => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    return Promise.reject(undefined);
+  };
+  const ended = runPipeline(run, [{name: 'read', title: 'Read', task}]).then(
+    () => 'resolved',
+    (reason: unknown) => reason,
+  );
+  expect(await ended).toBeUndefined();
+  expect(lines).toEqual(['Read: failed [0 ms]']);
+});
+
+test('what no step has made is a bug', () => {
+  expect(() => made<{plan?: string}, 'plan'>({}, 'plan')).toThrow('Bug: no step has made the plan of the run yet.');
+});

@@ -1,0 +1,157 @@
+import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {describeRetry} from '../../src/http/rate-limit/policy.js';
+import type {EventBody} from '../../src/operations/events.js';
+import type {PipelineHost} from '../../src/pipelines/host.js';
+import {describeDuration, ProgressText} from '../../src/pipelines/progress-text.js';
+import {StepReport} from '../../src/pipelines/report.js';
+
+test.each([
+  [0, '0 ms'],
+  [84.6, '85 ms'],
+  [2345, '2.3 s'],
+  [59_949, '59.9 s'],
+  [59_960, '1 min 0 s'],
+  [245_000, '4 min 5 s'],
+])('%d ms are %s', (ms, text) => {
+  expect(describeDuration(ms)).toBe(text);
+});
+
+test('a retry shows its reason, the remaining time, and the maximum number of retries', () => {
+  const event = {attempt: 2, maxRetries: 3, delayMs: 12_000, status: 429, reason: '429 Too Many Requests'};
+  expect(describeRetry(event, '12 s')).toBe('429 Too Many Requests: retry 2 of 3 in 12 s');
+  expect(describeRetry({...event, requestedMs: 60_000}, '12000 ms')).toBe(
+    '429 Too Many Requests: retry 2 of 3 in 12000 ms; the server asked for 60000 ms',
+  );
+});
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A step that uploads, and what it has shown. */
+function createStep({interactive}: {readonly interactive: boolean}) {
+  const outputs: string[] = [];
+  const events: EventBody[] = [];
+  const task = {
+    title: '',
+    set output(text: string) {
+      outputs.push(text);
+    },
+    get output() {
+      return outputs.at(-1) ?? '';
+    },
+  };
+  const host: PipelineHost = {
+    ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test'},
+    terminal: {
+      ...{interactive, color: false, unicode: true, stream: process.stderr, settings: []},
+      ...{info: () => undefined, clean: (text: string) => text},
+    },
+    logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},
+    now: () => new Date(0),
+    onEvent: (event) => events.push(event),
+    createTemporaryDirectory: () => Promise.reject(new Error('no folder')),
+  };
+  const report = new StepReport(task, {name: 'upload', title: 'Upload'}, host);
+  const {onProgress, onRetry} = report.watch<{
+    onProgress?: (progress: Parameters<ProgressText['describe']>[0]) => void;
+    onRetry?: (event: Parameters<typeof describeRetry>[0]) => void;
+  }>({});
+  const upload = (transferred: number) => onProgress?.({phase: 'upload', transferred, total: 16, attempt: 1});
+  return {outputs, events, report, upload, onProgress, onRetry};
+}
+
+describe('a step in a log', () => {
+  test('a log has progress every tenth of the way, at most once a second', () => {
+    const {outputs, upload} = createStep({interactive: false});
+    for (let part = 1; part <= 15; part += 1) {
+      vi.advanceTimersByTime(600);
+      upload(part);
+    }
+    expect(outputs.map((line) => line.replace(/ \(.*/, ''))).toEqual(
+      [2, 4, 6, 8, 10, 12, 14].map((part) => `Upload: ${String(part)} B of 16 B`),
+    );
+  });
+
+  test('a log has progress that hardly moves every five seconds', () => {
+    const {outputs, onProgress} = createStep({interactive: false});
+    for (let second = 1; second <= 12; second += 1) {
+      vi.advanceTimersByTime(1000);
+      onProgress?.({phase: 'slot', transferred: 0, description: `after ${String(second)} s`});
+    }
+    expect(outputs).toEqual(['Upload: waiting: after 5 s (5 s)', 'Upload: waiting: after 10 s (10 s)']);
+  });
+
+  test('a log says of a step that says nothing for long that it is running', () => {
+    const {outputs, report} = createStep({interactive: false});
+    vi.advanceTimersByTime(5000);
+    expect(outputs).toEqual(['Upload: running']);
+    vi.advanceTimersByTime(60_000);
+    report.end();
+    expect(outputs).toEqual(['Upload: running']);
+  });
+});
+
+describe('a step on a terminal', () => {
+  test('a wait for a retry is one event with one text, until there is progress', () => {
+    const {outputs, events, onRetry, upload} = createStep({interactive: true});
+    onRetry?.({attempt: 1, maxRetries: 3, delayMs: 3000, status: 429, reason: '429', rateLimited: true});
+    expect(outputs).toEqual(['429: retry 1 of 3 in 3 s']);
+    expect(events).toEqual([
+      {
+        ...{type: 'wait', step: 'upload', reason: 'rate-limit', until: '1970-01-01T00:00:03.000Z'},
+        ...{attempt: 1, maxRetries: 3, httpStatus: 429, description: '429'},
+      },
+    ]);
+    upload(8);
+    expect(outputs.at(-1)).toBe('[##########..........] 8 B of 16 B');
+  });
+
+  test('notes are kept above the progress, and only they when the step ends', () => {
+    const {outputs, report, upload} = createStep({interactive: true});
+    report.note('Latest bundle: 3');
+    upload(4);
+    expect(outputs.at(-1)).toBe('Latest bundle: 3\n[#####...............] 4 B of 16 B');
+    report.end();
+    expect(outputs.at(-1)).toBe('Latest bundle: 3');
+  });
+});
+
+describe('progress in words', () => {
+  test('progress of a deployment is its state, the percentage and the words of the server, until it has ended', () => {
+    const text = new ProgressText();
+    const description = 'copying\nfiles';
+    const progress = {phase: 'wait', transferred: 40, total: 100, status: 'in_progress', description} as const;
+    expect(text.describe(progress)).toEqual({text: 'in progress, 40 %: copying files', fraction: 0.4, isWait: true});
+    expect(text.describe({phase: 'wait', transferred: 0, status: 'queued'})).toMatchObject({text: 'queued'});
+    expect(text.describe({phase: 'wait', transferred: 100, total: 100, status: 'finished'})).toBeUndefined();
+  });
+
+  test('progress of an upload shows the rate of this attempt, regardless of earlier waits', () => {
+    const text = new ProgressText();
+    const upload = (transferred: number, attempt: number) =>
+      text.describe({phase: 'upload', transferred, total: 10_000_000, attempt})?.text;
+    upload(0, 1);
+    vi.advanceTimersByTime(60_000);
+    expect(upload(0, 2)).toBe('0 B of 10 MB');
+    vi.advanceTimersByTime(2000);
+    expect(upload(4_000_000, 2)).toBe('4 MB of 10 MB (2 MB/s, 3 s left)');
+    expect(upload(10_000_000, 2)).toBe('10 MB of 10 MB, waiting for the server');
+  });
+
+  test('progress of a resumed download shows the rate of what arrives, not of what was there or waited for', () => {
+    const text = new ProgressText();
+    const download = (transferred: number) => text.describe({phase: 'download', transferred, total: 500_000_000})?.text;
+    expect(download(400_000_000)).toBe('400 MB of 500 MB');
+    vi.advanceTimersByTime(2000);
+    expect(download(420_000_000)).toBe('420 MB of 500 MB (10 MB/s, 8 s left)');
+    text.pause();
+    vi.advanceTimersByTime(60_000);
+    expect(download(420_000_000)).toBe('420 MB of 500 MB');
+    vi.advanceTimersByTime(1000);
+    expect(download(430_000_000)).toBe('430 MB of 500 MB (10 MB/s, 7 s left)');
+  });
+});
