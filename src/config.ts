@@ -74,6 +74,8 @@ export interface MycliConfig extends TargetConfig {
   readonly projectDirectory?: string | undefined;
   /** Bundle description; default: branch and commit. */
   readonly message?: string | undefined;
+  /** Append branch and commit to a message of yours; default: only if a guard of the target needs them. */
+  readonly recordCommit?: boolean | undefined;
   /** Server-only files. */
   readonly ssrOnly?: readonly string[] | undefined;
   /** Files shared between server and client. */
@@ -106,8 +108,6 @@ export interface MycliConfig extends TargetConfig {
   readonly pollInterval?: number | undefined;
   /** Limit for waiting, 0 for none; default 600. */
   readonly timeout?: number | undefined;
-  /** Append branch and commit to a message of yours; default: only if a guard of the target needs them. */
-  readonly recordCommit?: boolean | undefined;
   readonly api?:
     | {
         /** URL of the Api backend. */

@@ -11,10 +11,8 @@ export type DefaultedKey = {[K in SettingKey]: Rows[K] extends {default: unknown
 export type SecretKey = {[K in SettingKey]: Rows[K] extends {syntax: 'secret'} ? K : never}[SettingKey];
 /** What the schema of a setting accepts. */
 export type ValidValue<K extends SettingKey> = v.InferOutput<Rows[K]['schema']>;
-/** The settings of a set that have a flag. */
-export type KeysWithFlag<Set extends FlagSet> = {
-  [K in SettingKey]: Rows[K] extends {set: Set; flag: object} ? K : never;
-}[SettingKey];
+/** The settings of a set. */
+export type KeysOf<Set extends FlagSet> = {[K in SettingKey]: Rows[K] extends {set: Set} ? K : never}[SettingKey];
 /** The name of the flag of a setting. */
 export type FlagName<K extends SettingKey> = Rows[K] extends {flag: {name: infer Name extends string}} ? Name : never;
 

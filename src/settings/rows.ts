@@ -203,6 +203,11 @@ export const rows = {
     summary: 'Bundle description; default: branch and commit.',
     details: 'Outside git, the time.',
   },
+  recordCommit: {
+    set: 'bundle',
+    schema: schemas.toggle,
+    summary: 'Append branch and commit to a message of yours; default: only if a guard of the target needs them.',
+  },
   ssrOnly: {
     set: 'bundle',
     flag: {name: 'ssr-only', value: 'GLOB'},
@@ -473,10 +478,5 @@ export const rows = {
     schema: schemas.toggle,
     perTarget: true,
     summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
-  },
-  recordCommit: {
-    set: 'guard',
-    schema: schemas.toggle,
-    summary: 'Append branch and commit to a message of yours; default: only if a guard of the target needs them.',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

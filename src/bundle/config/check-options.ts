@@ -75,7 +75,7 @@ export interface BundlePlanOptions extends BundleContentOptions {
 const maxEpoch = 2 ** 31 - 1;
 
 /** The options that a setting of the same name describes. */
-const bundleKeys = settingKeys.filter((key) => definitions[key].set === 'bundle' || key === 'recordCommit');
+const bundleKeys = settingKeys.filter((key) => definitions[key].set === 'bundle');
 
 /** All problems with the options for a bundle. Only checks the options themselves. */
 export function checkBundleOptions(options: BundlePlanOptions): readonly OptionProblem[] {

@@ -6,7 +6,7 @@ import {
   settingKeys,
   summaryOf,
   type FlagName,
-  type KeysWithFlag,
+  type KeysOf,
   type SettingKey,
 } from '../../settings/definitions.js';
 import {flagSets, type FlagSet} from '../../settings/row.js';
@@ -30,7 +30,7 @@ type ShapeOf<Value> = [Value] extends [boolean]
     : 'one';
 /** The flags of a set for oclif. */
 type SettingFlags<Set extends FlagSet> = {
-  [K in KeysWithFlag<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
+  [K in KeysOf<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
 };
 
 // Neither variables nor possible values: oclif would hide the source of a value, not split lists, and not validate

@@ -1,4 +1,5 @@
-import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../../bundle/types.js';
+import type {BundleContentOptions} from '../../bundle/index.js';
+import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import type {EventBody} from '../../operations/events.js';
@@ -6,58 +7,21 @@ import type {GuardOptions, TargetConfirmation, WaitOptions} from '../../operatio
 import type {PipelineHost} from '../../pipelines/host.js';
 import {definitions, settingKeys} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/schemas.js';
-import type {Settings, ValueSource} from '../settings/settings.js';
+import {valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {PluginConfig} from '../backends/write-hooks.js';
 import type {AllowedWrite} from '../process/session.js';
 import type {CommandContext} from './command-context.js';
 
-/** The settings of a bundle, named like the library's options. If unset, the library's defaults apply. */
-interface BundleOptions {
-  /** Absolute. */
-  readonly buildDirectory: string;
-  /** Absolute. */
-  readonly projectDirectory: string;
-  readonly message?: string | undefined;
-  readonly recordCommit?: boolean | undefined;
-  readonly ssrOnly?: readonly string[] | undefined;
-  readonly ssrShared?: readonly string[] | undefined;
-  readonly static?: boolean | undefined;
-  readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
-  readonly rootDir?: string | undefined;
-  readonly configPath?: string | undefined;
-  readonly matchMode?: BundleV2MatchMode | undefined;
-  readonly ignore?: readonly string[] | undefined;
-  readonly allowSensitiveFiles: boolean;
-  readonly compressionLevel?: number | undefined;
-  readonly bundleMetadata?: BundleV2Metadata | undefined;
-}
-
 /**
- * Converts the settings of a bundle to options. `--node-version` sets the SSR parameter `SSRFunctionNodeVersion`, and
- * `--dependencies auto` means all those in the project's package.json.
+ * Converts the settings of a bundle to the library's options of the same names. `--node-version` sets the SSR parameter
+ * `SSRFunctionNodeVersion`, and `--dependencies auto` means all those in the project's package.json.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when that package.json cannot be read.
  */
-export async function bundleOptions(settings: Settings): Promise<BundleOptions> {
-  const {ssrParameters, nodeVersion} = settings;
-  const version = nodeVersion === undefined ? {} : {SSRFunctionNodeVersion: nodeVersion.value};
-  const hasParameters = ssrParameters !== undefined || nodeVersion !== undefined;
-  return {
-    buildDirectory: settings.buildDirectory.value,
-    projectDirectory: settings.projectDirectory.value,
-    message: settings.message?.value,
-    recordCommit: settings.recordCommit?.value,
-    ssrOnly: settings.ssrOnly?.value,
-    ssrShared: settings.ssrShared?.value,
-    static: settings.static?.value,
-    ssrParameters: hasParameters ? {...ssrParameters?.value, ...version} : undefined,
-    rootDir: settings.rootDir?.value,
-    configPath: settings.configPath?.value,
-    matchMode: settings.matchMode?.value,
-    ignore: settings.ignore?.value,
-    allowSensitiveFiles: settings.allowSensitiveFiles.value,
-    compressionLevel: settings.compressionLevel?.value,
-    bundleMetadata: await bundleMetadata(settings),
-  };
+export async function bundleOptions(settings: Settings) {
+  const {nodeVersion, dependencies: _, ccOverrides: __, ...options} = valuesOf(settings, 'bundle');
+  const version = nodeVersion === undefined ? undefined : {SSRFunctionNodeVersion: nodeVersion};
+  const ssrParameters = version === undefined ? options.ssrParameters : {...options.ssrParameters, ...version};
+  return {...options, ssrParameters, bundleMetadata: await bundleMetadata(settings)} satisfies BundleContentOptions;
 }
 
 async function bundleMetadata({
@@ -99,11 +63,6 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
   });
 }
 
-/** The settings for waiting, named like the operations' options. */
-function waitOptions({wait, pollInterval, timeout}: Settings): WaitOptions & {readonly wait: boolean} {
-  return {wait: wait.value, pollInterval: pollInterval.value, timeout: timeout.value};
-}
-
 /** What the checks and the rollback of a deployment need, named like the operations' options. */
 interface FollowUpOptions extends WaitOptions {
   readonly wait: boolean | undefined;
@@ -131,7 +90,7 @@ export function followUpOptions(
   const checks = deploys ? (check?.value ?? []).map((own) => ({...standard, ...own})) : [];
   const rollsBack = deploys && canRollBack && rollbackOnFailure.value;
   const follows = checks.length > 0 ? check : rollsBack ? rollbackOnFailure : undefined;
-  const times = waitOptions(settings);
+  const times = valuesOf(settings, 'wait');
   if (follows === undefined || wait.value) return {...times, check: checks, rollbackOnFailure: rollsBack};
   if (wait.source.kind !== 'default') throw cannotFollow(follows.source, wait.source);
   return {...times, wait: undefined, check: checks, rollbackOnFailure: rollsBack};

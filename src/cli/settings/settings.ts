@@ -10,10 +10,12 @@ import {
   settingKeys,
   variableOf,
   type DefaultedKey,
+  type KeysOf,
   type SecretKey,
   type SettingKey,
   type ValidValue,
 } from '../../settings/definitions.js';
+import type {FlagSet} from '../../settings/row.js';
 import type {Secret} from './secret.js';
 import {shownText} from './text.js';
 
@@ -50,6 +52,15 @@ export type UnreadSettings = Each<{[K in SettingKey]: SettingValue<K>}>;
 
 /** All settings of a command. */
 export type Settings = Each<{[K in SettingKey]: K extends 'dependencies' ? Dependencies : SettingValue<K>}>;
+
+/** The values of the settings of a set, by name. */
+export function valuesOf<Set extends FlagSet>(settings: Settings, set: Set) {
+  const keys = settingKeys.filter((key) => definitions[key].set === set);
+  // TypeScript cannot know that a loop covered every key.
+  return Object.fromEntries<unknown>(keys.map((key) => [key, settings[key]?.value])) as {
+    readonly [K in KeysOf<Set>]: NonNullable<Settings[K]>['value'] | (K extends DefaultedKey ? never : undefined);
+  };
+}
 
 /** The settings in a configuration file, with absolute paths. */
 export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};
