@@ -68,6 +68,8 @@ export interface MycliConfig extends TargetConfig {
   readonly backends?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
   /** Maximum wait for a response after the request is sent; default 300. */
   readonly requestTimeout?: number | undefined;
+  /** Maximum time to connect, including TLS; default 10. */
+  readonly connectTimeout?: number | undefined;
   /** Build output folder; default build. */
   readonly buildDirectory?: string | undefined;
   /** Folder that contains config.server.ts or .js; default: the working directory. */

@@ -140,6 +140,13 @@ export const rows = {
     default: 300,
     summary: 'Maximum wait for a response after the request is sent; default {default}.',
   },
+  connectTimeout: {
+    set: 'connection',
+    flag: {name: 'connect-timeout', value: 'SECONDS', hidden: true},
+    schema: schemas.requestSeconds,
+    default: 10,
+    summary: 'Maximum time to connect, including TLS; default {default}.',
+  },
   maxRetries: {
     set: 'rateLimit',
     flag: {name: 'max-retries', value: 'N'},

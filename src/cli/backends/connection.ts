@@ -27,6 +27,7 @@ export interface Connection {
   readonly backendOptions: Readonly<Record<string, unknown>>;
   /** Seconds, above 0. */
   readonly requestTimeout: number;
+  readonly connectTimeout: number;
   readonly rateLimit: {
     readonly maxRetries: number;
     readonly baseDelayMs: number;
@@ -57,6 +58,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     ...apiConnection(context, settings),
     backendOptions: backendOptions.value[preference.value] ?? {},
     requestTimeout: settings.requestTimeout.value,
+    connectTimeout: settings.connectTimeout.value,
     rateLimit: {
       maxRetries: maxRetries.value,
       baseDelayMs: baseDelayMs.value,

@@ -70,6 +70,10 @@ describe('resolveConnection', () => {
     expect(connection.apiUnset).toBe(false);
   });
 
+  test('the time to connect is that of the settings', async () => {
+    expect((await resolve({CONNECT_TIMEOUT: '30'})).connection).toMatchObject({connectTimeout: 30});
+  });
+
   test('rate limits and the options of the chosen backend come along', async () => {
     const flags = {'runtime-backend': 'acme', 'backend-option': ['folder=x'], 'max-retries': '0'};
     expect((await resolve({}, flags)).connection).toMatchObject({
