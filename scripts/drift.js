@@ -10,7 +10,8 @@ const references = [
   'json',
   'openapi.json',
 ].map((name) => `docs/reference/${name}`);
-const generated = ['oclif.manifest.json', 'src/config.ts', ...references, ':(glob)test/**/__snapshots__/**'];
+const guides = ['docs/guides/frameworks.md'];
+const generated = ['oclif.manifest.json', 'src/config.ts', ...references, ...guides, ':(glob)test/**/__snapshots__/**'];
 
 const status = execFileSync('git', ['status', '--porcelain', '--untracked-files=all', '--', ...generated], {
   encoding: 'utf8',
