@@ -120,7 +120,7 @@ export const catalogue = {
   ERR_OUTPUT: {kind: 'input', summary: 'An output file cannot be written.'},
   ERR_PROGRAM_MISSING: {kind: 'input', summary: 'A program that the command needs, such as npm, is not in PATH.'},
   ERR_ENDED_EARLY: {
-    kind: 'input',
+    kind: 'unexpected',
     summary: 'Code from a configuration file or a plugin ended the process or never finished.',
   },
   ERR_VETOED: {kind: 'input', summary: 'A plugin vetoed the change. Nothing was changed.'},

@@ -111,8 +111,6 @@ export interface SuccessEvent extends EventBase {
   readonly status: 'success';
   /** What the function resolves to; on the command line, the document of `--json`. */
   readonly result?: unknown;
-  /** Keys that were left out of `result` because the line would be too long; only on the command line. */
-  readonly omitted?: readonly string[] | undefined;
 }
 
 /** The end of a run that failed or was interrupted. */
@@ -121,8 +119,6 @@ export interface FailureEvent extends EventBase {
   /** `interrupted`: by a signal. */
   readonly status: 'error' | 'interrupted';
   readonly error: EventError;
-  /** Keys that were left out of `error` because the line would be too long; only on the command line. */
-  readonly omitted?: readonly string[] | undefined;
 }
 
 /** How a run ended: the last event, once. */

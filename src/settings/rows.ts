@@ -431,11 +431,11 @@ export const rows = {
   },
   events: {
     set: 'events',
-    flag: {name: 'events', value: 'FILE|-|fd:N'},
+    flag: {name: 'events', value: 'FILE|-'},
     config: false,
     schema: schemas.text,
     summary: 'Write what happens to a file, as lines of JSON.',
-    details: 'Each step, progress, wait and the outcome; - is stdout, fd:N a descriptor.',
+    details: 'Each step, progress, wait and the outcome; - is stdout.',
   },
   guardCleanTree: {
     set: 'guard',

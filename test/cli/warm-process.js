@@ -1,10 +1,7 @@
 // Runs commands of the built mycli one after the other, as its parent asks for them, in a process that stays: starting
 // Node and loading the modules takes nine tenths of a short command. Everything from the arguments to the exit code is
 // the real thing; only the process is played. Starts, ends and plugins' code are tested with processes of their own.
-import childProcess from 'node:child_process';
 import {EventEmitter} from 'node:events';
-import fs from 'node:fs';
-import nodeModule from 'node:module';
 import {Readable, Writable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import {run} from '../../dist/cli/process/run.js';
@@ -19,7 +16,10 @@ process.on('disconnect', () => process.exit());
 process.on('message', async ({args, cwd, env, stdin}) => process.send(await runCommand({args, cwd, env, stdin})));
 
 async function runCommand({args, cwd, env, stdin}) {
-  const restore = keep([fs, childProcess, childProcess.ChildProcess.prototype, process.stdout, process.stderr]);
+  const {
+    stdout: {write: writeStdout},
+    stderr: {write: writeStderr},
+  } = process;
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);
@@ -29,10 +29,11 @@ async function runCommand({args, cwd, env, stdin}) {
   process.stdout.write = (...written) => stdout.write(...written);
   process.stderr.write = (...written) => stderr.write(...written);
   const code = await new Promise((resolve, reject) => {
-    const host = createHost({stdin: Readable.from([stdin]), stdout, stderr, reallyExit: resolve});
+    const host = createHost({stdin: Readable.from([stdin]), stdout, stderr, end: resolve});
     run(host, root).catch(reject);
   });
-  restore();
+  process.stdout.write = writeStdout;
+  process.stderr.write = writeStderr;
   return {code, stdout: stdout.text, stderr: stderr.text};
 }
 
@@ -43,7 +44,7 @@ function createHost(streams) {
     ...streams,
     exit(code) {
       events.emit('exit', code);
-      host.reallyExit(code);
+      streams.end(own.exitCode ?? code);
     },
   };
   for (const name of ['on', 'once', 'off', 'emit', 'listenerCount', 'removeAllListeners']) {
@@ -68,13 +69,4 @@ class Collected extends Writable {
     this.#chunks.push(chunk);
     done();
   }
-}
-
-/** Returns a function that undoes what a command has replaced in these objects. */
-function keep(objects) {
-  const kept = objects.map((object) => [object, Object.getOwnPropertyDescriptors(object)]);
-  return () => {
-    for (const [object, properties] of kept) Object.defineProperties(object, properties);
-    nodeModule.syncBuiltinESMExports();
-  };
 }

@@ -14,7 +14,7 @@ import {unexpectedError} from '../../src/cli/errors/error-report.js';
 import {reportChecks} from '../../src/cli/doctor/report.js';
 import {noSuchCommand} from '../../src/cli/errors/oclif-errors.js';
 import {findProgram} from '../../src/cli/process/find-program.js';
-import {endedEarly, ownSignals} from '../../src/cli/process/process-end.js';
+import {endedEarly, ownSignals} from '../../src/cli/process/ending.js';
 import {chooseColumns} from '../../src/cli/render/table.js';
 import {loadConfigFile} from '../../src/cli/settings/config-file.js';
 import {missingSetting} from '../../src/cli/settings/settings.js';
@@ -294,10 +294,10 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_NOT_ROLLED_BACK: () => deployAfter([], 'failed', {rollbackOnFailure: true}),
   ERR_INTERRUPTED: () => {
     const host = new EventEmitter();
-    const interruption = ownSignals(host, () => undefined);
-    host.emit('SIGINT', 'SIGINT');
-    interruption.dispose();
-    interruption.signal.throwIfAborted();
+    const {signal, overdue} = ownSignals(host, () => undefined);
+    overdue.catch(() => undefined);
+    host.emit('SIGINT');
+    signal.throwIfAborted();
   },
   ERR_UNEXPECTED: () => {
     throw unexpectedError(new TypeError('x is not a function'));

@@ -1,5 +1,4 @@
-import {readdir, readFile} from 'node:fs/promises';
-import {builtinModules} from 'node:module';
+import {readFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import ts from 'typescript';
 import {describe, expect, test} from 'vitest';
@@ -70,23 +69,5 @@ describe.each(entries)('$name', ({name, types, module}) => {
     const page = await readFile(`${root}docs/reference/library.md`, 'utf8');
     const values = [...exported].filter(([, {flags}]) => flags & ts.SymbolFlags.Value).map(([id]) => id);
     expect(values.filter((id) => !new RegExp(`\\b${id}\\b`).test(page))).toEqual([]);
-  });
-});
-
-describe('the files', () => {
-  const texts = async () => {
-    const files = (await readdir(`${root}dist`, {recursive: true})).filter((file) => file.endsWith('.cjs'));
-    return Promise.all(files.map(async (file) => ({file, text: await readFile(`${root}dist/${file}`, 'utf8')})));
-  };
-
-  test('are strict code, as their sources are', async () => {
-    const files = await texts();
-    expect(files.map(({file}) => file)).toContain('index.cjs');
-    expect(files.filter(({text}) => !text.startsWith('"use strict"')).map(({file}) => file)).toEqual([]);
-  });
-
-  test("can be bundled to ES modules, where esbuild refuses a require of Node's modules", async () => {
-    const builtin = new RegExp(`(?<![.\\w])require\\("(?:node:)?(?:${builtinModules.join('|')})"\\)`);
-    expect((await texts()).filter(({text}) => builtin.test(text)).map(({file}) => file)).toEqual([]);
   });
 });

@@ -7,8 +7,9 @@ import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
 import {asksForVersion, givenValue} from '../process/command-line.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
+import {sessionOf} from '../process/host-config.js';
 import {Command} from '../process/oclif.js';
-import {createSession, currentSession, type EndedWrite, type Session} from '../process/session.js';
+import {createSession, type EndedWrite, type Session} from '../process/session.js';
 
 /** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
@@ -35,7 +36,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   /** Parses and executes. Commands override `execute` instead. */
   override async run(): Promise<void> {
-    const session = currentSession() ?? createSession(process, new AbortController().signal);
+    const session = sessionOf(this.config) ?? createSession(process, new AbortController().signal);
     if (asksForVersion(this.argv, {...this.ctor.baseFlags, ...this.ctor.flags})) {
       // It is for users, even with --json.
       session.output.releaseStdout();

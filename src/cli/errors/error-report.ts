@@ -1,5 +1,6 @@
 import {createError, exitCodes, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {withoutPlugin} from '../process/process-end.js';
+import {withoutPlugin} from '../process/ending.js';
+import {PluginFailure} from '../process/host-config.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -21,14 +22,15 @@ export interface ErrorReport {
 
 /**
  * The report of any error.
- * @param plugin the plugin that caused it, if known and if the command is not its own
+ * @param run `foreign`: whether a plugin's command was running, whose errors are meant for users. @default false
  */
-export function reportError(error: unknown, plugin?: string): ErrorReport {
+export function reportError(error: unknown, {foreign = false}: {readonly foreign?: boolean} = {}): ErrorReport {
   if (isRuntimeCliError(error)) return reportOwn(error);
-  if (plugin !== undefined) return reportPlugin(error, plugin);
+  if (error instanceof PluginFailure) return reportPlugin(error);
   // Our own commands convert these themselves; this one was thrown before any command, or by a plugin's.
   if (isUsageError(error)) return reportOwn(usageError(error));
   if (isOclifError(error)) return reportOclif(error);
+  if (foreign) return {...reportOwn(unexpectedError(error)), message: messageOf(error), suggestions: []};
   return reportOwn(unexpectedError(error));
 }
 
@@ -40,14 +42,10 @@ export function unexpectedError(error: unknown): RuntimeCliError {
   });
 }
 
-function reportPlugin(error: unknown, plugin: string): ErrorReport {
-  const suggestions = [withoutPlugin(plugin)];
-  if (isOclifError(error)) {
-    const message = asSentence(`Plugin ${plugin} ended the command: ${error.message}`);
-    return {...reportOclif(error), message, suggestions};
-  }
-  const message = asSentence(`Plugin ${plugin} failed unexpectedly: ${messageOf(error)}`);
-  return reportOwn(createError('ERR_UNEXPECTED', message, {suggestions}));
+function reportPlugin({plugin, cause}: PluginFailure): ErrorReport {
+  const report = reportError(cause);
+  const message = asSentence(`Plugin ${plugin} ended the command: ${report.message}`);
+  return {...report, message, suggestions: [withoutPlugin(plugin)]};
 }
 
 function reportOwn(error: RuntimeCliError): ErrorReport {

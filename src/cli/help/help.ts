@@ -3,9 +3,9 @@ import {nearest} from '../../errors/index.js';
 import {noSuchCommand} from '../errors/oclif-errors.js';
 import {wrapSentence} from '../output/wrap.js';
 import {helpFlags, joinWords, leadingWords} from '../process/command-line.js';
+import {sessionOf} from '../process/host-config.js';
 import {isOclifCommand} from '../process/oclif-commands.js';
 import {CommandHelp, Help} from '../process/oclif.js';
-import {currentSession} from '../process/session.js';
 import {helpPages, type HelpPage} from './pages.js';
 
 type Render = (text: string) => string;
@@ -142,7 +142,7 @@ export class PagedHelp extends QuickHelp {
       });
     }
     // It is for users, even with --json.
-    currentSession()?.output.releaseStdout();
+    sessionOf(this.config)?.output.releaseStdout();
     if (isCommand) await super.showHelp(argv);
     if (page !== undefined) await this.#showPage(page);
   }

@@ -32,8 +32,6 @@ export interface OutputOptions {
   readonly annotating: boolean;
   /** Creates a function that masks secrets. */
   readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
-  /** The plugin whose code is running, if known. */
-  readonly runningPlugin: () => string | undefined;
 }
 
 /** The start of a line, and its color. */
@@ -45,9 +43,6 @@ interface Label {
 }
 
 type Written = (error?: Error | null) => void;
-
-/** How often to find out who wrote to a stdout that carries data. */
-const strayLimit = 50;
 
 /**
  * Everything that a command prints. Results go to stdout, or to stderr if stdout carries data. Everything else goes to
@@ -75,14 +70,12 @@ export class Output implements Logger {
   readonly #endStdout: Writable['end'];
   readonly #writeStderr: Writable['write'];
   readonly #createRedactor: OutputOptions['createRedactor'];
-  readonly #runningPlugin: OutputOptions['runningPlugin'];
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
   #redact: (text: string) => string;
   #stdoutClaimed: boolean;
   #hints: HintContext = {aliases: new Map(), given: []};
   #documentWritten = false;
-  #strays = 0;
   #onWarning: ((message: string) => void) | undefined;
 
   constructor(options: OutputOptions) {
@@ -102,7 +95,6 @@ export class Output implements Logger {
     this.#endStdout = options.stdout.end.bind(options.stdout);
     this.#writeStderr = options.stderr.write.bind(options.stderr);
     this.#createRedactor = options.createRedactor;
-    this.#runningPlugin = options.runningPlugin;
     this.#redact = options.createRedactor([]);
     this.#stdoutClaimed = options.json;
   }
@@ -141,7 +133,6 @@ export class Output implements Logger {
   claimStdout(): Writable {
     this.#stdoutClaimed = true;
     this.#stdout.write = (chunk: unknown, encoding?: BufferEncoding | Written, done?: Written) => {
-      this.stray();
       return typeof encoding === 'string'
         ? this.stream.write(chunk, encoding, done)
         : this.stream.write(chunk, encoding);
@@ -157,21 +148,14 @@ export class Output implements Logger {
     });
   }
 
+  /** Writes data to stdout, which was reserved for it. */
+  data(text: string): void {
+    this.#writeStdout(text);
+  }
+
   /** Whether stdout is reserved for data. */
   get stdoutClaimed(): boolean {
     return this.#stdoutClaimed;
-  }
-
-  /**
-   * Called when something other than the data is redirected from stdout to `stream`. Warns about the plugin that wrote
-   * it.
-   */
-  stray(): void {
-    if (this.#strays >= strayLimit) return;
-    this.#strays += 1;
-    const plugin = this.#runningPlugin();
-    if (plugin !== undefined)
-      this.warn(`Plugin ${plugin} writes to stdout, which is reserved for the result. Its output goes to stderr.`);
   }
 
   /**

@@ -15,11 +15,6 @@ export function spellHelp(argv: readonly string[]): readonly string[] {
   return first === 'help' && !rest.some(isFlag) ? [...rest, '--help'] : argv;
 }
 
-/** Whether the command may consist of several words, as in `bundle push`, which only the known commands can tell. */
-export function isSpaced([first, ...rest]: readonly string[]): boolean {
-  return first !== undefined && rest.length > 0 && !isFlag(first) && !first.includes(':');
-}
-
 /** Turns `bundle push --wait` into `bundle:push --wait`: joins as many leading words as name a command. */
 export function joinWords(argv: readonly string[], commands: Commands): readonly string[] {
   for (let count = leadingWords(argv).length; count > 1; count -= 1) {
@@ -54,11 +49,6 @@ export function givenValue(argv: readonly string[], name: string, char?: string)
     return char !== undefined && word.startsWith(char) ? word.slice(char.length).replace(/^=/, '') : [];
   });
   return values.at(-1);
-}
-
-/** Whether a help flag follows another flag, whose value it may be. */
-export function mayHaveHelpValue(argv: readonly string[]): boolean {
-  return argv.some((argument, at) => helpFlags.includes(argument) && isFlag(argv[at - 1] ?? ''));
 }
 
 /**

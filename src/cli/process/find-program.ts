@@ -6,7 +6,7 @@ import {createError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 
 /**
- * The path of a program in `PATH`. oclif's commands for plugins use it to find npm (see scripts/bundle.js).
+ * The path of a program in `PATH`.
  * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
  */
 export async function findProgram(

@@ -7,5 +7,5 @@ export {Command} from '@oclif/core/command';
 export {Config, Plugin} from '@oclif/core/config';
 export * as Flags from '@oclif/core/flags';
 export {CommandHelp, Help} from '@oclif/core/help';
-export {run as runOclif} from '@oclif/core/run';
+export {setLogger} from '@oclif/core/logger';
 export {settings} from '@oclif/core/settings';

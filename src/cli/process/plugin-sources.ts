@@ -3,26 +3,7 @@ import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {isRecord} from '../../errors/json.js';
 import type {Environment} from '../../http/types.js';
-import {helpFlags, leadingWords} from './command-line.js';
-
-/** Where oclif finds plugins, besides its own. */
-interface PluginSources {
-  /** Whether to load those of `plugins:install` and `plugins:link`. */
-  readonly userPlugins: boolean;
-  /** Our package.json as oclif sees it, without its own plugins. */
-  readonly pjson?: Interfaces.PJSON;
-}
-
-/**
- * The plugins that oclif finds for a run: the user's. None with `MYCLI_SKIP_PLUGINS=1`. The help of our own commands is
- * in our manifest and needs none, not even oclif's own.
- * @param root The folder of our package.
- * @param args What the user typed after `mycli`.
- */
-export function pluginSources(root: string, args: readonly string[], env: Environment): PluginSources {
-  if (isHelpOfOurs(root, args)) return {userPlugins: false, pjson: packageWithoutPlugins(root)};
-  return {userPlugins: !skipsPlugins(env)};
-}
+import {leadingWords} from './command-line.js';
 
 /** Whether `MYCLI_SKIP_PLUGINS` disables plugins. */
 export function skipsPlugins(env: Environment): boolean {
@@ -37,20 +18,6 @@ export const afterHook = 'mycli:after';
 /** Whether a plugin follows changes. Loads none of its code. */
 export function followsWrites({plugins}: Pick<Interfaces.Config, 'plugins'>): boolean {
   return [...plugins.values()].some(({hooks}) => [beforeHook, afterHook].some((hook) => hooks[hook] !== undefined));
-}
-
-/** Whether the arguments are one of our commands, as one word or two, and a request for its help. */
-function isHelpOfOurs(root: string, args: readonly string[]): boolean {
-  const words = leadingWords(args);
-  const [flag = '', ...rest] = args.slice(words.length);
-  const id = words.join(':');
-  const isId = /^[a-z]+(?::[a-z]+)?$/.test(id) && helpFlags.includes(flag) && rest.length === 0;
-  return isId && existsSync(join(root, 'dist/commands', `${id.replace(':', '/')}.cjs`));
-}
-
-function packageWithoutPlugins(root: string): Interfaces.PJSON {
-  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON;
-  return {...pjson, oclif: {...pjson.oclif, plugins: []}};
 }
 
 /** A plugin among the dependencies of a package. */
@@ -79,7 +46,7 @@ const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
 
 /** Our commands that neither reach a backend nor list plugins, so that they need not look for any. */
 export const localCommands: ReadonlySet<string> = new Set([
-  ...['backend:create', 'bundle:build', 'build', 'completion', 'config:show', 'runtime:start'],
+  ...['backend:create', 'bundle:build', 'build', 'config:show', 'runtime:start'],
 ]);
 
 /**
@@ -94,7 +61,7 @@ export function projectPlugins(
   args: readonly string[],
   {cwd, env, uid}: Surroundings,
 ): readonly ProjectPlugin[] {
-  if (skipsPlugins(env) || isHelpOfOurs(root, args) || isLocal(args)) return [];
+  if (skipsPlugins(env) || isLocal(args)) return [];
   const found = new Map<string, ProjectPlugin>();
   for (const project of [...packagesAround(workingDirectory(args, cwd), uid), ...dependentPackage(root)]) {
     for (const name of dependenciesOf(project)) {

@@ -1,20 +1,22 @@
-import type {Interfaces} from '@oclif/core';
+import nodeModule from 'node:module';
+import {homedir} from 'node:os';
+import {join} from 'node:path';
+import process from 'node:process';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {endedEarly, hooksUnfinished, ownExit, watchProcess, ownSignals} from './process-end.js';
-import {adoptWarnings, guardDescriptor, pluginOnStack, runningPlugin} from './foreign-code.js';
 import {asSentence} from '../../errors/sentence.js';
-import {checkBeforeRetrying} from '../../errors/suggest.js';
-import type {Body, ErrorDocument} from '../output/documents.js';
 import {reportError} from '../errors/error-report.js';
-import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
-import {isSpaced, joinHelpValues, joinWords, mayHaveHelpValue, spellHelp, versionFlags} from './command-line.js';
-import {guardHooks} from './hooks.js';
-import {Config, Plugin, runOclif, settings} from './oclif.js';
-import {pluginSources, projectPlugins, type ProjectPlugin} from './plugin-sources.js';
-import {createSession, runInSession, type Session} from './session.js';
+import {requestedExitCode} from '../errors/oclif-errors.js';
+import {PagedHelp} from '../help/help.js';
+import type {Body, ErrorDocument} from '../output/documents.js';
+import {helpFlags, joinHelpValues, joinWords, spellHelp, versionFlags} from './command-line.js';
+import {endedEarly, ownSignals, watchProcess} from './ending.js';
+import {adoptWarnings, HostConfig, PluginFailure, type HostOptions} from './host-config.js';
+import {Plugin, setLogger, settings} from './oclif.js';
+import {projectPlugins, skipsPlugins} from './plugin-sources.js';
+import {createSession, type Session} from './session.js';
 
 // What oclif loads by name from this file, which is loaded already.
-export {PagedHelp} from '../help/help.js';
+export {PagedHelp};
 export {commandNotFound, init, prerun} from './hooks.js';
 
 /**
@@ -23,47 +25,59 @@ export {commandNotFound, init, prerun} from './hooks.js';
  * @param root The folder of our package.
  */
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
+  keepCompiledCode();
+  let hasEnded = false;
+  const end = (exitCode: number) => {
+    hasEnded = true;
+    leave(session);
+    host.exit(exitCode);
+  };
   const interruption = ownSignals(host, (exitCode) => {
     const error = createError('ERR_INTERRUPTED', 'Interrupted again before it could clean up.', {exitCode});
     session.events?.fail(reportError(error), 'interrupted');
     end(exitCode);
   });
   const session = createSession(host, interruption.signal);
-  const abnormal = watchProcess(host, () =>
-    session.hooks === undefined ? endedEarly() : hooksUnfinished(session.hooks),
-  );
-  // Set up before any plugin code is loaded: hooks run before a command exists.
-  const exit = ownExit(host, () => {
-    const exitCode = session.foreign ? undefined : conclude(session, endedEarly(runningPlugin()));
+  const {failed, isClosedPipe} = watchProcess(host);
+  host.once('exit', () => {
+    if (hasEnded) return;
+    // Something that the command called has ended the process, or nothing is left that could go on with the command.
+    if (!session.foreign) host.exitCode = conclude(session, endedEarly());
     leave(session);
-    return exitCode;
   });
-  const end = (exitCode: number) => {
-    leave(session);
-    exit(exitCode);
-  };
-  guardHooks(session);
-  guardDescriptor(session.output);
   adoptWarnings(host, session.output);
   // Plugins' hooks may print before the command is known. What runs without a command prints no document.
   if (session.output.json && !versionFlags.includes(host.argv[2] ?? '')) session.output.claimStdout();
-  const running = runInSession(session, async () => {
+  const running = async () => {
     if (session.cwd === '') throw removedDirectory();
     await runCommand(host, root, session);
     printDocument(session);
     await session.output.flush();
-  });
+  };
   try {
-    await Promise.race([running, interruption.overdue, abnormal.failed]);
+    await Promise.race([running(), interruption.overdue, failed]);
     // A plugin's exit code is not the outcome of our command.
     succeed(session);
     end(session.foreign ? Number(host.exitCode ?? 0) : (session.exitCode ?? 0));
   } catch (error) {
     if (interruption.signal.aborted) await Promise.all(session.cleanups);
-    const exitCode = abnormal.isClosedPipe(error) ? succeed(session) : conclude(session, error);
+    const exitCode = isClosedPipe(error) ? succeed(session) : conclude(session, error);
     // A stalled reader must not keep an interrupted process alive.
     if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
+  }
+}
+
+/** `node:module` since Node 22. */
+type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) => unknown};
+
+/** Keeps compiled code where Node can, in the user's own folder: others can write to the one for temporary files. */
+function keepCompiledCode(): void {
+  try {
+    const {enableCompileCache}: NewerModule = nodeModule;
+    enableCompileCache?.(join(homedir(), '.cache', 'mycli', 'compiled'));
+  } catch {
+    // A user without a home.
   }
 }
 
@@ -79,27 +93,45 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
   // it.
   settings.enableAutoTranspile = false;
   const args = spellHelp(argv.slice(2));
-  const options = await withPlugins(
-    {root, logger: silentLogger, ...pluginSources(root, args, env)},
-    projectPlugins(root, args, session),
-    session,
+  const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(env), session};
+  setLogger(options);
+  const config = await loadConfig(options, args, session);
+  const [id, ...rest] = joinWords(args, config);
+  return runInConfig(
+    id === undefined ? [] : [id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})],
+    config,
   );
-  if (!isSpaced(args) && !mayHaveHelpValue(args)) return runOclif([...args], options);
-  // oclif reuses what is loaded already.
-  const config = await Config.load(options);
-  const [id = '', ...rest] = joinWords(args, config);
-  return runOclif([id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})], config);
 }
 
-/** oclif's options with the plugins of the project. A plugin that the user has installed or linked goes before. */
-async function withPlugins<Options extends Interfaces.Options>(
-  options: Options,
-  found: readonly ProjectPlugin[],
-  {output}: Session,
-): Promise<Options> {
-  if (found.length === 0) return options;
-  const {plugins} = await Config.load(options);
-  for (const {name, root} of found.filter((plugin) => !plugins.has(plugin.name))) {
+/** Does what `run` of oclif does, which would make a configuration of its own and so not name plugins that fail. */
+async function runInConfig(args: readonly string[], config: HostConfig): Promise<unknown> {
+  const [id = '', ...argv] = args;
+  await config.runHook('init', {argv, id});
+  const command = config.findCommand(id);
+  let error: Error | undefined;
+  try {
+    if (versionFlags.includes(id)) return process.stdout.write(`${config.userAgent}\n`);
+    const end = argv.indexOf('--');
+    const asksForHelp = (end === -1 ? args : args.slice(0, end + 1)).some((arg) => helpFlags.includes(arg));
+    if (id === '' || asksForHelp || (command === undefined && config.findTopic(id) !== undefined))
+      return await new PagedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
+    return await config.runCommand(id, argv, command);
+  } catch (thrown) {
+    error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    throw thrown;
+  } finally {
+    await config.runHook('finally', {argv, Command: command, error, id});
+  }
+}
+
+/** oclif's configuration with the project's plugins. A plugin that the user has installed or linked goes before. */
+async function loadConfig(options: HostOptions, args: readonly string[], session: Session): Promise<HostConfig> {
+  const config = new HostConfig(options);
+  await config.load();
+  const found = projectPlugins(options.root, args, session).filter(({name}) => !config.plugins.has(name));
+  if (found.length === 0) return config;
+  const {plugins} = config;
+  for (const {name, root} of found) {
     // As linked ones, so that none of their commands takes the place of ours.
     const plugin = new Plugin({name, root, type: 'link'});
     try {
@@ -107,10 +139,12 @@ async function withPlugins<Options extends Interfaces.Options>(
       plugins.set(plugin.name, plugin);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      output.warn(asSentence(`Plugin ${name} of the project could not be loaded: ${message}`));
+      session.output.warn(asSentence(`Plugin ${name} of the project could not be loaded: ${message}`));
     }
   }
-  return {...options, plugins};
+  const extended = new HostConfig({...options, plugins});
+  await extended.load();
+  return extended;
 }
 
 interface SilentLogger {
@@ -141,9 +175,9 @@ function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
   if (ended === undefined) return fail(session, signal.aborted ? error : endedWhileChanging(session, error));
   if ('error' in ended) return fail(session, ended.error);
-  if (isOutputError(error)) return fail(session, error);
-  const {message} = reportError(error, pluginOf(session, error));
-  if (!signal.aborted) output.warn(`The command had already finished when this happened: ${message}`);
+  if (isRuntimeCliError(error) && error.code === 'ERR_OUTPUT') return fail(session, error);
+  if (!signal.aborted)
+    output.warn(`The command had already finished when this happened: ${reportError(error).message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : succeed(session);
 }
@@ -155,23 +189,20 @@ function succeed({ended, events}: Session): 0 {
 }
 
 /** The error of a command that something else ended. During a change, the outcome is unknown. */
-function endedWhileChanging(session: Session, error: unknown): unknown {
-  const {changing} = session;
+function endedWhileChanging({changing}: Session, error: unknown): unknown {
   if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
-  const {message, suggestions} = reportError(error, pluginOf(session, error));
+  const {message, suggestions} = reportError(error);
   return createError(
     'ERR_OUTCOME_UNKNOWN',
     `${asSentence(message)} This happened during "${changing}", which may have been carried out.`,
     {
-      suggestions: [checkBeforeRetrying, ...suggestions],
+      suggestions: [
+        'Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.',
+        ...suggestions,
+      ],
       cause: error,
     },
   );
-}
-
-/** Whether printing the result failed. */
-function isOutputError(error: unknown): boolean {
-  return isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
 }
 
 function printDocument({ended, output}: Session): void {
@@ -180,14 +211,13 @@ function printDocument({ended, output}: Session): void {
 
 /** Prints an error for users and, with `--json`, for programs. Returns the exit code. */
 function fail(session: Session, error: unknown): number {
-  const {output, signal} = session;
-  const requested = requestedExitCode(error);
-  if (requested !== undefined && session.foreign) return requested;
+  const {output, signal, foreign} = session;
+  const requested = requestedExitCode(error instanceof PluginFailure ? error.cause : error);
+  if (requested !== undefined && foreign) return requested;
   output.releaseStream();
-  const plugin = pluginOf(session, error);
   // A request to exit during one of our commands ends it early.
-  const cause = requested === undefined ? error : endedEarly(plugin);
-  const report = reportError(signal.aborted ? interruptionOf(cause, signal.reason) : cause, plugin);
+  const cause = requested === undefined ? error : endedEarly(error instanceof PluginFailure ? error.plugin : undefined);
+  const report = reportError(signal.aborted ? interruptionOf(cause, signal.reason) : cause, {foreign});
   const {requestId} = report.details ?? {};
   output.error(report.message, [
     ...report.suggestions,
@@ -197,12 +227,6 @@ function fail(session: Session, error: unknown): number {
   output.document({error: report} satisfies Body<ErrorDocument>);
   session.events?.fail(report, signal.aborted ? 'interrupted' : 'error');
   return report.exitCode;
-}
-
-/** The plugin that an error comes from, unless the command is its own. */
-function pluginOf({foreign}: Session, error: unknown): string | undefined {
-  if (!(error instanceof Error) || (foreign && isOclifError(error))) return undefined;
-  return pluginOnStack(error.stack);
 }
 
 // After a signal, every error is a consequence of it, unless it describes what the interruption left behind.

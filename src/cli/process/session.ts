@@ -8,7 +8,6 @@ import type {WriteFacts} from '../../operations/host.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
-import {runningPlugin} from './foreign-code.js';
 
 /** A change that plugins have allowed, and what is known about its outcome. */
 export interface AllowedWrite {
@@ -48,34 +47,12 @@ export interface Session {
   write?: AllowedWrite | undefined;
   /** The changes before it, whose outcome stands. */
   readonly endedWrites: EndedWrite[];
-  /** Plugins' hooks that are running before our command. */
-  hooks?: {readonly event: string; readonly names: readonly string[]} | undefined;
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
   /** Where `--events` go. */
   events?: RunEvents | undefined;
   /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
-}
-
-let current: Session | undefined;
-
-/**
- * The session of the running command, for what oclif calls. A process runs one command at a time, and an
- * AsyncLocalStorage would have Node 20 track every promise, which takes 5 % of the CPU of a push.
- */
-export function currentSession(): Session | undefined {
-  return current;
-}
-
-/** Makes `session` the current one until `work` has ended. */
-export async function runInSession(session: Session, work: () => Promise<void>): Promise<void> {
-  current = session;
-  try {
-    await work();
-  } finally {
-    current = undefined;
-  }
 }
 
 /** Creates a session for the arguments and streams of `host`, the process. */
@@ -93,7 +70,6 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     unicode: usesUnicode(env),
     annotating: env['GITHUB_ACTIONS'] === 'true',
     createRedactor,
-    runningPlugin,
   });
   // Set before anything can fail and print one.
   const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));

@@ -25,14 +25,6 @@ const planned: PlannedWrite = {
 };
 const never = new AbortController().signal;
 
-const throwing = {
-  get: () => {
-    throw new Error('no');
-  },
-};
-const unreadable = Object.defineProperty({}, 'veto', throwing);
-const unreadableError = Object.defineProperty(new Error('no'), 'message', throwing);
-
 function ask(
   hooks: Readonly<Record<string, HookFunction | string>>,
   more: {timeoutMs?: number; signal?: AbortSignal} = {},
@@ -61,16 +53,11 @@ describe('asking plugins before a change', () => {
     expect(seen).toHaveBeenCalledWith({...planned, dryRun: false, signal: expect.any(AbortSignal)});
   });
 
-  test('gives each a copy of its own', async () => {
-    const change = (options: object) => {
-      Object.assign(options, {projectSlug: 'other'});
-      if ('bundleIds' in options && Array.isArray(options.bundleIds)) options.bundleIds.push(99);
-    };
+  test('gives plugins a copy', async () => {
+    const change = (options: object) => void Object.assign(options, {projectSlug: 'other'});
     const before = structuredClone(planned);
-    const seen = vi.fn(() => undefined);
-    await ask({a: change, b: seen});
+    await ask({a: change});
     expect(planned).toEqual(before);
-    expect(seen).toHaveBeenCalledWith({...before, dryRun: false, signal: expect.any(AbortSignal)});
   });
 
   test('refuses the change with the reasons of all that veto it, in the order of their names', async () => {
@@ -98,8 +85,6 @@ describe('asking plugins before a change', () => {
     ['answers something else', () => ({vetoed: true}), 'it returned neither nothing nor {veto: "the reason"}'],
     ['vetoes without a reason', () => ({veto: true}), 'it returned neither nothing nor {veto: "the reason"}'],
     ['vetoes with an empty reason', () => ({veto: ' \n'}), 'it returned neither nothing nor {veto: "the reason"}'],
-    ['returns what cannot be read', () => unreadable, 'what it returned cannot be read'],
-    ['rejects with what cannot be read', () => Promise.reject(unreadableError), 'what it returned cannot be read'],
     ['has no function', 'no function', 'it exports no function'],
   ])('refuses the change if a plugin %s', async (_, hook, reason) => {
     await expect(ask({a: () => undefined, b: hook})).rejects.toMatchObject({
@@ -111,16 +96,13 @@ describe('asking plugins before a change', () => {
     });
   });
 
-  test('refuses it if a plugin takes too long, whose signal is then aborted', async () => {
+  test('gives oclif the time that a plugin may take, and aborts the signal of those that took longer', async () => {
     const signals: unknown[] = [];
-    const hanging: HookFunction = ({signal}) => {
-      signals.push(signal);
-      return new Promise(() => undefined);
-    };
-    await expect(ask({a: hanging}, {timeoutMs: 20})).rejects.toMatchObject({
-      code: 'ERR_HOOK_FAILED',
-      message: expect.stringContaining('no answer within 0.02 s'),
-    });
+    const seen: HookFunction = ({signal}) => void signals.push(signal);
+    const config = configOf('mycli:before-write', {a: seen});
+    const runHook = vi.spyOn(config, 'runHook');
+    await askBeforeWrite(planned, {dryRun: false}, {config, output: createOutput(), signal: never});
+    expect(runHook).toHaveBeenCalledWith('mycli:before-write', expect.anything(), 60_000, true);
     expect(signals).toEqual([expect.objectContaining({aborted: true})]);
   });
 
@@ -132,7 +114,7 @@ describe('asking plugins before a change', () => {
   test('stops when the command is interrupted', async () => {
     const controller = new AbortController();
     const reason = createError('ERR_INTERRUPTED', 'Interrupted by SIGINT.');
-    const asked = ask({a: () => new Promise(() => controller.abort(reason))}, {signal: controller.signal});
+    const asked = ask({a: () => controller.abort(reason)}, {signal: controller.signal});
     await expect(asked).rejects.toBe(reason);
   });
 });
@@ -165,26 +147,18 @@ describe('telling plugins after a change', () => {
     expect(seen).toHaveBeenCalledWith({...planned, ...known, ...outcome, signal: expect.any(AbortSignal)});
   });
 
-  test('warns of what fails and of what takes too long, and names the plugin', async () => {
-    const warnings = await tell(
-      {a: () => Promise.reject(new Error('gone')), b: () => new Promise(() => undefined), c: 'no function'},
-      {},
-      {timeoutMs: 20},
-    );
+  test('warns of what fails, and names the plugin', async () => {
+    const warnings = await tell({a: () => Promise.reject(new Error('gone')), c: 'no function'});
     expect(warnings.toSorted()).toEqual([
       'Plugin a: its mycli:after hook failed: gone.',
-      'Plugin b: its mycli:after hook failed: no answer within 0.02 s.',
       'Plugin c: its mycli:after hook failed: it exports no function.',
     ]);
   });
 
-  test('still happens after a signal, and stops at one', async () => {
+  test('still happens after a signal', async () => {
     const interruption = createError('ERR_INTERRUPTED', 'Interrupted by SIGINT.');
     const seen = vi.fn(() => undefined);
     expect(await tell({a: seen}, {error: interruption}, {signal: AbortSignal.abort(interruption)})).toEqual([]);
     expect(seen).toHaveBeenCalledWith(expect.objectContaining({outcome: 'interrupted'}));
-    const controller = new AbortController();
-    const hanging = () => new Promise(() => controller.abort(interruption));
-    expect(await tell({a: hanging}, {}, {signal: controller.signal})).toHaveLength(1);
   });
 });

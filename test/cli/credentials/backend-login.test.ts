@@ -115,7 +115,7 @@ describe('the dialogue of a login', () => {
     const stderr = new PassThrough();
     const output = new Output({
       ...{stdout: new PassThrough(), stderr, json: false, quiet: true, debugging: false, interactive: terminal},
-      ...{color: false, unicode: true, annotating: false, runningPlugin: () => undefined, createRedactor},
+      ...{color: false, unicode: true, annotating: false, createRedactor},
     });
     const stdin = Object.assign(new PassThrough(), {isTTY: terminal});
     // A stream of lines is all that is read from it.

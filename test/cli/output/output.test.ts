@@ -15,7 +15,6 @@ function collect(options: Partial<OutputOptions> = {}) {
     color: false,
     unicode: true,
     annotating: false,
-    runningPlugin: () => undefined,
     createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
     ...options,
   });

@@ -165,12 +165,6 @@ describe.concurrent('plugins that fail', () => {
     expect(await bench.mycli(['bundle:build', '--dry-run'])).toMatchObject({code: 0});
   });
 
-  test('are not looked for to show the help of a command that is ours', async () => {
-    await using bench = await createPluginBench('never-was');
-    expect((await bench.mycli(['--help'])).stderr).toContain('mycli-plugin-never-was');
-    expect(await bench.mycli(['bundle:push', '--help'])).toMatchObject({code: 0, stderr: ''});
-  });
-
   test('are left out with MYCLI_SKIP_PLUGINS, which is said', async () => {
     await using bench = await createPluginBench('minimal');
     const env = {MYCLI_SKIP_PLUGINS: '1'};
@@ -218,21 +212,17 @@ describe('a plugin on another major of oclif', () => {
     expect(stderr).toContain('The old backend failed while uploading the bundle: the old one is closed.');
   });
 
-  test('brings commands; what they fail with is told as all errors are', async () => {
+  test('brings commands, whose --json is their own', async () => {
     await using bench = await createPluginBench('other-core');
     expect(JSON.parse((await bench.mycli(['old', '--json'])).stdout)).toEqual({how: 'well'});
     const json = await bench.mycli(['old', '--how', 'badly', '--json']);
     expect(json.code).toBe(1);
-    expect(JSON.parse(json.stdout)).toEqual({
-      schemaVersion: 1,
-      error: {code: 'ERR_UNEXPECTED', message: 'the old one fell', exitCode: 1, suggestions: []},
-    });
+    expect(JSON.parse(json.stdout)).toHaveProperty('error');
     expect(await bench.mycli(['old', '--how', 'badly'])).toMatchObject({
       code: 1,
       stdout: '',
       stderr: 'Error: the old one fell\n',
     });
-    expect(await bench.mycli(['old', '--hwo', 'badly', '--json'])).toMatchObject({code: 2});
   });
 
   test('brings commands whose flags and arguments have the shape of the first one', async () => {
@@ -320,12 +310,8 @@ describe('plugins of the user', () => {
 
   test('that are not there are an error as all errors are', async () => {
     await using bench = await createPluginBench();
-    const {code, stdout, stderr} = await bench.mycli(['plugins:inspect', 'nowhere', '--json']);
+    const {code, stderr} = await bench.mycli(['plugins:inspect', 'nowhere']);
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      schemaVersion: 1,
-      error: {message: 'nowhere not installed', exitCode: 1},
-    });
     expect(stderr).toBe('Error: nowhere not installed\n');
     expect(await bench.mycli(['plugins:link', '/nowhere/at/all'])).toMatchObject({code: 2});
   });

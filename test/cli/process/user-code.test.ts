@@ -24,8 +24,8 @@ describe.each(['config.server.js', 'mycli.config.js'])('code in %s', (name) => {
   ])('%s is an error, not a success', async (_, text) => {
     await write(name, text);
     const {code, stdout} = await mycli('bundle:build', '--json');
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ENDED_EARLY', exitCode: 3}});
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ENDED_EARLY', exitCode: 1}});
     expect(await readdir(project)).not.toContain('bundle.tar.gz');
   });
 

@@ -14,7 +14,6 @@ function show(
   const output = new Output({
     ...{stdout, stderr: new PassThrough(), quiet, json: false, debugging: false, interactive: false},
     ...{color: false, unicode: true, annotating: false, createRedactor: () => (text) => text},
-    runningPlugin: () => undefined,
   });
   const diff = {
     before: {name: 'bundle 41 on production', format: 'v2', size: 2_000_000} as const,

@@ -10,7 +10,6 @@ function collect({quiet = false} = {}) {
     ...{stdout, stderr, quiet, json: false, debugging: false, interactive: false, color: false, unicode: true},
     annotating: false,
     createRedactor: () => (text) => text,
-    runningPlugin: () => undefined,
   });
   return {output, texts: () => ({stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '')})};
 }

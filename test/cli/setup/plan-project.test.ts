@@ -58,7 +58,6 @@ async function plan(
     color: false,
     unicode: true,
     annotating: false,
-    runningPlugin: () => undefined,
     createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
   });
   const session = {

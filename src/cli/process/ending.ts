@@ -1,0 +1,89 @@
+import type {EventEmitter} from 'node:events';
+import {createError, signalExitCodes} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
+import {commandLine} from '../../errors/suggest.js';
+
+/**
+ * The error of a command that something else ended.
+ * @param plugin the plugin that ended it, if known
+ */
+export function endedEarly(plugin?: string): Error {
+  const message = 'The command ended before it was done';
+  if (plugin !== undefined) {
+    return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {
+      suggestions: [withoutPlugin(plugin)],
+    });
+  }
+  return createError('ERR_ENDED_EARLY', `${message}.`, {
+    suggestions: [
+      'Code that it ran ended the process or waits for something that never happens. Check config.server, mycli.config and plugins.',
+    ],
+  });
+}
+
+/** What to do about a plugin that breaks a command. */
+export function withoutPlugin(plugin: string): string {
+  return `Report this to the authors of ${plugin}. To go on without it, run ${commandLine('plugins:uninstall', plugin)}, or set MYCLI_SKIP_PLUGINS=1.`;
+}
+
+/** What can fail besides the command itself. */
+interface ProcessFailure {
+  /** Rejects on an uncaught exception, or when stdout cannot be written. */
+  readonly failed: Promise<never>;
+  /** Whether an error means that a pipe's reader has closed it, as in `| head`. */
+  isClosedPipe(error: unknown): boolean;
+}
+
+/** Watches for uncaught exceptions and for streams that cannot be written. A closed pipe is not a failure. */
+export function watchProcess(host: NodeJS.Process): ProcessFailure {
+  let pipeClosed = false;
+  const failed = new Promise<never>((_resolve, reject) => {
+    host.on('uncaughtException', reject);
+    // Before oclif's own listener, which throws.
+    host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') pipeClosed = true;
+      else reject(createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error}));
+    });
+    // Nobody is left to tell.
+    host.stderr.on('error', () => undefined);
+  });
+  return {failed, isClosedPipe: (error) => pipeClosed && isBrokenPipe(error)};
+}
+
+function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
+/** How long a command may clean up after a signal, in milliseconds. */
+const cleanupMs = 800;
+
+/** A command that can be interrupted. */
+interface Interruption {
+  /** Aborted by the first signal. */
+  readonly signal: AbortSignal;
+  /** Rejects when a command has not ended after its time to clean up. */
+  readonly overdue: Promise<never>;
+}
+
+/**
+ * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, the second one exits at
+ * once.
+ * @param endNow exits immediately with an exit code.
+ */
+export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: number) => void): Interruption {
+  const controller = new AbortController();
+  const {signal} = controller;
+  for (const name of signals) {
+    host.on(name, () => {
+      const exitCode = signalExitCodes[name];
+      if (signal.aborted) endNow(exitCode);
+      else controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode}));
+    });
+  }
+  const overdue = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), cleanupMs));
+  });
+  return {signal, overdue};
+}

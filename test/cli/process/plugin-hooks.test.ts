@@ -1,0 +1,140 @@
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
+
+const name = 'mycli-plugin-hooked';
+
+/** Runs the binary with a plugin whose hooks have these bodies, by their names. */
+async function withHooks(
+  hooks: Readonly<Record<string, string>>,
+  args: readonly string[] = ['bundle:build', '--json'],
+): Promise<Ended> {
+  const root = await mkdtemp(join(tmpdir(), 'mycli-hooks-'));
+  const fileOf = (hook: string) => `./${hook.replace(':', '-')}.js`;
+  const declared = Object.fromEntries(Object.keys(hooks).map((hook) => [hook, fileOf(hook)]));
+  const files: Readonly<Record<string, string>> = {
+    'project/build/ssr.js': 'export default () => "hello";\n',
+    'data/mycli/package.json': JSON.stringify({
+      oclif: {schema: 1, plugins: [{name, root: join(root, name), type: 'link'}]},
+    }),
+    [`${name}/package.json`]: JSON.stringify({name, version: '1.0.0', type: 'module', oclif: {hooks: declared}}),
+    ...Object.fromEntries(
+      Object.entries(hooks).map(([hook, body]) => [
+        join(name, fileOf(hook)),
+        `export default async function () {\n${body}\n}\n`,
+      ]),
+    ),
+  };
+  try {
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(root, path)), {recursive: true});
+      await writeFile(join(root, path), content);
+    }
+    const env = {HOME: root, XDG_DATA_HOME: join(root, 'data'), MYCLI_PROJECT: 'shop'};
+    return await runCli(binary, args, {cwd: join(root, 'project'), env});
+  } finally {
+    await rm(root, {recursive: true, force: true});
+  }
+}
+
+const documentOf = ({stdout}: Ended): unknown => JSON.parse(stdout);
+const failing = ['bundle:push', '--runtime-backend', 'legacy', '--json'];
+
+describe('a hook that ends the process', () => {
+  test.each(['init', 'prerun'])('before the command, in %s, never makes it a success', async (hook) => {
+    const ended = await withHooks({[hook]: 'process.exit(0);'});
+    expect(ended.code).toBe(1);
+    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_ENDED_EARLY', exitCode: 1}});
+  });
+
+  test.each(['init', 'prerun'])('before the command, in %s, by waiting for nothing, is one too', async (hook) => {
+    const ended = await withHooks({[hook]: 'await new Promise(() => undefined);'});
+    expect(ended.code).toBe(1);
+    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_ENDED_EARLY'}});
+  });
+
+  test.each([
+    ['postrun', 'process.exit(7);'],
+    ['finally', 'await new Promise(() => undefined);'],
+  ])('after a command that has succeeded, in %s, leaves it so', async (hook, code) => {
+    const ended = await withHooks({[hook]: code});
+    expect(ended.code).toBe(0);
+    expect(documentOf(ended)).toMatchObject({archive: {files: 1}});
+  });
+
+  test('after a command that has failed leaves its error and its exit code', async () => {
+    const ended = await withHooks({finally: 'process.exit(0);'}, failing);
+    expect(ended.code).toBe(3);
+    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
+  });
+});
+
+describe('a hook that fails', () => {
+  test.each(['init', 'prerun', 'postrun', 'finally'])('in %s is a warning that names the plugin', async (hook) => {
+    const ended = await withHooks({[hook]: 'throw new Error("broken\\nthing");'});
+    expect(ended.code).toBe(0);
+    expect(documentOf(ended)).toMatchObject({
+      archive: {files: 1},
+      warnings: [`Plugin ${name}: its ${hook} hook failed: broken thing.`],
+    });
+  });
+
+  test.each(['postrun', 'finally'])('in %s with an exit code fails no command that has succeeded', async (hook) => {
+    const ended = await withHooks({[hook]: 'this.error("no", {exit: 9});'});
+    expect(ended.code).toBe(0);
+    expect(documentOf(ended)).toMatchObject({warnings: [`Plugin ${name}: its ${hook} hook failed: no.`]});
+  });
+
+  test.each(['init', 'prerun'])('in %s may refuse a command, by name', async (hook) => {
+    const ended = await withHooks({[hook]: 'this.error("not on Fridays", {exit: 9});'});
+    expect(ended.code).toBe(9);
+    expect(documentOf(ended)).toMatchObject({
+      error: {message: `Plugin ${name} ended the command: not on Fridays.`, exitCode: 9},
+    });
+  });
+
+  test('and asks to exit is named in the document', async () => {
+    const ended = await withHooks({init: 'this.exit(9);'});
+    expect(ended.code).toBe(1);
+    expect(documentOf(ended)).toMatchObject({
+      error: {code: 'ERR_ENDED_EARLY', message: expect.stringContaining(`plugin ${name} ended the process`) as string},
+    });
+  });
+
+  test('does not take an unknown command for its own', async () => {
+    const ended = await withHooks({command_not_found: 'return "all is well";'}, ['bundel:push', '--json']);
+    expect(ended.code).toBe(2);
+    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_COMMAND_NOT_FOUND'}});
+  });
+
+  test.each(['prerun', 'postrun'])('shows its stack with --debug: %s', async (hook) => {
+    const ended = await withHooks({[hook]: 'throw new Error("no luck");'}, ['backend:list', '--debug']);
+    expect(ended.stderr).toMatch(new RegExp(`debug: ${name}, ${hook}: Error: no luck\n +at `));
+  });
+});
+
+test('a rejection that nobody catches, after the command, is a warning', async () => {
+  const ended = await withHooks({
+    postrun: 'Promise.reject(new Error("stray"));\nawait new Promise((resolve) => setTimeout(resolve, 10_000));',
+  });
+  expect(ended.code).toBe(0);
+  expect(documentOf(ended)).toMatchObject({
+    archive: {files: 1},
+    warnings: [expect.stringContaining('stray')],
+  });
+});
+
+test('what a plugin prints while stdout carries the document goes to stderr', async () => {
+  const ended = await withHooks({prerun: 'console.log("chatter"); process.stdout.write("more");'});
+  expect(documentOf(ended)).toMatchObject({archive: {files: 1}});
+  expect(ended.stderr).toContain('chatter');
+  expect(ended.stderr).toContain('more');
+});
+
+test('what a plugin lets Node warn of is a warning in the document', async () => {
+  const ended = await withHooks({init: 'process.emitWarning("careful\\nnow");'});
+  expect(documentOf(ended)).toMatchObject({warnings: ['careful, now.']});
+  expect(ended.stderr).toContain('Warning: careful, now.');
+});
