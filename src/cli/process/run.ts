@@ -87,7 +87,7 @@ function removedDirectory(): Error {
   });
 }
 
-async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<unknown> {
+async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {
   const {argv, env} = host;
   // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
   // it.
@@ -97,25 +97,26 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
   setLogger(options);
   const config = await loadConfig(options, args, session);
   const [id, ...rest] = joinWords(args, config);
-  return runInConfig(
+  await runInConfig(
     id === undefined ? [] : [id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})],
     config,
   );
 }
 
 /** Does what `run` of oclif does, which would make a configuration of its own and so not name plugins that fail. */
-async function runInConfig(args: readonly string[], config: HostConfig): Promise<unknown> {
+async function runInConfig(args: readonly string[], config: HostConfig): Promise<void> {
   const [id = '', ...argv] = args;
   await config.runHook('init', {argv, id});
   const command = config.findCommand(id);
   let error: Error | undefined;
   try {
-    if (versionFlags.includes(id)) return process.stdout.write(`${config.userAgent}\n`);
     const end = argv.indexOf('--');
     const asksForHelp = (end === -1 ? args : args.slice(0, end + 1)).some((arg) => helpFlags.includes(arg));
-    if (id === '' || asksForHelp || (command === undefined && config.findTopic(id) !== undefined))
-      return await new PagedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
-    return await config.runCommand(id, argv, command);
+    const isTopic = command === undefined && config.findTopic(id) !== undefined;
+    if (versionFlags.includes(id)) process.stdout.write(`${config.userAgent}\n`);
+    else if (id === '' || asksForHelp || isTopic)
+      await new PagedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
+    else await config.runCommand(id, argv, command);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown : new Error(String(thrown));
     throw thrown;
