@@ -97,10 +97,7 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
   setLogger(options);
   const config = await loadConfig(options, args, session);
   const [id, ...rest] = joinWords(args, config);
-  await runInConfig(
-    id === undefined ? [] : [id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})],
-    config,
-  );
+  await runInConfig(id === undefined ? [] : [id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})], config);
 }
 
 /** Does what `run` of oclif does, which would make a configuration of its own and so not name plugins that fail. */
