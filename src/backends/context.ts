@@ -26,6 +26,7 @@ export interface BackendContextOptions {
   readonly once?: boolean | undefined;
   /** Timeouts of the client. @default the client's own */
   readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
+  readonly reroute?: HttpClientOptions['reroute'];
   /** Values to mask in every message. */
   readonly secrets?: readonly string[] | undefined;
   /** Called with each secret that the backend learns. */
@@ -62,6 +63,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       logger,
       signal: clientSignal,
       userAgent: options.userAgent,
+      reroute: options.reroute,
       rateLimit: options.rateLimit,
       once: options.once,
       ...options.timeouts,

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import {capabilitiesOf} from '../backends/call.js';
 import {checkBackendShape} from '../backends/backend-shape.js';
-import type {AnyBackend, BackendCapability} from '../backends/contract.js';
-import {
-  lentChecks,
-  requestChecks,
-  retryChecks,
-  unrepeatableChecks,
-  unrepeatableDeployChecks,
-} from './cases/requests.js';
+import type {AnyBackend} from '../backends/contract.js';
 import {deleteChecks, downloadChecks, limitChecks, uploadChecks} from './cases/bundles.js';
-import {configurationChecks, failureChecks, isolationChecks, secretChecks} from './cases/safety.js';
+import {faultChecks} from './cases/faults.js';
+import {configurationChecks, isolationChecks, lentChecks, secretChecks} from './cases/safety.js';
+import {operationsOf, uploadOperation} from './operations.js';
+import type {HostBackend} from '../backends/built-in.js';
 import {loginChecks, verifyChecks} from './cases/credentials.js';
 import {
   deployChecks,
@@ -86,42 +81,42 @@ function shapeCheck(createBackend: () => unknown): Check {
   };
 }
 
+/** Cases for backends that have some members. */
+const groups: readonly {readonly needs: readonly (keyof HostBackend)[]; readonly checks: readonly Check[]}[] = [
+  {needs: [], checks: [...isolationChecks, ...lentChecks, ...configurationChecks, ...secretChecks]},
+  {needs: ['login'], checks: loginChecks},
+  {needs: ['verify'], checks: verifyChecks},
+  {needs: ['deploy'], checks: deployChecks},
+  {needs: ['deploy', 'getDeployment'], checks: deployStatusChecks},
+  {needs: ['promote'], checks: promoteChecks},
+  {needs: ['getDeployment'], checks: referenceChecks},
+  {needs: ['listBundles'], checks: listChecks},
+  {needs: ['listBundles', 'deploy'], checks: listDeployedChecks},
+  {needs: ['listDeployments'], checks: historyChecks},
+  {needs: ['listDeployments', 'getDeployment'], checks: historyReferenceChecks},
+  {needs: ['listTargets'], checks: targetChecks},
+  {needs: ['listTargets', 'listDeployments'], checks: targetHistoryChecks},
+  {needs: ['readLogs'], checks: logChecks},
+  {needs: ['download'], checks: downloadChecks},
+  {needs: ['deleteBundle'], checks: deleteChecks},
+];
+
 function checksFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Check[] {
-  const {formats, login, verify, limits = {}} = backend;
-  const {uploadStream, deploysOnUpload} = builtInMembers(backend);
-  const checksOf: Readonly<Record<BackendCapability, readonly Check[]>> = {
-    deploy: deployChecks,
-    promote: promoteChecks,
-    wait: [...formats.flatMap(waitChecks), ...referenceChecks],
-    list: listChecks,
-    history: historyChecks,
-    targets: targetChecks,
-    logs: logChecks,
-    download: downloadChecks,
-    delete: deleteChecks,
-  };
-  const {deploy, listBundles, listDeployments, listTargets, getDeployment} = backend;
+  const {formats, limits = {}} = backend;
+  const {uploadStream} = builtInMembers(backend);
+  const uploads = [
+    ...formats.map((format) => uploadOperation(format)),
+    ...(uploadStream ? [uploadOperation('v1', {streamed: true})] : []),
+  ];
   return [
-    ...isolationChecks,
-    ...lentChecks,
-    ...configurationChecks,
-    ...(login ? loginChecks : []),
-    ...(verify ? verifyChecks : []),
-    ...formats.flatMap((format) => uploadChecks(format)),
+    ...groups
+      .filter(({needs}) => needs.every((name) => Reflect.get(backend, name) !== undefined))
+      .flatMap((group) => group.checks),
+    ...formats.flatMap((format) => [...uploadChecks(format), ...uploadDeployChecks(format)]),
     ...(uploadStream ? uploadChecks('v1', {streamed: true}) : []),
+    ...(backend.getDeployment ? formats.flatMap(waitChecks) : []),
     ...limitChecks(limits),
     ...(resumableBytes === undefined ? [] : resumeChecks(resumableBytes)),
-    ...failureChecks,
-    ...retryChecks,
-    ...unrepeatableChecks,
-    ...secretChecks,
-    ...capabilitiesOf(backend).flatMap((capability) => checksOf[capability]),
-    ...(deploy && listBundles ? listDeployedChecks : []),
-    ...(deploy && listDeployments ? unrepeatableDeployChecks : []),
-    ...(deploy && getDeployment ? deployStatusChecks : []),
-    ...(deploy || listDeployments || deploysOnUpload ? formats.flatMap(uploadDeployChecks) : []),
-    ...(getDeployment && listDeployments ? historyReferenceChecks : []),
-    ...(listTargets && listDeployments ? targetHistoryChecks : []),
-    ...requestChecks(backend),
+    ...[...uploads, ...operationsOf(backend)].flatMap(faultChecks),
   ];
 }

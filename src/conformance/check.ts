@@ -15,6 +15,7 @@ import {
   type ConformanceFixtures,
   type ConformanceService,
 } from './fixtures.js';
+import {Relay} from './relay.js';
 import {Subject, type SubjectParts} from './subject.js';
 
 /** One check of the suite. */
@@ -26,21 +27,13 @@ export interface Check {
 }
 
 /** Functions of a service that inject faults, or count what they lead to. */
-type FaultName = 'limitUploads' | 'refuseCredentials' | 'failUploads' | 'interruptUploads' | 'countReceivedBytes';
+type FaultName = 'interruptUploads' | 'countReceivedBytes';
 
 /** A second, in slices. A pause of the whole machine only counts as one slice. */
 const abortDeadline = {slices: 20, sliceMs: 50};
 
 /** Optional functions of a service. */
-type OfferName =
-  | 'holdRequests'
-  | 'failRequests'
-  | 'loseAnswers'
-  | 'occupyTarget'
-  | 'failDeployments'
-  | 'countRequests'
-  | 'countUploads'
-  | 'limitUploads';
+type OfferName = 'occupyTarget' | 'failDeployments' | 'countUploads';
 
 /** Thrown by a check that cannot try anything, because the fixtures or the backend lack something optional. */
 export class NotTried extends Error {}
@@ -88,12 +81,6 @@ export function assertHasCode({code, message}: RuntimeCliError): void {
     'ERR_BACKEND_FAILED',
     `Throw a context.error() with a code that says what happened: ${message}`,
   );
-}
-
-/** Asserts that a failure of the service is not reported as one of the network. */
-export function assertNotOfNetwork({code, message}: RuntimeCliError): void {
-  // It tells users that nothing was carried out, and pipelines to try again.
-  assert.notEqual(code, 'ERR_NETWORK', `The service answered, so this is no network error: ${message}`);
 }
 
 /** Asserts that an error says that there is no such bundle: by its code, or by the status of the service's answer. */
@@ -155,7 +142,7 @@ export interface CaseScope {
   /** Opens a service, for `backend` or a new one. */
   open(backend?: AnyBackend): Promise<Subject>;
   /** The service of `subject` with a new backend, as another process would see it, with the states that were kept. */
-  reopen(subject: Pick<Subject, 'service' | 'projectSlug' | 'states'>): Subject;
+  reopen(subject: Pick<Subject, 'service' | 'relay' | 'projectSlug' | 'states'>): Subject;
 }
 
 /**
@@ -170,7 +157,7 @@ export async function runInScope(
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const closings: (() => void | Promise<void>)[] = [];
   let bundles = 0;
-  const subjectOf = (parts: Pick<SubjectParts, 'backend' | 'service' | 'projectSlug' | 'states'>) =>
+  const subjectOf = (parts: Pick<SubjectParts, 'backend' | 'service' | 'projectSlug' | 'states' | 'relay'>) =>
     new Subject({
       ...parts,
       fixtures,
@@ -181,21 +168,32 @@ export async function runInScope(
         }),
       makeHugeBundle: (format) => makeHugeBundle(directory, format, parts.projectSlug),
     });
+  const limitMs = fixtures.caseTimeoutMs ?? 60_000;
+  const late = new AbortController();
   try {
-    await check({
+    const checking = check({
       async open(backend = createBackend()) {
-        const service = await fixtures.openService();
+        const relay = new Relay();
+        closings.push(() => relay.close());
+        const service = await fixtures.openService({through: (origin) => relay.through(origin)});
         closings.push(() => service.close?.());
         const projectSlug = service.projectSlug ?? `conformance-${randomBytes(4).toString('hex')}`;
-        return subjectOf({backend, service, projectSlug, states: new Map()});
+        return subjectOf({backend, service, relay, projectSlug, states: new Map()});
       },
-      reopen: ({service, projectSlug, states}) => subjectOf({backend: createBackend(), service, projectSlug, states}),
+      reopen: ({service, relay, projectSlug, states}) =>
+        subjectOf({backend: createBackend(), service, relay, projectSlug, states}),
     });
+    const tooLong = delay(limitMs, undefined, {signal: late.signal}).then(
+      () => assert.fail(`This case took longer than ${String(limitMs / 1000)} s: something never ends.`),
+      () => undefined,
+    );
+    await Promise.race([checking, tooLong]);
     return undefined;
   } catch (error) {
     if (error instanceof NotTried) return error.message;
     throw error;
   } finally {
+    late.abort();
     for (const close of closings) await close();
     await rm(directory, {recursive: true, force: true});
   }

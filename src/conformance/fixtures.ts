@@ -24,8 +24,12 @@ export interface ConformanceCase {
 
 /** What the suite needs to test a backend. */
 export interface ConformanceFixtures {
-  /** Opens the service that the backend talks to. Called at least once in every case, and closed at its end. */
-  openService(): Promise<ConformanceService>;
+  /**
+   * Opens the service that the backend talks to. Called at least once in every case, and closed at its end.
+   * @param suite `through`: an address that leads to an origin. The suite lets requests of `context.http` fail on their
+   * way. If the backend sends them with another client, such as an SDK, give it this address instead.
+   */
+  openService(suite: {through(origin: string): Promise<string>}): Promise<ConformanceService>;
   /**
    * Settings with which the backend is not configured: its schema rejects the options, or `check` lists what is
    * missing.
@@ -49,6 +53,11 @@ export interface ConformanceFixtures {
    * @default the backend resumes nothing, and there are no cases for it
    */
   readonly resumableBytes?: number | undefined;
+  /**
+   * Maximum time for a case, in milliseconds.
+   * @default 60000
+   */
+  readonly caseTimeoutMs?: number | undefined;
   /**
    * Maximum time for a deployment to finish, in milliseconds.
    * @default 30000
@@ -105,12 +114,6 @@ export interface ConformanceService {
    * aborted and repeated uploads leave behind.
    */
   readonly countUploads?: (() => number | Promise<number>) | undefined;
-  /** Rate-limits the next `count` upload requests; `Infinity`: all. */
-  readonly limitUploads?: ((count: number) => void | Promise<void>) | undefined;
-  /** Makes the service refuse the credentials from now on. */
-  readonly refuseCredentials?: (() => void | Promise<void>) | undefined;
-  /** Makes uploads fail from now on, because of an internal problem such as a full disk. */
-  readonly failUploads?: (() => void | Promise<void>) | undefined;
   /**
    * Breaks off each upload once the service has received a part of it, or no longer. Only needed with
    * `ConformanceFixtures.resumableBytes`.
@@ -118,20 +121,10 @@ export interface ConformanceService {
   readonly interruptUploads?: ((isOn: boolean) => void | Promise<void>) | undefined;
   /** How many bytes of archives the service has received so far. Only needed with `resumableBytes`. */
   readonly countReceivedBytes?: (() => number | Promise<number>) | undefined;
-  /** Optional. Makes the service fail every request from now on, with a 500 or whatever it does if it is broken. */
-  readonly failRequests?: (() => void | Promise<void>) | undefined;
-  /**
-   * Optional. Makes the service neither read nor answer any request from now on. It calls `onHeld` for each.
-   */
-  readonly holdRequests?: ((onHeld: () => void) => void | Promise<void>) | undefined;
-  /** Optional. Makes the service carry out the next `count` requests, but close the connection instead of answering. */
-  readonly loseAnswers?: ((count: number) => void | Promise<void>) | undefined;
   /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */
   readonly occupyTarget?: (() => void | Promise<void>) | undefined;
   /** Optional. Makes each deployment that is requested from now on fail after the service has accepted it. */
   readonly failDeployments?: (() => void | Promise<void>) | undefined;
-  /** Optional. How many requests the service has received so far. With it, the suite finds needless retries. */
-  readonly countRequests?: (() => number | Promise<number>) | undefined;
   /** Stops the service. */
   readonly close?: (() => void | Promise<void>) | undefined;
 }

@@ -3,7 +3,8 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {contextFor} from '../backends/call.js';
 import type {BuiltInContext} from '../backends/built-in.js';
 import type {
-  Backend,
+  AnyBackend,
+  BackendVerifyContext,
   BundleFormat,
   BundleId,
   BundleItem,
@@ -16,6 +17,7 @@ import type {
   ListRange,
   ListResult,
   TargetItem,
+  VerifyResult,
 } from '../backends/contract.js';
 import type {CallOptions, Subject} from './subject.js';
 
@@ -244,10 +246,25 @@ type Member =
   | 'listTargets'
   | 'readLogs'
   | 'download'
-  | 'deleteBundle';
+  | 'deleteBundle'
+  | 'verify';
 
-function memberOf<Name extends Member>({backend}: Subject, name: Name): NonNullable<Backend[Name]> {
+function memberOf<Name extends Member>({backend}: Subject, name: Name): NonNullable<AnyBackend[Name]> {
   const member = backend[name];
   assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
   return member;
+}
+
+/** Asks the backend to verify the credentials, like the host. */
+export async function verify(subject: Subject, {signal}: Pick<CallOptions, 'signal'> = {}): Promise<VerifyResult> {
+  const member = memberOf(subject, 'verify');
+  const call = (context: BuiltInContext) =>
+    member({...servicePart(context), http: context.http.extend({repeatable: true})});
+  return subject.call('verifying', call, {signal});
+}
+
+/** The part of a context that is not about a project. */
+export function servicePart(context: BackendVerifyContext): BackendVerifyContext {
+  const {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret} = context;
+  return {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret};
 }

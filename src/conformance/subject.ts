@@ -12,6 +12,7 @@ import type {AnyBackend, Bundle, BundleFormat, BundleId, BodyOptions, UploadStat
 import {uploadStateOf} from '../backends/upload-state.js';
 import type {BundleSize, ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {protectedFrom, Recording} from './observations.js';
+import type {Relay} from './relay.js';
 
 /** Retries without realistic delays. */
 const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
@@ -24,6 +25,8 @@ export interface SubjectParts {
   readonly fixtures: ConformanceFixtures;
   /** The states of unfinished uploads, by the digest of the archive. */
   readonly states: Map<string, unknown>;
+  /** What stands between the backend and its service. */
+  readonly relay: Relay;
   /** Builds a bundle with unique content for the project. */
   makeBundle(format: BundleFormat, size: BundleSize): Promise<Bundle>;
   /** Creates a bundle that is too large to be kept in memory. */
@@ -47,6 +50,7 @@ export class Subject {
   readonly targetSlug: string;
   readonly configDirectory: string;
   readonly fixtures: ConformanceFixtures;
+  readonly relay: Relay;
   /** The states of unfinished uploads, by the digest of the archive. */
   readonly states: Map<string, unknown>;
   /**
@@ -69,13 +73,14 @@ export class Subject {
   /** What calls have cleaned up, or are cleaning up, after an abort. */
   readonly cleanups: Promise<void>[] = [];
 
-  constructor({backend, service, projectSlug, fixtures, states, makeBundle, makeHugeBundle}: SubjectParts) {
+  constructor({backend, service, projectSlug, fixtures, relay, states, makeBundle, makeHugeBundle}: SubjectParts) {
     this.backend = {...checkedBackend(backend, 'this package'), ...builtInMembers(backend)};
     this.service = service;
     this.projectSlug = projectSlug;
     this.targetSlug = service.targetSlug ?? 'staging';
     this.configDirectory = service.configDirectory ?? '/';
     this.fixtures = fixtures;
+    this.relay = relay;
     this.states = states;
     this.makeBundle = (format = backend.formats[0] ?? 'v2', size = {}) => makeBundle(format, size);
     this.makeHugeBundle = makeHugeBundle;
@@ -111,6 +116,7 @@ export class Subject {
       signal,
       userAgent: 'mycli/1.0.0 conformance',
       rateLimit,
+      reroute: (url) => this.relay.reroute(url),
       secrets,
       state: archive && uploadStateOf(backend, this.#stateOf(archive), {secrets, logger: recording.logger}),
       onSecret: (secret) => {

@@ -23,6 +23,8 @@ export interface HttpClientOptions {
   readonly signal?: AbortSignal | undefined;
   /** Values to mask in all errors and messages. */
   readonly secrets?: readonly string[] | undefined;
+  /** Where to send a request instead, for tests of what fails on the way. Called before each attempt. */
+  readonly reroute?: ((url: URL) => Promise<URL>) | undefined;
   /** Called before every wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
@@ -54,7 +56,7 @@ export async function loadHttpClient(): Promise<Got> {
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onWritten, secrets = []} = options;
+  const {env, userAgent, signal, onWritten, reroute, secrets = []} = options;
   const logger = redactedLogger(options);
   const rateLimit = {...rateLimitRules(options), ...(options.once && {maxRetries: 0})};
   const policy = resolveRateLimitPolicy(rateLimit);
@@ -83,6 +85,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
         ...hooks.beforeRequest,
         createBeginAttempt(env, limits.connectTimeoutMs),
         ...authorization.beforeRequest,
+        ...(reroute === undefined ? [] : [rerouted(reroute)]),
       ],
       afterResponse: [
         ...hooks.afterResponse,
@@ -136,6 +139,16 @@ function noticeWrites(onWritten: () => void): AfterResponseHook {
   };
 }
 
+/** A retry is rerouted, too, from where it was to go at first. */
+function rerouted(reroute: (url: URL) => Promise<URL>): BeforeRequestHook {
+  return async (options) => {
+    const {destination = options.url} = options.context;
+    if (!(destination instanceof URL)) return;
+    options.context = {...options.context, destination};
+    options.url = await reroute(destination);
+  };
+}
+
 function createBeginAttempt(env: Environment, connectTimeoutMs: number): BeforeRequestHook {
   const routeTo = createRoutes(env);
   return (options) => {
@@ -145,7 +158,7 @@ function createBeginAttempt(env: Environment, connectTimeoutMs: number): BeforeR
     const {agent, request} = routeTo(new URL(url), {connectTimeoutMs, signal, attempt});
     options.agent = agent;
     if (request !== undefined) options.request = request;
-    if (isAsyncGenerator(body)) options.body = attempt.send(body);
+    if (isAsyncGenerator(body)) options.body = attempt.send(body, Number(options.headers['content-length']));
   };
 }
 

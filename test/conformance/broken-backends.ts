@@ -31,10 +31,10 @@ export interface BrokenBackend {
 }
 
 const bytes = 'upload (v2): every byte arrives';
-const again = 'upload (v2): the whole body is resent after a rate limit';
-const limited = 'upload: a persistent rate limit is reported as such';
-const refused = 'upload: refused credentials are reported as such';
-const failed = 'upload: a failure of the service is reported with a code';
+const again = 'upload (v2): a rate limit is waited for';
+const limited = 'upload (v2): a persistent rate limit is reported as such';
+const refused = 'upload (v2): refused credentials are reported as such';
+const failed = 'upload (v2): a failure of the service is reported as such';
 const secrets = 'no error or log contains a secret';
 const apart = 'two services do not interfere';
 const gone = 'delete: removes the bundle and no other';
@@ -57,15 +57,15 @@ const resumed = 'download: it resumes where it stopped, or starts over';
 const otherArchive = 'download: a different archive is not resumed';
 const downloads = [
   downloaded,
-  'download: an abort ends it within a second',
+  'download: an abort in the middle ends it within a second',
   'download: an unknown bundle is refused with a code',
-  'download: a failure of the service is reported with a code',
+  'download: a failure of the service is reported as such',
   resumed,
   otherArchive,
 ];
 
 /** Everything that looks at the bytes which the service has. */
-const aborted = 'upload (v2): an abort ends it within a second';
+const aborted = 'upload (v2): an abort in the middle ends it within a second';
 const allBytes = [apart, bytes, again, downloaded, gone];
 const abortedWhole = 'upload (v2): an abort leaves nothing behind';
 
@@ -230,7 +230,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
       }
     },
   })),
-  broken('reveals the key in an error', [secrets], (good) => ({
+  broken('reveals the key in an error', [limited, refused, failed], (good) => ({
     upload: async (bundle, context) => {
       try {
         return await good.upload(bundle, context);
@@ -341,12 +341,16 @@ export const brokenBackends: readonly BrokenBackend[] = [
       await good.download({...request, onStart}, context);
     },
   })),
-  broken('ignores that the download is aborted', ['download: an abort ends it within a second'], (good) => ({
-    download: async ({bundleId, writeTo}, context) => {
-      const content = await downloadedBytes(good, bundleId, context);
-      await pipeline(Readable.from([content]), writeTo);
-    },
-  })),
+  broken(
+    'ignores that the download is aborted',
+    ['download: an abort in the middle ends it within a second'],
+    (good) => ({
+      download: async ({bundleId, writeTo}, context) => {
+        const content = await downloadedBytes(good, bundleId, context);
+        await pipeline(Readable.from([content]), writeTo);
+      },
+    }),
+  ),
   broken('has a function for something that its service cannot do', downloads, () => ({
     download: async () => Promise.reject(new Error('not supported')),
   })),
@@ -371,7 +375,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('treats the end of a range as exclusive', [large], (good) => ({
     upload: (bundle, context) => good.upload(inParts(bundle), context),
   })),
-  broken('leaves a reservation behind for each retry', ['upload (v2): a retry leaves nothing else behind'], () => ({
+  broken('leaves a reservation behind for each retry', [again], () => ({
     upload: async (bundle, context) => {
       let retries = 0;
       const result = await sendWhole(bundle, context, async (attempt) => {
@@ -384,20 +388,20 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return result;
     },
   })),
-  broken('retries although no retries are left', ['upload: no more retries than the host allows'], () => ({
+  broken('retries although no retries are left', [limited], () => ({
     upload: (bundle, context) =>
       sendWhole(bundle, context, async (attempt) => (await context.waitToRetry(attempt)) || attempt.retries < 5),
   })),
   broken(
     'repeats an upload that is stored each time',
-    ['upload: no bundle is stored twice if an answer is lost'],
+    ['upload (v2): a lost answer leaves the outcome open, and nothing is done twice'],
     (good) => ({
       upload: (bundle, context) => good.upload(bundle, repeating(context, true)),
     }),
   ),
   broken(
     'repeats a deployment that may be running',
-    ['deploy: no bundle is deployed twice if an answer is lost'],
+    ['deploy: a lost answer leaves the outcome open, and nothing is done twice'],
     (good) => ({
       deploy: (request, context) => good.deploy(request, repeating(context, true)),
     }),
@@ -445,43 +449,35 @@ export const brokenBackends: readonly BrokenBackend[] = [
         if (!context.signal.aborted) throw error;
       }),
   })),
-  broken('treats a list that fails as empty', ['list: a failure of the service is reported with a code'], (good) => ({
+  broken('treats a list that fails as empty', ['list: a failure of the service is reported as such'], (good) => ({
     listBundles: (range, context) =>
       onFailure(good.listBundles(range, context), () => ({items: [], total: 0, raw: undefined})),
   })),
-  broken(
-    'treats a history that fails as empty',
-    ['history: a failure of the service is reported with a code'],
-    (good) => ({
-      listDeployments: (request, context) =>
-        onFailure(good.listDeployments(request, context), () => ({items: [], total: 0, raw: undefined})),
-    }),
-  ),
+  broken('treats a history that fails as empty', ['history: a failure of the service is reported as such'], (good) => ({
+    listDeployments: (request, context) =>
+      onFailure(good.listDeployments(request, context), () => ({items: [], total: 0, raw: undefined})),
+  })),
   broken(
     'treats a check that fails as a deployment in progress',
-    ['wait: a failure of the service is reported with a code'],
+    ['wait: a failure of the service is reported as such'],
     (good) => ({
       getDeployment: (deployment, context) =>
         onFailure(good.getDeployment(deployment, context), () => ({status: 'in_progress' as const, raw: undefined})),
     }),
   ),
-  broken(
-    'treats a deletion that fails as done',
-    ['delete: a failure of the service is reported with a code'],
-    (good) => ({
-      deleteBundle: (request, context) => onFailure(good.deleteBundle(request, context), () => undefined),
-    }),
-  ),
+  broken('treats a deletion that fails as done', ['delete: a failure of the service is reported as such'], (good) => ({
+    deleteBundle: (request, context) => onFailure(good.deleteBundle(request, context), () => undefined),
+  })),
   broken(
     'reports a failure of a download as one of the network',
-    ['download: a failure of the service is reported with a code'],
+    ['download: a failure of the service is reported as such'],
     (good) => ({
       download: (request, context) => onFailure(good.download(request, context), unreachable),
     }),
   ),
   broken(
     'reports a failure of a deployment as one of the network',
-    ['deploy: a failure of the service is reported with a code'],
+    ['deploy: a failure of the service is reported as such'],
     (good) => ({
       deploy: (request, context) => onFailure(good.deploy(request, context), unreachable),
     }),
@@ -664,7 +660,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   })),
   broken(
     'treats a list of targets that fails as empty',
-    ['targets: a failure of the service is reported with a code'],
+    ['targets: a failure of the service is reported as such'],
     (good) => ({
       listTargets: (range, context) => onFailure(good.listTargets(range, context), () => pageOf([], range)),
     }),
@@ -705,7 +701,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('ignores that the reading of a log is aborted', ['logs: an abort ends it within a second'], (good) => ({
     readLogs: (request, context) => deaf(context, good.readLogs(request, context)),
   })),
-  broken('treats a log that fails as empty', ['logs: a failure of the service is reported with a code'], (good) => ({
+  broken('treats a log that fails as empty', ['logs: a failure of the service is reported as such'], (good) => ({
     readLogs: (request, context) => onFailure(good.readLogs(request, context), () => ({lines: [], done: true})),
   })),
   broken('does not retry the reading of a log', ['logs: a lost answer is requested again'], (good) => ({
@@ -992,7 +988,9 @@ export async function uploadInSteps(good: Shelf, bundle: Bundle, context: Contex
   context.onAbort(async ({http}) => {
     await http.delete(reservation, {headers});
   });
-  const uploaded = await good.upload(bundle, context);
-  await context.http.delete(reservation, {headers});
-  return uploaded;
+  try {
+    return await good.upload(bundle, context);
+  } finally {
+    if (!context.signal.aborted) await context.http.delete(reservation, {headers});
+  }
 }

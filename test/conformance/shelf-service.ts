@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import type {ConformanceService} from '../../src/testing.js';
+import type {ConformanceFixtures, ConformanceService} from '../../src/testing.js';
 
 interface ShelvedBundle {
   readonly id: string;
@@ -25,6 +25,8 @@ interface Answer {
   readonly body?: unknown;
 }
 
+type Suite = Parameters<ConformanceFixtures['openService']>[0];
+
 export const shelfKey = 'canary-shelf-key-b81e';
 const shelfPassword = 'canary-shelf-password-3a90';
 const shelfTargets: ReadonlySet<string> = new Set(['staging', 'production']);
@@ -34,14 +36,12 @@ const shelfSeal = 'canary-shelf-seal-07c2';
  * A small hosting service in memory, with a protocol of its own, for the backend `shelf` and its broken relatives:
  * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`, `/PROJECT/logs/TARGET/ID/START`, `/login` and `/me`.
  */
-export async function openShelf(): Promise<ConformanceService> {
+export async function openShelf({through}: Suite = {through: async (origin) => origin}): Promise<ConformanceService> {
   const bundles = new Map<string, ShelvedBundle[]>();
   const deployments = new Map<string, ShelvedDeployment[]>();
   /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
-  let [limits, accepts, failing, broken, busy, doomed] = [0, true, false, false, false, false];
-  let [lost, requests, ids] = [0, 0, 0];
-  let onHeld: (() => void) | undefined;
+  let [busy, doomed, ids] = [false, false, 0];
   // Slugs and ids: another service does not have the ids of this one.
   const prefix = Math.random().toString(36).slice(2, 8);
 
@@ -125,35 +125,17 @@ export async function openShelf(): Promise<ConformanceService> {
 
   const respond = (request: IncomingMessage, body: Buffer): Answer => {
     const path = (request.url ?? '').slice(1).split('/');
-    if (broken) return {status: 500};
     if (path[0] === 'login') return logIn(JSON.parse(body.toString()) as {password?: string; ticket?: string});
-    if (!accepts || request.headers.authorization !== `Bearer ${shelfKey}`) return {status: 401};
-    if (request.method === 'POST' && path[1] === 'bundles') {
-      if (limits > 0) {
-        limits -= 1;
-        return {status: 429};
-      }
-      if (failing) return {status: 500};
-    }
+    if (request.headers.authorization !== `Bearer ${shelfKey}`) return {status: 401};
     if (path[0] === 'me') return {status: 200, body: {account: 'ann'}};
     return answer(request.method ?? '', path, body, request.headers);
   };
 
   const server = createServer((request, response) => {
-    requests += 1;
-    if (onHeld) {
-      onHeld();
-      return;
-    }
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
       const {status, headers, body} = respond(request, Buffer.concat(pieces));
-      if (lost > 0) {
-        lost -= 1;
-        request.socket.destroy();
-        return;
-      }
       response
         .writeHead(status, headers)
         .end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
@@ -162,7 +144,10 @@ export async function openShelf(): Promise<ConformanceService> {
   await once(server, 'listening');
 
   return {
-    options: {origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, key: shelfKey},
+    options: {
+      origin: await through(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`),
+      key: shelfKey,
+    },
     env: {SHELF_SEAL: shelfSeal},
     secrets: [shelfKey, shelfSeal],
     issuedSecrets: () => receipts,
@@ -173,31 +158,12 @@ export async function openShelf(): Promise<ConformanceService> {
       return found.bytes;
     },
     countUploads: () => [...bundles.values()].flat().length,
-    limitUploads: (count) => {
-      limits = count;
-    },
-    refuseCredentials: () => {
-      accepts = false;
-    },
-    failUploads: () => {
-      failing = true;
-    },
-    failRequests: () => {
-      broken = true;
-    },
-    holdRequests: (hold) => {
-      onHeld = hold;
-    },
-    loseAnswers: (count) => {
-      lost = count;
-    },
     occupyTarget: () => {
       busy = true;
     },
     failDeployments: () => {
       doomed = true;
     },
-    countRequests: () => requests,
     close: async () => {
       server.close();
       server.closeAllConnections();

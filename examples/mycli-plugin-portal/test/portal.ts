@@ -9,8 +9,7 @@ export async function openPortal() {
   const grants = new Map<string, 'pending' | 'allowed' | 'denied'>();
   const prefix = 'canary-device-';
   const bundles: Buffer[] = [];
-  let limited = 0;
-  let fault: number | undefined;
+  let isRefusing = false;
 
   async function answer(request: IncomingMessage): Promise<{readonly status: number; readonly value?: unknown}> {
     const {pathname, searchParams} = new URL(request.url ?? '', 'http://portal');
@@ -32,12 +31,8 @@ export async function openPortal() {
     }
     const body = await buffer(request);
     if (request.headers.authorization !== `Bearer ${token}`) return {status: 401};
-    if (fault !== undefined) return {status: fault};
+    if (isRefusing) return {status: 403};
     if (pathname === '/account') return {status: 200, value: {email: 'ann@portal.example'}};
-    if (limited > 0) {
-      limited -= 1;
-      return {status: 429};
-    }
     return {status: 201, value: {id: String(bundles.push(body))}};
   }
 
@@ -61,14 +56,8 @@ export async function openPortal() {
     },
     readUploaded: async (bundleId: string | number) => bundles[Number(bundleId) - 1] ?? Buffer.alloc(0),
     countUploads: () => bundles.length,
-    limitUploads: (count: number) => {
-      limited = count;
-    },
     refuseCredentials: () => {
-      fault = 403;
-    },
-    failUploads: () => {
-      fault = 500;
+      isRefusing = true;
     },
     async close() {
       server.closeAllConnections();

@@ -1,19 +1,20 @@
-import {backendConformance, type ConformanceService} from 'mycli/testing';
+import {backendConformance, type ConformanceFixtures, type ConformanceService} from 'mycli/testing';
 import {describe, test} from 'vitest';
 import {s3Backend} from '../src/backend.js';
 import {startProxy} from './proxy.js';
 import {createBucket, endpoint} from './test-store.js';
 
+type Suite = Parameters<ConformanceFixtures['openService']>[0];
+
 const secret = process.env['AWS_SECRET_ACCESS_KEY'] ?? 'no secret';
 
-/** A bucket of its own in the real store, behind a proxy that can be told to limit and to fail. */
-async function openService(): Promise<ConformanceService> {
+/** A bucket of its own in the real store, behind a proxy that can break off uploads. */
+async function openService({through}: Suite): Promise<ConformanceService> {
   const bucket = await createBucket();
   const proxy = await startProxy(endpoint);
   let received = 0;
-  const isUpload = (method: string, path: string) => method === 'PUT' && path.includes('/archives/');
   return {
-    options: {...bucket.options, endpoint: proxy.endpoint},
+    options: {...bucket.options, endpoint: await through(proxy.endpoint)},
     projectSlug: 'shop',
     env: {AWS_SECRET_ACCESS_KEY: secret},
     secrets: [secret],
@@ -21,18 +22,6 @@ async function openService(): Promise<ConformanceService> {
     async readUploaded(bundleId) {
       const record = await bucket.read(`shop/bundles/${bundleId}.json`);
       return bucket.read((JSON.parse(Buffer.from(record).toString()) as {readonly archive: string}).archive);
-    },
-    limitUploads(count) {
-      let left = count;
-      proxy.intercept = ({method, path}) =>
-        isUpload(method, path) && left-- > 0 ? {status: 503, code: 'SlowDown'} : undefined;
-    },
-    refuseCredentials() {
-      process.env['AWS_SECRET_ACCESS_KEY'] = `${secret}-no-more`;
-    },
-    failUploads() {
-      proxy.intercept = ({method, path}) =>
-        isUpload(method, path) ? {status: 507, code: 'InsufficientStorage'} : undefined;
     },
     interruptUploads(isOn) {
       // Beyond the first part.
@@ -50,7 +39,6 @@ async function openService(): Promise<ConformanceService> {
       return archives.length + (await bucket.pending()).length;
     },
     async close() {
-      process.env['AWS_SECRET_ACCESS_KEY'] = secret;
       await proxy[Symbol.asyncDispose]();
     },
   };

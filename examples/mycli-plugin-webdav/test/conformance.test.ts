@@ -39,16 +39,6 @@ async function openService(): Promise<ConformanceService> {
     },
     countUploads: async () =>
       (await namesIn(join(folder, 'bundles'))).length + (await namesIn(join(folder, 'incoming'))).length,
-    limitUploads(count) {
-      let left = count;
-      proxy.intercept = (request) => (isUpload(request) && left-- > 0 ? {status: 429} : forward(request));
-    },
-    refuseCredentials() {
-      proxy.intercept = () => ({status: 401});
-    },
-    failUploads() {
-      proxy.intercept = (request) => (isUpload(request) ? {status: 507} : forward(request));
-    },
     async close() {
       await proxy[Symbol.asyncDispose]();
     },

@@ -10,7 +10,7 @@ import type {
   DownloadResume,
   DownloadStart,
 } from '../../backends/contract.js';
-import {assertAbortEnds, assertUnknown, failureOf, NotTried, offered, requireFault, type Check} from '../check.js';
+import {assertAbortEnds, assertUnknown, failureOf, NotTried, offered, type Check} from '../check.js';
 import {countReads, hugeBytes, largeBytes, stallHalfWay, type BundleSize} from '../fixtures.js';
 import {memoryInUse} from '../observations.js';
 import {deleteBundle, download, listBundles, unknownIdLike} from '../steps.js';
@@ -37,7 +37,7 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
       },
     },
     {
-      name: `${what}: an abort ends it within a second`,
+      name: `${what}: an abort in the middle ends it within a second`,
       async run(scope) {
         const subject = await scope.open();
         const bundle = await subject.makeBundle(format);
@@ -55,38 +55,6 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
           kept,
           0,
           `After an aborted upload, the service keeps ${String(kept)}. Remove what is incomplete in context.onAbort().`,
-        );
-      },
-    },
-    {
-      name: `${what}: the whole body is resent after a rate limit`,
-      async run(scope) {
-        const subject = await scope.open();
-        const bundle = await subject.makeBundle(format);
-        await requireFault(subject.service, 'limitUploads')(1);
-        const bundleId = await subject.upload(bundle, {streamed});
-        assert.ok(
-          subject.recording.retries > 0,
-          'The rate-limited upload was not retried. Send it with context.http, or call context.waitToRetry().',
-        );
-        await subject.assertArrived(bundle, bundleId);
-      },
-    },
-    {
-      name: `${what}: a retry leaves nothing else behind`,
-      async run(scope) {
-        const subject = await scope.open();
-        const count = offered(subject.service, 'countUploads');
-        const limit = offered(subject.service, 'limitUploads');
-        const bundle = await subject.makeBundle(format);
-        await limit(1);
-        // Whether it succeeds is not the question here.
-        await subject.upload(bundle, {streamed}).catch(() => undefined);
-        const kept = await count();
-        assert.ok(
-          kept <= 1,
-          `After a retried upload, the service keeps ${String(kept)} instead of 1. Remove what a failed attempt leaves, ` +
-            'or use the same ID for each.',
         );
       },
     },
@@ -181,19 +149,18 @@ async function assertNotHeld(subject: Subject, bundle: Bundle, streamed: boolean
       abort();
     }
   });
-  const {holdRequests} = subject.service;
-  if (holdRequests) {
-    await holdRequests(() => {
+  subject.recording.afterProgress = ({transferred}) => {
+    sent = transferred;
+    if (sent > enoughBytes) abort();
+  };
+  subject.relay.arm({
+    ...{kind: 'hold', at: 1, count: Infinity},
+    onHeld() {
       if (isStalling) return;
       isStalling = true;
       void untilStalled(() => read, controller.signal).then(abort);
-    });
-  } else {
-    subject.recording.afterProgress = ({transferred}) => {
-      sent = transferred;
-      if (sent > enoughBytes) abort();
-    };
-  }
+    },
+  });
   // A service may refuse the bundle, which contains nothing but zeros.
   await subject.upload(watched, {signal: controller.signal, streamed, stateless: true}).catch(() => undefined);
   abort();
@@ -252,7 +219,7 @@ export const downloadChecks: readonly Check[] = [
     },
   },
   {
-    name: 'download: an abort ends it within a second',
+    name: 'download: an abort in the middle ends it within a second',
     async run(scope) {
       const subject = await scope.open();
       const bundleId = await subject.upload(await subject.makeBundle());

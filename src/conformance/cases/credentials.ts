@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../../backends/contract.js';
-import {assertAbortEnds, assertHasCode, failureOf, requireFault, type Check, type CaseScope} from '../check.js';
+import type {BackendLoginContext} from '../../backends/contract.js';
+import {assertAbortEnds, type Check, type CaseScope} from '../check.js';
 import type {ConformanceService} from '../fixtures.js';
 import {findLeak} from '../observations.js';
+import {servicePart, verify} from '../steps.js';
 import type {Subject} from '../subject.js';
 
 type Secrets = Readonly<Record<string, string>>;
@@ -81,29 +82,7 @@ export const verifyChecks: readonly Check[] = [
       assert.equal(await subject.service.countUploads?.(), before, 'verify() changes what the service keeps.');
     },
   },
-  {
-    name: 'verify: refused credentials are reported as such',
-    async run(scope) {
-      const subject = await scope.open();
-      await requireFault(subject.service, 'refuseCredentials')();
-      const error = await failureOf('verify() with refused credentials', verify(subject));
-      assertHasCode(error);
-      assert.ok(
-        ['ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'].includes(error.code),
-        `${error.code}: ${error.message}`,
-      );
-    },
-  },
 ];
-
-/** Asks the backend to verify the credentials, like the host. */
-export async function verify(subject: Subject): Promise<VerifyResult> {
-  const member = subject.backend.verify;
-  assert.ok(member, 'This case requires verify(), which the backend does not have.');
-  return subject.call('verifying', (context) =>
-    member({...servicePart(context), http: context.http.extend({repeatable: true})}),
-  );
-}
 
 async function logIn(subject: Subject, dialogue: Dialogue, signal?: AbortSignal): Promise<Secrets> {
   const member = subject.backend.login;
@@ -112,12 +91,6 @@ async function logIn(subject: Subject, dialogue: Dialogue, signal?: AbortSignal)
     signal,
   });
   return secrets;
-}
-
-/** The part of a context that is not about a project. */
-function servicePart(context: BackendVerifyContext): BackendVerifyContext {
-  const {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret} = context;
-  return {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret};
 }
 
 /** A user who does what the fixtures tell. */
@@ -137,12 +110,13 @@ function userOf({answer, visit}: ConformanceService): Dialogue {
 }
 
 /** The same service, for a user without credentials. */
-function loggedOut(scope: CaseScope, {backend, service, projectSlug, states}: Subject): Subject {
+function loggedOut(scope: CaseScope, {backend, service, relay, projectSlug, states}: Subject): Subject {
   const {secrets = [], secretEnv = []} = backend;
   const without = (values: object, names: readonly string[]) =>
     Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
   const options = without(Object(service.options) as object, secrets);
   return scope.reopen({
+    relay,
     projectSlug,
     states,
     service: {...service, options, env: without(service.env ?? {}, secretEnv)},
@@ -150,10 +124,14 @@ function loggedOut(scope: CaseScope, {backend, service, projectSlug, states}: Su
 }
 
 /** The same service, for a user with the secrets of a login. */
-function loggedIn(scope: CaseScope, {backend, service, projectSlug, states}: Subject, secrets: Secrets): Subject {
+function loggedIn(
+  scope: CaseScope,
+  {backend, service, relay, projectSlug, states}: Subject,
+  secrets: Secrets,
+): Subject {
   const {secretEnv = []} = backend;
   const of = (isVariable: boolean) =>
     Object.fromEntries(Object.entries(secrets).filter(([name]) => secretEnv.includes(name) === isVariable));
   const options = {...(Object(service.options) as object), ...of(false)};
-  return scope.reopen({projectSlug, states, service: {...service, options, env: {...service.env, ...of(true)}}});
+  return scope.reopen({relay, projectSlug, states, service: {...service, options, env: {...service.env, ...of(true)}}});
 }

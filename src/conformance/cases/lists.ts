@@ -42,11 +42,11 @@ export const listChecks: readonly Check[] = [
     name: 'list: each project has its own',
     async run(scope) {
       const subject = await scope.open();
-      const {service, projectSlug} = subject;
+      const {service, relay, projectSlug} = subject;
       if (service.projectSlug !== undefined) {
         throw new NotTried('The service of the fixtures has a projectSlug, so there is no other project.');
       }
-      const other = scope.reopen({service, projectSlug: `${projectSlug}-2`, states: new Map()});
+      const other = scope.reopen({service, relay, projectSlug: `${projectSlug}-2`, states: new Map()});
       for (const one of [subject, other]) {
         const bundleIds = await uploadInOrder(one, 1);
         const {items} = await listBundles(one);

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import {capabilitiesOf} from '../../backends/call.js';
 import {createRedactor} from '../../http/index.js';
-import {assertHasCode, assertNotOfNetwork, failureOf, requireFault, type Check, type CaseScope} from '../check.js';
-import type {ConformanceService} from '../fixtures.js';
-import {verify} from './credentials.js';
-import {watchNetwork, findLeak, printableOf} from '../observations.js';
+import type {Check} from '../check.js';
+import {operationsOf, prepare} from '../operations.js';
+import {watchConsole, watchNetwork, findLeak, printableOf} from '../observations.js';
 import {unknownIdLike} from '../steps.js';
-import {uses} from './requests.js';
 import {validateOptions, declaredSecrets, optionTexts, type Subject} from '../subject.js';
 
 /** Cases for `check`. */
@@ -40,41 +37,6 @@ export const configurationChecks: readonly Check[] = [
   },
 ];
 
-/** Cases for failures of the service. */
-export const failureChecks: readonly Check[] = [
-  {
-    name: 'upload: a persistent rate limit is reported as such',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundle = await subject.makeBundle();
-      await requireFault(subject.service, 'limitUploads')(Infinity);
-      const {code, message} = await failureOf('An upload that was always rate-limited', subject.upload(bundle));
-      assert.equal(code, 'ERR_RATE_LIMITED', message);
-    },
-  },
-  {
-    name: 'upload: refused credentials are reported as such',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundle = await subject.makeBundle();
-      await requireFault(subject.service, 'refuseCredentials')();
-      const {code, message} = await failureOf('An upload with refused credentials', subject.upload(bundle));
-      assert.ok(['ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'].includes(code), `${code}: ${message}`);
-    },
-  },
-  {
-    name: 'upload: a failure of the service is reported with a code',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundle = await subject.makeBundle();
-      await requireFault(subject.service, 'failUploads')();
-      const error = await failureOf('An upload that failed on the server', subject.upload(bundle));
-      assertHasCode(error);
-      assertNotOfNetwork(error);
-    },
-  },
-];
-
 /** Cases for shared state. */
 export const isolationChecks: readonly Check[] = [
   {
@@ -88,12 +50,6 @@ export const isolationChecks: readonly Check[] = [
       await second.assertArrived(two, twoId);
     },
   },
-];
-
-const faults: readonly ((service: ConformanceService) => void | Promise<void>)[] = [
-  (service) => service.limitUploads?.(Infinity),
-  (service) => service.refuseCredentials?.(),
-  (service) => service.failUploads?.(),
 ];
 
 /** Cases for secrets. */
@@ -117,7 +73,7 @@ export const secretChecks: readonly Check[] = [
       const variables = Object.keys(env).filter((name) => isUndeclared(env[name]));
       assert.deepEqual(variables, [], 'The backend does not list every secret variable in "secretEnv".');
 
-      const texts = [...(await textsOfUses(subject)), ...(await textsOfFaults(scope))];
+      const texts = await textsOfUses(subject);
       const issued = (await subject.service.issuedSecrets?.()) ?? [];
       assert.ok(
         issued.every((secret) => subject.learnedSecrets.has(secret)),
@@ -134,29 +90,14 @@ export const secretChecks: readonly Check[] = [
 
 /** Everything printed about an existing bundle, and about a missing one. */
 async function textsOfUses(subject: Subject): Promise<readonly string[]> {
-  const bundleId = await subject.upload(await subject.makeBundle());
   const texts: string[] = [];
-  for (const id of [unknownIdLike(bundleId), bundleId]) {
-    for (const capability of ['list', 'deploy', 'history', 'download', 'delete'] as const) {
-      if (!capabilitiesOf(subject.backend).includes(capability)) continue;
-      texts.push(...(await textsOf(uses[capability](subject, {bundleId: id}))));
+  for (const operation of operationsOf(subject.backend).filter(({on}) => on !== 'deployment')) {
+    const prepared = await prepare(subject, operation);
+    for (const bundleId of [unknownIdLike(prepared.bundleId), prepared.bundleId]) {
+      texts.push(...(await textsOf(operation.run(subject, {...prepared, bundleId}))));
     }
   }
-  if (subject.backend.verify) texts.push(...(await textsOf(verify(subject))));
   return [...texts, ...subject.recording.messages];
-}
-
-/** Everything printed about uploads that fail, in every way the service supports. */
-async function textsOfFaults(scope: CaseScope): Promise<readonly string[]> {
-  const texts: string[] = [];
-  for (const inject of faults) {
-    const subject = await scope.open();
-    const bundle = await subject.makeBundle();
-    await inject(subject.service);
-    if (subject.backend.verify) texts.push(...(await textsOf(verify(subject))));
-    texts.push(...(await textsOf(subject.upload(bundle))), ...subject.recording.messages);
-  }
-  return texts;
 }
 
 /** A result as JSON, without the service's own answer. */
@@ -170,4 +111,53 @@ async function textsOf(work: Promise<unknown>): Promise<readonly string[]> {
     (result) => [resultText(result)],
     (error: unknown) => [printableOf(error)],
   );
+}
+
+/** Cases for what a backend is lent. */
+export const lentChecks: readonly Check[] = [
+  {
+    name: 'options, bundles and requests are left as they are',
+    async run(scope) {
+      const subject = await scope.open();
+      subject.protectLent();
+      try {
+        await useEverything(subject);
+      } catch (error) {
+        // Whatever fails after a change was refused, the change is why.
+        if (subject.changes.length === 0) throw error;
+      }
+      const [change = ''] = subject.changes;
+      assert.equal(
+        subject.changes.length,
+        0,
+        `The backend changes ${change}, which other calls use, too. Change a copy instead.`,
+      );
+    },
+  },
+  {
+    name: 'nothing is printed',
+    async run(scope) {
+      const subject = await scope.open();
+      const prints = await watchConsole(() => useEverything(subject));
+      assert.ok(
+        !prints,
+        'The backend prints to the console, which breaks the output of --json and shows secrets. Use context.logger.',
+      );
+    },
+  },
+];
+
+/** Uses everything that a backend can do, once. */
+async function useEverything(subject: Subject): Promise<void> {
+  await subject.check();
+  const all = operationsOf(subject.backend);
+  const [first, ...others] = all.filter(({on}) => on === 'deployment');
+  if (first) {
+    const deployed = await prepare(subject, first);
+    for (const operation of [first, ...others]) await operation.run(subject, deployed);
+  }
+  // Nothing waits for a deployment of these: what follows is not sent to its target.
+  for (const operation of all.filter(({on}) => on !== 'deployment')) {
+    await operation.run(subject, await prepare(subject, operation));
+  }
 }

@@ -8,17 +8,19 @@ export class Attempt {
   started = false;
   /** The connection is established, including TLS. */
   connected = false;
-  /** The last byte of the request was passed to the connection. */
+  /** The connection accepted the last byte of the request. */
   sent = false;
+  /** The connection was given the last byte. Nothing tells whether the server gets it if the connection ends then. */
+  handedOver = false;
   /** Number of body chunks that the connection accepted. */
   chunks = 0;
   /** The proxy being connected to instead of the server. */
   proxy: string | undefined;
   #body: AsyncGenerator | undefined;
 
-  /** Sends `body` with this attempt, recording when it ends. */
-  send(body: AsyncGenerator): AsyncGenerator {
-    this.#body = this.#follow(body);
+  /** Sends `body`, which has `length` bytes, with this attempt, recording when it ends. */
+  send(body: AsyncGenerator, length: number): AsyncGenerator {
+    this.#body = this.#follow(body, length);
     return this.#body;
   }
 
@@ -27,8 +29,11 @@ export class Attempt {
     this.#body?.return(undefined).catch(() => undefined);
   }
 
-  async *#follow(body: AsyncGenerator): AsyncGenerator {
+  async *#follow(body: AsyncGenerator, length: number): AsyncGenerator {
+    let bytes = 0;
     for await (const chunk of body) {
+      bytes += chunk instanceof Uint8Array ? chunk.length : 0;
+      this.handedOver = bytes >= length;
       yield chunk;
       this.chunks += 1;
     }

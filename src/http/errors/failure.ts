@@ -84,7 +84,8 @@ function failureError(
       cause: causeOf(error, redact),
     });
 
-  if (attempt.sent && isWrite(options)) {
+  const mayBeSent = attempt.sent || (attempt.handedOver && attempt.connected);
+  if (mayBeSent && isWrite(options)) {
     return make(
       'ERR_OUTCOME_UNKNOWN',
       `${request} may have been carried out: it was sent, but no response arrived (${reason}).`,

@@ -36,21 +36,13 @@ export async function openService(): Promise<ConformanceService> {
   /** Newest first, as in the answers. */
   const bundles: StoredBundle[] = [];
   const deployments: StoredDeployment[] = [];
-  let limited = 0;
-  let refusing = false;
-  let failing = false;
-  let broken = false;
   let busy = false;
   let doomed = false;
-  let lost = 0;
-  let requests = 0;
-  let hold: (() => void) | undefined;
 
   function answer({method = '', url = '', headers}: IncomingMessage, body: Buffer): Answer {
     const {pathname, searchParams} = new URL(url, 'http://service');
     const [, , project, collection = '', name = '', item] = pathname.split('/').map(decodeURIComponent);
-    if (broken) return {status: 500};
-    if (refusing || headers.authorization !== `Bearer ${token}`) return {status: 401};
+    if (headers.authorization !== `Bearer ${token}`) return {status: 401};
     if (project === undefined) return {status: 404};
     const page = <Item>(items: readonly Item[]) => {
       const [limit, offset] = [Number(searchParams.get('limit')), Number(searchParams.get('offset'))];
@@ -59,11 +51,6 @@ export async function openService(): Promise<ConformanceService> {
     const found = bundles.find(({id}) => id === name);
     switch ([method, collection, item].join(' ').trim()) {
       case 'POST bundles':
-        if (failing) return {status: 500};
-        if (limited > 0) {
-          limited -= 1;
-          return {status: 429};
-        }
         bundles.unshift({
           id: randomUUID(),
           project,
@@ -114,18 +101,10 @@ export async function openService(): Promise<ConformanceService> {
   }
 
   const server = createServer((request, response) => {
-    requests += 1;
-    if (hold) {
-      hold();
-      return;
-    }
     buffer(request)
       .then((body) => {
         const {status, value, archive} = answer(request, body);
-        if (lost > 0) {
-          lost -= 1;
-          response.destroy();
-        } else if (archive) {
+        if (archive) {
           response.writeHead(status, {'content-length': archive.archive.length, 'x-sha256': archive.sha256 ?? ''});
           response.end(archive.archive);
         } else {
@@ -147,25 +126,6 @@ export async function openService(): Promise<ConformanceService> {
       return bundle.archive;
     },
     countUploads: () => bundles.length,
-    limitUploads(count) {
-      limited = count;
-    },
-    refuseCredentials() {
-      refusing = true;
-    },
-    failUploads() {
-      failing = true;
-    },
-    countRequests: () => requests,
-    failRequests() {
-      broken = true;
-    },
-    holdRequests(onHeld) {
-      hold = onHeld;
-    },
-    loseAnswers(count) {
-      lost = count;
-    },
     failDeployments() {
       doomed = true;
     },

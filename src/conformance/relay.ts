@@ -1,0 +1,116 @@
+import {once} from 'node:events';
+import {createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {request as httpsRequest} from 'node:https';
+import type {AddressInfo} from 'node:net';
+
+/**
+ * What happens to a request: the service fails, limits its rate, refuses the credentials, carries it out without an
+ * answer, or never answers.
+ */
+export type FaultKind = 'fail' | 'limit' | 'refuse' | 'lose' | 'hold';
+
+/** A fault of some of the requests of a call. */
+export interface Fault {
+  readonly kind: FaultKind;
+  /** Number of the first request that it happens to, from 1. */
+  readonly at: number;
+  /** How many requests it happens to. @default 1 */
+  readonly count?: number | undefined;
+  /** Called when a request is held. */
+  readonly onHeld?: (() => void) | undefined;
+}
+
+const statuses = {fail: 500, limit: 429, refuse: 401} as const;
+
+/** Stands between a backend and its service, counts requests, and lets some of them fail. */
+export class Relay {
+  /** How many requests there were since `arm`. */
+  requests = 0;
+  readonly #servers = new Map<string, Promise<Server>>();
+  /** Where those listen. */
+  readonly #origins = new Set<string>();
+  #fault: Fault | undefined;
+  #isArmed = false;
+
+  /** Counts requests from now on, and lets those of `fault` fail. */
+  arm(fault?: Fault): void {
+    this.requests = 0;
+    this.#fault = fault;
+    this.#isArmed = true;
+  }
+
+  /** Passes everything on from now on. */
+  disarm(): void {
+    this.#fault = undefined;
+    this.#isArmed = false;
+  }
+
+  /** Where a request of `context.http` goes: straight to the service unless a call is watched. */
+  async reroute(url: URL): Promise<URL> {
+    if (!this.#isArmed || this.#origins.has(url.origin)) return url;
+    return new URL(url.pathname + url.search, await this.through(url.origin));
+  }
+
+  /** The origin of a server that passes on what it gets to `origin`. */
+  async through(origin: string): Promise<string> {
+    const starting = this.#servers.get(origin) ?? this.#start(origin);
+    this.#servers.set(origin, starting);
+    const own = `http://127.0.0.1:${String(((await starting).address() as AddressInfo).port)}`;
+    this.#origins.add(own);
+    return own;
+  }
+
+  async close(): Promise<void> {
+    for (const starting of this.#servers.values()) {
+      const server = await starting;
+      const closed = once(server.close(), 'close');
+      server.closeAllConnections();
+      await closed;
+    }
+  }
+
+  async #start(origin: string): Promise<Server> {
+    const server = createServer((incoming, outgoing) => {
+      this.#pass(incoming, outgoing, origin).catch(() => outgoing.destroy());
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return server;
+  }
+
+  async #pass(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Promise<void> {
+    this.requests += 1;
+    const {kind, at, count = 1, onHeld} = this.#fault ?? {kind: undefined, at: Infinity};
+    const isHit = this.requests >= at && this.requests < at + count;
+    if (isHit && kind === 'hold') {
+      onHeld?.();
+      return;
+    }
+    if (isHit && (kind === 'fail' || kind === 'limit' || kind === 'refuse')) {
+      await once(incoming.resume(), 'end');
+      outgoing.writeHead(statuses[kind], {'content-type': 'application/json'}).end('{}');
+      return;
+    }
+    const answer = await forward(incoming, origin);
+    if (isHit) {
+      await once(answer.resume(), 'end');
+      outgoing.destroy();
+      return;
+    }
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.on('error', () => outgoing.destroy()).pipe(outgoing);
+  }
+}
+
+async function forward(incoming: IncomingMessage, origin: string): Promise<IncomingMessage> {
+  const url = new URL(incoming.url ?? '/', origin);
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  // The host header is that of the service, as if the request had gone there.
+  const headers = {...incoming.headers, ...(incoming.headers.host?.startsWith('127.0.0.1') && {host: url.host})};
+  const onward = send(url, {method: incoming.method, headers});
+  incoming.on('close', () => {
+    if (!incoming.complete) onward.destroy();
+  });
+  incoming.pipe(onward);
+  const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+  return answer;
+}
