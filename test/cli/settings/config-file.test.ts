@@ -133,92 +133,39 @@ describe('finding', () => {
 });
 
 describe('reading', () => {
-  test('paths are relative to the folder of the file, and nested keys become settings', async () => {
-    await write({
-      '.git/HEAD': '',
-      'mycli.config.json': JSON.stringify({
-        buildDirectory: 'out',
-        projectDirectory: '.',
-        api: {origin: 'https://a', organizationId: 'o', tokenUrl: 'https://t', clientId: 'c', scopes: ['s']},
-        rateLimit: {maxRetries: 1, baseDelayMs: 2, maxDelayMs: 3, statusCodes: [429], prefix: 'p'},
-        bundleMetadata: {dependencies: {a: '^1'}, ccOverrides: ['x']},
-        backends: {acme: {folder: 'f'}},
-        ssrParameters: {token: 'is not looked at'},
-      }),
-      'a/x': '',
-    });
-    expect((await load('a'))?.settings).toMatchObject({
-      buildDirectory: join(root, 'out'),
-      projectDirectory: root,
-      apiOrigin: 'https://a',
-      organizationId: 'o',
-      tokenUrl: 'https://t',
-      clientId: 'c',
-      scopes: ['s'],
-      maxRetries: 1,
-      baseDelayMs: 2,
-      maxDelayMs: 3,
-      statusCodes: [429],
-      rateLimitPrefix: 'p',
-      dependencies: {a: '^1'},
-      ccOverrides: ['x'],
-      backendOptions: {acme: {folder: 'f'}},
-    });
+  test('paths are relative to the folder of the file, and SSR parameters may have any name', async () => {
+    const config = {buildDirectory: 'out', projectDirectory: '.', ssrParameters: {token: 'is not looked at'}};
+    await write({'.git/HEAD': '', 'mycli.config.json': JSON.stringify(config), 'a/x': ''});
+    expect((await load('a'))?.settings).toEqual({...config, buildDirectory: join(root, 'out'), projectDirectory: root});
   });
 
   test.each([
-    ['an unknown key', {projectSlugs: 'x'}, 'has an unknown key: projectSlugs', 'Did you mean projectSlug?'],
-    [
-      'an unknown key of a target',
-      {targets: {live: {gaurd: {}}}},
-      'unknown key: targets.live.gaurd',
-      'Did you mean guard?',
-    ],
-    [
-      'an unknown key below a target',
-      {targets: {live: {guard: {branches: []}}}},
-      'has an unknown key: targets.live.guard.branches',
-      'Did you mean branch?',
-    ],
-    [
-      'a key that no target has',
-      {targets: {live: {origin: 'x'}}},
-      'has an unknown key: targets.live.origin',
-      undefined,
-    ],
-    [
-      'a wrong value of a target',
-      {targets: {live: {guard: {cleanTree: 'yes'}}}},
-      'targets.live.guard.cleanTree must be true or false',
-      undefined,
-    ],
-    ['no branches', {guard: {branch: []}}, 'guard.branch must not be empty', undefined],
-    ['an empty branch', {targets: {live: {guard: {branch: ['']}}}}, 'targets.live.guard.branch', undefined],
-    ['a target that is no object', {targets: {live: true}}, 'targets.live must be an object', undefined],
-    ['targets that are no object', {targets: ['live']}, 'targets must be an object', undefined],
-    ['an unknown key below', {api: {orgin: 'x'}}, 'has an unknown key: api.orgin', 'Did you mean origin?'],
-    ['a key of the command line', {project: 'x'}, 'has an unknown key: project', 'Did you mean projectSlug?'],
-    ['a value of the wrong type', {pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', undefined],
-    [
-      'no time at all',
-      {requestTimeout: 0},
-      'requestTimeout must be a number of seconds above 0 and at most 2147483',
-      undefined,
-    ],
-    ['a list of the wrong type', {ignore: 'a'}, 'ignore must be an array of strings', undefined],
-    ['a list for an object', {api: []}, 'api must be an object', undefined],
-    ['a wrong word', {matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', undefined],
-    [
-      'a wrong value below',
-      {rateLimit: {statusCodes: [42]}},
-      'rateLimit.statusCodes.0 must be an HTTP status',
-      undefined,
-    ],
-    ['an empty text', {targetSlug: ''}, 'targetSlug must not be empty', undefined],
-  ])('refuses %s', async (_what, config, message, suggestion) => {
+    [{projectSlugs: 'x'}, 'has an unknown key: projectSlugs', 'Did you mean projectSlug?'],
+    [{project: 'x'}, 'has an unknown key: project', 'Did you mean projectSlug?'],
+    [{api: {orgin: 'x'}}, 'has an unknown key: api.orgin', 'Did you mean origin?'],
+    [{targets: {live: {gaurd: {}}}}, 'unknown key: targets.live.gaurd', 'Did you mean guard?'],
+    [{targets: {live: {guard: {branches: []}}}}, 'unknown key: targets.live.guard.branches', 'Did you mean branch?'],
+    [{targets: {live: {origin: 'x'}}}, 'has an unknown key: targets.live.origin', /^Known keys: check, guard, /],
+    [{targets: {live: {guard: {cleanTree: 'yes'}}}}, 'targets.live.guard.cleanTree must be true or false', /^Correct/],
+    [{targets: {live: {guard: {branch: ['']}}}}, 'targets.live.guard.branch.0 must not be empty', /^Correct/],
+    [{targets: {live: true}}, 'targets.live must be an object', /^Correct/],
+    [{targets: ['live']}, 'targets must be an object', /^Correct/],
+    [{guard: {branch: []}}, 'guard.branch must not be empty', /^Correct/],
+    [{api: []}, 'api must be an object', /^Correct/],
+    [{pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', /^Correct/],
+    [{ignore: 'a'}, 'ignore must be an array of strings', /^Correct/],
+    [{matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', /^Correct/],
+    [{rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be an HTTP status from 100 to 599', /^Correct/],
+    [{targetSlug: ''}, 'targetSlug must not be empty', /^Correct/],
+    [{message: ''}, 'message must not be empty', /^Correct/],
+  ])('refuses %j', async (config, message, suggestion) => {
     await write({'mycli.config.json': JSON.stringify(config)});
-    const expected = {code: 'ERR_CONFIG_INVALID', exitCode: 3, message: expect.stringContaining(message) as string};
-    await expect(load('.')).rejects.toMatchObject(suggestion ? {...expected, suggestions: [suggestion]} : expected);
+    await expect(load('.')).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      exitCode: 3,
+      message: expect.stringContaining(message) as string,
+      suggestions: [expect.stringMatching(suggestion)],
+    });
   });
 
   test('every wrong value is named in plain words', async () => {

@@ -5,7 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../../../src/settings/definitions.js';
 import type {SettingKey} from '../../../src/settings/definitions.js';
-import {judged, readings} from '../../../src/cli/settings/text.js';
+import {judged, readings, shownText} from '../../../src/cli/settings/text.js';
 import {isSecretName} from '../../../src/http/redact.js';
 import {runWarm} from '../warm-cli.js';
 
@@ -38,6 +38,7 @@ function valueOf(key: SettingKey, text: string): unknown {
   const {convert, schema: textSchema} = readings[syntax];
   const value = judged(textSchema ?? schema, convert([text]));
   if (syntax === 'backendOptions') return {[backends[0]]: value};
+  if (syntax === 'url') return shownText(syntax, String(value));
   return syntax === 'secret' ? '********' : value;
 }
 

@@ -29,29 +29,6 @@ async function explain(
   return {all, of: (name: string) => all.settings.find((setting) => setting.name === name)};
 }
 
-test('a setting shows its source and everything it overrode, highest precedence first', async () => {
-  const {of, all} = await explain({timeout: '1'}, {MYCLI_TIMEOUT: '2'}, {timeout: 3});
-  const configFile = join(directory, 'mycli.config.json');
-  expect(of('timeout')).toEqual({
-    name: 'timeout',
-    value: 1,
-    source: {kind: 'flag', name: '--timeout'},
-    overrode: [
-      {value: 2, source: {kind: 'environment', name: 'MYCLI_TIMEOUT'}},
-      {value: 3, source: {kind: 'config', name: configFile}},
-      {value: 600, source: {kind: 'default', name: 'default'}},
-    ],
-  });
-  expect(all.configFile).toBe(configFile);
-});
-
-test('a setting without a value is left out, and a default is shown', async () => {
-  const {of, all} = await explain({});
-  expect(of('projectSlug')).toBeUndefined();
-  expect(of('wait')).toMatchObject({value: false, source: {kind: 'default'}, overrode: []});
-  expect(all.configFile).toBeUndefined();
-});
-
 test('an overridden value that could not be used is told; one that counts is an error', async () => {
   const {of} = await explain({timeout: '1'}, {MYCLI_TIMEOUT: 'soon'}, {timeout: 3});
   expect(of('timeout')?.overrode).toMatchObject([
