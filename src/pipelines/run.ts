@@ -49,30 +49,9 @@ export async function runPipeline<Run extends PipelineRun>(run: Run, steps: read
       exitOnError: false,
     },
   );
-  for (const [index, {name, title}] of planned.entries()) {
+  for (const [index, step] of planned.entries()) {
     const task = list.tasks[index];
-    let startedAt = 0;
-    let summary: string | undefined;
-    const tell = (status: 'started' | 'done' | 'failed', more: {readonly summary?: string | undefined} = {}) => {
-      const {error} = run.failure ?? {};
-      const ended = status !== 'started' && {durationMs: Math.round(performance.now() - startedAt)};
-      const code = status === 'failed' && isRuntimeCliError(error) ? error.code : undefined;
-      onEvent?.({type: 'step', step: name, title, status, ...more, ...ended, ...(code !== undefined && {code})});
-    };
-    // In a log, the settings are below the outcome of the step.
-    if (name === 'resolve' && terminal?.interactive === false)
-      task?.on(ListrTaskEventType.CLOSED, () => {
-        if (task.isCompleted()) for (const line of terminal.settings) terminal.info(`  ${line}`);
-      });
-    task?.on(ListrTaskEventType.TITLE, (text) => (summary = text));
-    task?.on(ListrTaskEventType.STATE, (state) => {
-      if (state === ListrTaskState.STARTED) {
-        startedAt = performance.now();
-        tell('started');
-      }
-      if (state === ListrTaskState.COMPLETED) tell('done', {summary});
-      if (state === ListrTaskState.FAILED) tell('failed');
-    });
+    if (task !== undefined) follow(task, step, run);
   }
   await list.run();
   const left = planned.filter((_, index) => list.tasks[index]?.state === ListrTaskState.WAITING);
@@ -82,6 +61,9 @@ export async function runPipeline<Run extends PipelineRun>(run: Run, steps: read
   throw run.failure.error;
 }
 
+type PlannedTask<Run> = Listr<Run, ListrRendererFactory>['tasks'][number];
+
+/** A step as a task of listr2. */
 function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<Run, ListrRendererFactory> {
   const {name, title, enabled, task} = step;
   return {
@@ -102,6 +84,33 @@ function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<R
       }
     },
   };
+}
+
+/** Tells of the states of a task. */
+function follow<Run extends PipelineRun>(task: PlannedTask<Run>, {name, title}: Step<Run>, run: Run): void {
+  const {terminal, onEvent} = run.host;
+  let startedAt = 0;
+  let summary: string | undefined;
+  const durationMs = () => Math.round(performance.now() - startedAt);
+  task.on(ListrTaskEventType.TITLE, (text) => (summary = text));
+  task.on(ListrTaskEventType.STATE, (state) => {
+    const event = {type: 'step', step: name, title} as const;
+    if (state === ListrTaskState.STARTED) {
+      startedAt = performance.now();
+      onEvent?.({...event, status: 'started'});
+    } else if (state === ListrTaskState.COMPLETED) {
+      onEvent?.({...event, status: 'done', summary, durationMs: durationMs()});
+    } else if (state === ListrTaskState.FAILED) {
+      const error = run.failure?.error;
+      const code = isRuntimeCliError(error) ? error.code : undefined;
+      onEvent?.({...event, status: 'failed', durationMs: durationMs(), code});
+    }
+  });
+  // In a log, the settings are below the outcome of the step that chooses the backend.
+  if (name !== 'resolve' || terminal?.interactive !== false) return;
+  task.on(ListrTaskEventType.CLOSED, () => {
+    if (task.isCompleted()) for (const line of terminal.settings) terminal.info(`  ${line}`);
+  });
 }
 
 /**
