@@ -240,7 +240,6 @@ export type {
 } from './operations/inspect-bundle.js';
 export type {ArchiveContents, ArchiveLayoutOptions, BundleContents, ContentFile} from './operations/bundle-contents.js';
 export type {
-  OpenUploadState,
   PushPlace,
   PushRecord,
   PushRecords,

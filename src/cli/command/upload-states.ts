@@ -18,17 +18,18 @@ const parseUploadState = v.safeParser(v.object({version: v.literal(1), state: v.
  */
 export function uploadStateFiles(dataDirectory: string): UploadStates {
   const directory = join(dataDirectory, 'uploads');
+  const pathOf = (place: UploadPlace) => join(directory, `${digest(place)}.json`);
   return {
-    async open(place) {
+    async read(place) {
       await makePrivateDirectory(directory);
-      const path = join(directory, `${digest(place)}.json`);
       await removeOld(directory);
-      return {
-        read: () => readState(path),
-        write: (state) => replacePrivateFile(path, `${JSON.stringify({version: 1, place, state}, undefined, 2)}\n`),
-        remove: () => rm(path, {force: true}),
-      };
+      return readState(pathOf(place));
     },
+    async write(place, state) {
+      await makePrivateDirectory(directory);
+      await replacePrivateFile(pathOf(place), `${JSON.stringify({version: 1, place, state}, undefined, 2)}\n`);
+    },
+    remove: (place) => rm(pathOf(place), {force: true}),
   };
 }
 

@@ -38,21 +38,17 @@ export interface UploadPlace extends PushPlace {
   readonly sha256: string;
 }
 
-/** Keeps what plugins' backends need to resume an upload. If a method rejects, the push goes on without. */
+/**
+ * Keeps what plugins' backends need to resume an upload. If a method rejects, there is a warning, and the push goes on.
+ */
 export interface UploadStates {
-  /** Opens the state of an upload for one push. */
-  open(place: UploadPlace): Promise<OpenUploadState>;
-}
-
-/** The state of one upload, for one push. */
-export interface OpenUploadState {
   /** Resolves to what was last written, by this push or an earlier one; undefined if nothing is there. */
-  read(): Promise<unknown>;
+  read(place: UploadPlace): Promise<unknown>;
   /**
    * Replaces what is there.
    * @param state Plain JSON without secrets.
    */
-  write(state: unknown): Promise<void>;
+  write(place: UploadPlace, state: unknown): Promise<void>;
   /** Removes what is there, if anything. */
-  remove(): Promise<void>;
+  remove(place: UploadPlace): Promise<void>;
 }

@@ -20,15 +20,13 @@ import {
 } from '../../bundle/index.js';
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {asSentence, count} from '../../errors/sentence.js';
+import {count} from '../../errors/sentence.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import {reasonOf} from '../../errors/system-failure.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
-import type {OpenUploadState, UploadPlace, UploadStates} from './records.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
 import {guardFallback} from './guard-push.js';
 import {verifyLimits} from './limits.js';
@@ -311,20 +309,15 @@ async function resumable(
   const {uploadStates} = options;
   if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return upload(undefined);
   const place = {...placeOf(backend.name, options, host), sha256: content.bundle.sha256};
-  const open = await openState(uploadStates, place).catch((error: unknown) => {
-    context.logger.warn(asSentence(`If this upload is interrupted, it cannot be resumed: ${reasonOf(error)}`));
-    return undefined;
-  });
-  if (open === undefined) return upload(undefined);
-  const state = uploadStateOf(backend, open, {secrets, logger: context.logger});
+  const kept: UploadState = {
+    read: () => uploadStates.read(place),
+    write: (saved) => uploadStates.write(place, saved),
+    remove: () => uploadStates.remove(place),
+  };
+  const state = uploadStateOf(backend, kept, {secrets, logger: context.logger});
   const result = await upload(state);
   await state.remove();
   return result;
-}
-
-/** The states are the caller's, whose method may throw although it is typed to reject. */
-async function openState(states: UploadStates, place: UploadPlace): Promise<OpenUploadState> {
-  return states.open(place);
 }
 
 /** A strict server refuses patterns without a match. We warned about them, so the error explains the connection. */

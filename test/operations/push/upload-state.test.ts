@@ -15,15 +15,12 @@ function statesInMemory() {
   const kept = new Map<string, unknown>();
   const places: UploadPlace[] = [];
   const states: UploadStates = {
-    open(place) {
-      const key = JSON.stringify(place);
+    read(place) {
       places.push(place);
-      return Promise.resolve({
-        read: () => Promise.resolve(kept.get(key)),
-        write: (state) => Promise.resolve(void kept.set(key, state)),
-        remove: () => Promise.resolve(void kept.delete(key)),
-      });
+      return Promise.resolve(kept.get(JSON.stringify(place)));
     },
+    write: (place, state) => Promise.resolve(void kept.set(JSON.stringify(place), state)),
+    remove: (place) => Promise.resolve(void kept.delete(JSON.stringify(place))),
   };
   return {kept, places, states};
 }
@@ -137,30 +134,20 @@ test('a backend gets no state without states', async () => {
 });
 
 const broken = () => Promise.reject(new Error('the disk is full'));
-const working = {read: broken, write: broken, remove: () => Promise.resolve()};
+const thrown = (): never => {
+  throw new Error('the disk is full');
+};
 
 test.each([
-  ['opened', {open: broken}, ['If this upload is interrupted, it cannot be resumed: the disk is full.']],
-  [
-    'opened, without a promise',
-    {
-      open: (): never => {
-        throw new Error('the disk is full');
-      },
-    },
-    ['If this upload is interrupted, it cannot be resumed: the disk is full.'],
-  ],
-  [
-    'read or written',
-    {open: () => Promise.resolve(working)},
-    [
-      'The state of an earlier upload cannot be read, so the upload starts over: the disk is full.',
-      'If this upload is interrupted, it cannot be resumed: the disk is full.',
-    ],
-  ],
-])('a state that cannot be %s is a warning, and the push goes on', async (_what, states, warnings) => {
-  const {push, target, project} = await createPusher(states);
+  ['rejects', broken],
+  ['throws', thrown],
+])('a state whose place %s is a warning for each use, and the push goes on', async (_what, fails) => {
+  const {push, target, project} = await createPusher({read: fails, write: fails, remove: fails});
   target.use = async (state) => state?.write('saved');
   expect(await push()).toMatchObject({bundleId: 1});
-  expect(project.log.filter((line) => line.includes('upload'))).toEqual(warnings);
+  expect(project.log.filter((line) => line.includes('upload'))).toEqual([
+    'The state of an earlier upload cannot be read, so the upload starts over: the disk is full.',
+    'If this upload is interrupted, it cannot be resumed: the disk is full.',
+    'The state of the upload cannot be removed: the disk is full.',
+  ]);
 });
