@@ -239,13 +239,7 @@ export type {
   PatternMatches,
 } from './operations/inspect-bundle.js';
 export type {ArchiveContents, ArchiveLayoutOptions, BundleContents, ContentFile} from './operations/bundle-contents.js';
-export type {
-  PushPlace,
-  PushRecord,
-  PushRecords,
-  UploadPlace,
-  UploadStates,
-} from './operations/push/records.js';
+export type {PushPlace, PushRecord, PushRecords, UploadPlace, UploadStates} from './operations/push/records.js';
 export type {BundleSource, ReadSourceOptions} from './operations/bundle-source.js';
 export type {
   CategoryDiff,
