@@ -28,7 +28,8 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltIn
     },
     base64Json({value, lists, field, source}) {
       const start = piecesSegment(() => jsonUpTo(field, value, lists));
-      return body('application/json', [start, base64Segment(readable(source)), textSegment('"}')]);
+      const whole = {before: 0, total: source.size, counted: source.size};
+      return body('application/json', [start, base64Segment(readable(source)), textSegment('"}')], whole);
     },
     file(source, {contentType = 'application/octet-stream', start = 0, end = source.size - 1} = {}) {
       const isWhole = start === 0 && end === source.size - 1;
@@ -39,10 +40,14 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltIn
   };
 }
 
-/** What a body is a part of: how many bytes come before it, and how many there are in all. */
+/** What a body is a part of. */
 interface Whole {
+  /** Bytes before it. */
   readonly before: number;
+  /** Bytes in all. */
   readonly total: number;
+  /** As how many bytes it counts. @default its length */
+  readonly counted?: number;
 }
 
 function bodyOptions(
@@ -52,10 +57,10 @@ function bodyOptions(
   whole?: Whole,
 ): BodyOptions {
   const length = segments.reduce((sum, {size}) => sum + size, 0);
-  const {before, total} = whole ?? {before: 0, total: length};
+  const {before, total, counted = length}: Whole = whole ?? {before: 0, total: length};
   let last: UploadProgress | undefined;
   const report = (transferred: number, attempt: number) => {
-    last = {transferred: before + transferred, total, attempt};
+    last = {transferred: before + Math.floor((transferred / length) * counted), total, attempt};
     onProgress(last);
   };
   const createBody: CreateBody = async function* (attempt) {
@@ -71,7 +76,7 @@ function bodyOptions(
   };
   // The client calls it once the request has succeeded.
   const confirmBody = () => {
-    if (last !== undefined && last.transferred < before + length) report(length, last.attempt);
+    if (last !== undefined && last.transferred < before + counted) report(length, last.attempt);
   };
   return {
     headers: {'content-type': contentType, 'content-length': String(length)},

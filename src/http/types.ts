@@ -16,9 +16,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Progress of sending one body. A retry starts again at 0, with the next `attempt`. */
 export interface UploadProgress {
-  /** Bytes of the body passed to the connection. */
+  /** Bytes of the body passed to the connection; of one in base64, the bytes that were encoded. */
   readonly transferred: number;
-  /** Size of the whole body, in bytes. */
+  /** Size of the whole body, in bytes; of one in base64, that of its source. */
   readonly total: number;
   /** 1 for the first attempt. */
   readonly attempt: number;

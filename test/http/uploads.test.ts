@@ -127,6 +127,18 @@ describe('progress', () => {
     expect(events.map(({attempt}) => attempt)).toEqual(events.map(({attempt}) => attempt).sort());
   });
 
+  test('counts the bytes of a source, not those of its base64', async () => {
+    const server = await startRecordingServer(refuseFirst(0));
+    const {http} = await testClient();
+    const events: UploadProgress[] = [];
+    const bodies = createRequestBodies({onProgress: (event) => events.push(event)});
+    await http.post(server.origin, bodies.base64Json({value: {}, field: 'data', source: testSource(300_000)}));
+    expect(new Set(events.map(({total}) => total))).toEqual(new Set([300_000]));
+    expect(events.at(-1)?.transferred).toBe(300_000);
+    const growing = events.map(({transferred}) => transferred);
+    expect(growing).toEqual(growing.toSorted((a, b) => a - b));
+  });
+
   test('ends at the total when the server did not want to read everything', async () => {
     const server = await startServer((_, response) => sendJson(response, 201, {}));
     const {http} = await testClient();

@@ -97,7 +97,10 @@ function unreadableError(file: PlannedFile, error: unknown): unknown {
   if (code === 'ENOENT' || code === 'ENOTDIR') return changedError(file, 'it disappeared', error);
   if (code === 'ELOOP') return changedError(file, 'it became a symbolic link', error);
   return createError('ERR_FILE_CHANGED', asSentence(`${showPath(file.source)} cannot be read: ${reasonOf(error)}`), {
-    suggestions: ['Make the file readable, or exclude it with --ignore PATTERN.'],
+    suggestions:
+      code === 'EMFILE' || code === 'ENFILE'
+        ? ['Close other programs, or allow more open files with ulimit -n.']
+        : ['Make the file readable, or exclude it with --ignore PATTERN.'],
     cause: error,
   });
 }

@@ -107,7 +107,10 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     userAgent: config.userAgent,
     temporary,
     now: () => new Date(),
-    noteChange: (title) => (session.changing = title),
+    noteChange(title) {
+      session.changing = title;
+      session.hasChanged = true;
+    },
     noteWrite: (write) => (session.write = write),
     noteEndedWrite(write) {
       session.endedWrites.push(write);

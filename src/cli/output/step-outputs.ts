@@ -193,7 +193,9 @@ function factsOfDocument(document: JsonDocument): StepFacts {
 
 /** The facts that are known despite a failure, from the details of the error. */
 function factsOfError(error: unknown): StepFacts {
-  const details = (isRuntimeCliError(error) ? error.details : undefined) ?? {};
+  // What was refused as an input is no outcome.
+  if (!isRuntimeCliError(error) || error.code === 'ERR_OPTION_INVALID') return {};
+  const {details = {}} = error;
   const {deployment} = details;
   const fromDeployment = isRecord(deployment) ? deployment['deploymentId'] : undefined;
   return factsOfDocument({...details, deploymentId: details['deploymentId'] ?? fromDeployment});

@@ -173,11 +173,21 @@ function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
   if (ended === undefined) return fail(session, signal.aborted ? error : endedWhileChanging(session, error));
   if ('error' in ended) return fail(session, ended.error);
-  if (isRuntimeCliError(error) && error.code === 'ERR_OUTPUT') return fail(session, error);
+  if (isRuntimeCliError(error) && error.code === 'ERR_OUTPUT')
+    return session.hasChanged ? succeedUnheard(session, error) : fail(session, error);
   if (!signal.aborted)
     output.warn(`The command had already finished when this happened: ${reportError(error).message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : succeed(session);
+}
+
+/** Nobody read the result of what was changed. A script that took that for a failure would do it again. */
+function succeedUnheard(session: Session, error: unknown): 0 {
+  const {ended, output} = session;
+  const {bundleId} = (ended !== undefined && 'document' in ended ? ended.document : undefined) ?? {};
+  const bundle = typeof bundleId === 'string' || typeof bundleId === 'number' ? `: bundle ${bundleId}` : '';
+  output.warn(`${reportError(error).message} The command succeeded${bundle}.`);
+  return succeed(session);
 }
 
 /** Returns the exit code. */

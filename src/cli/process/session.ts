@@ -43,6 +43,8 @@ export interface Session {
   readonly cleanups: Promise<void>[];
   /** The title of the step that is changing something on a server. */
   changing?: string | undefined;
+  /** Whether the command has changed, or may have changed, something on a server. */
+  hasChanged?: boolean | undefined;
   /** The change that plugins have allowed our command to make. */
   write?: AllowedWrite | undefined;
   /** The changes before it, whose outcome stands. */

@@ -1,4 +1,4 @@
-import {rm, writeFile} from 'node:fs/promises';
+import {open, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {MycliConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
@@ -33,7 +33,15 @@ export async function writeConfig(directory: string, config: MycliConfig, force:
   try {
     if (force) await rm(path, {force: true});
     // Never overwrites a file, or follows a link, that appeared in the meantime.
-    await writeFile(path, configSource(config), {flag: 'wx'});
+    const file = await open(path, 'wx');
+    try {
+      await file.writeFile(configSource(config));
+    } catch (error) {
+      await rm(path, {force: true});
+      throw error;
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if (systemCode(error) === 'EEXIST') throw existingError(path);
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});

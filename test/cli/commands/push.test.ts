@@ -1,5 +1,6 @@
 import {execFile} from 'node:child_process';
 import {once} from 'node:events';
+import {existsSync} from 'node:fs';
 import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -232,6 +233,17 @@ describe('bundle:push', () => {
     expect(runtime.requests).toEqual([]);
   });
 });
+
+test.runIf(existsSync('/dev/full'))(
+  'a push whose result cannot be written has succeeded, and names its bundle',
+  async () => {
+    await startRuntime();
+    const script = '"$0" "$1" bundle:push --target staging --wait > /dev/full';
+    const options = {cwd: project, env: {PATH: process.env['PATH'], ...environment()}};
+    const {stderr} = await promisify(execFile)('bash', ['-c', script, process.execPath, binary], options);
+    expect(stderr).toMatch(/stdout cannot be written: .*\. The command succeeded: bundle 1\./);
+  },
+);
 
 describe('a prebuilt archive', () => {
   test('is built with a manifest, pushed as it is, and refused when it was changed', async () => {
