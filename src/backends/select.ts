@@ -44,6 +44,8 @@ export interface BackendSelection {
   readonly reason: string;
   /** Why `auto` already passed over a configured Api backend, for a warning. */
   readonly fellBack?: string | undefined;
+  /** Why it could not serve; only for a preview. */
+  readonly unconfigured?: string | undefined;
   /** Set when `auto` chose Api and legacy credentials exist. */
   readonly fallback?: 'legacy' | undefined;
 }

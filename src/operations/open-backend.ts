@@ -59,6 +59,7 @@ export function verifySlugs(options: {readonly projectSlug: string; readonly tar
 
 /**
  * Chooses the backend that serves a call, without touching the network.
+ * @param previews whether it is only told: it need not be configured then
  * @throws RuntimeCliError when it is unknown, is not configured or lacks one of `capabilities`.
  */
 export async function chooseBackend(
@@ -66,6 +67,7 @@ export async function chooseBackend(
   options: BackendCallOptions,
   capabilities: readonly BackendCapability[],
   host: Host,
+  {previews = false}: {readonly previews?: boolean} = {},
 ): Promise<BackendSelection> {
   const selection: BackendSelection =
     preference === 'auto' ? await chooseAutomatically(options, host) : {backend: preference, reason: 'as configured'};
@@ -78,7 +80,9 @@ export async function chooseBackend(
   }
   if (selection.backend === 'api' && (await missingFor('api', withoutSlugs(options), host)).length === 0)
     throw unfitForApi(missing);
-  throw notConfigured(backend, missing, options, host.env);
+  const error = notConfigured(backend, missing, options, host.env);
+  if (previews) return {...selection, unconfigured: error.message};
+  throw error;
 }
 
 /**

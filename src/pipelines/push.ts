@@ -45,6 +45,8 @@ interface PushRun extends FollowedRun {
   uploaded?: UploadedPush;
   deployed?: DeployedPush;
   result?: PushResult;
+  /** Whether the push is only told, not made. */
+  readonly previews?: boolean;
 }
 
 /**
@@ -94,7 +96,7 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
   const options = withFollowUps(given);
   const {targetSlug = '', ifChanged = false} = options;
   refuseUnsafe({...options, operation: 'push'}, host);
-  const run: PushRun = {host, options, watch: undefined};
+  const run: PushRun = {host, options, watch: undefined, previews: true};
   const guarded = isGuarded(options);
   if (guarded) await runPipeline(run, [resolveStep, guardStep(targetSlug)]);
   const compares = ifChanged ? undefined : false;
@@ -121,8 +123,10 @@ const resolveStep: Step<PushRun> = {
   name: 'resolve',
   title: 'Resolve the backend',
   task: async (run, report) => {
-    const route = await routePush(run.options, run.host);
+    const route = await routePush(run.options, run.host, {previews: run.previews === true});
     run.route = route;
+    const {unconfigured} = route.selection;
+    if (unconfigured !== undefined) report.warn([unconfigured]);
     report.title = `Backend: ${route.selection.backend} (${route.selection.reason}), format ${route.format}`;
   },
 };

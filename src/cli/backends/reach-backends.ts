@@ -26,6 +26,8 @@ interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, '
   readonly needs: readonly Needed[];
   /** Whether it also requires a build. @default false */
   readonly builds?: boolean | undefined;
+  /** Whether it asks nothing of the backend, so that it needs no credentials. @default false */
+  readonly previews?: boolean | undefined;
   /** What else it lacks. @default nothing */
   readonly lacks?: readonly Missing[] | undefined;
   /** Whether it changes something there, so that it shows the destination and its source. @default false */
@@ -53,7 +55,7 @@ interface ReachedBackends<Needed extends SettingKey> {
 export async function reachBackends<Needed extends SettingKey>(
   reach: BackendReach<Needed>,
 ): Promise<ReachedBackends<Needed>> {
-  const {context, settings, config, flags, needs, builds = false, lacks = [], writes = false} = reach;
+  const {context, settings, config, flags, needs, builds = false, previews = false, lacks = [], writes = false} = reach;
   const incomplete = incompleteApi({
     preference: settings.runtimeBackend.value,
     isSet: (key) => settings[key] !== undefined,
@@ -62,7 +64,7 @@ export async function reachBackends<Needed extends SettingKey>(
   refuseUnusedOptions(settings, flags);
   const {secrets, ...connection} = resolveConnection(context, settings);
   const missing = [...missingSettings(settings, needs), ...lacks];
-  const noBackend = incomplete ?? unconfigured(connection, context.env);
+  const noBackend = incomplete ?? (previews ? undefined : unconfigured(connection, context.env));
   requireTogether([
     ...missing,
     ...(builds ? await missingBuild(settings.buildDirectory.value, context.cwd) : []),

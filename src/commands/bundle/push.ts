@@ -96,6 +96,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       writes: true,
       needs: ['projectSlug'],
       builds: archive === undefined,
+      previews: dryRun,
       lacks: noTarget === undefined ? [] : [{what: 'target', error: noTarget}],
     });
     const {projectSlug} = values;

@@ -64,9 +64,14 @@ export type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
 
 /**
  * Verifies the options of a push and chooses its backend. Reports all invalid options at once, and sends nothing.
+ * @param previews whether the push is not made, so that missing credentials are only a warning
  * @throws RuntimeCliError for invalid options, and for a backend that is not configured or lacks a capability.
  */
-export async function routePush(options: PushRuntimeBundleBackendOptions, host: Host): Promise<PushRoute> {
+export async function routePush(
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+  {previews}: {readonly previews: boolean},
+): Promise<PushRoute> {
   options.signal?.throwIfAborted();
   const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
   rejectProblems([
@@ -77,12 +82,13 @@ export async function routePush(options: PushRuntimeBundleBackendOptions, host: 
   ]);
   const deploys = options.targetSlug !== undefined;
   const capabilities = deploys ? (['deploy', ...followUpCapabilities(options)] as const) : [];
-  const selection = await chooseBackend(options.preference, options, capabilities, host);
+  const selection = await chooseBackend(options.preference, options, capabilities, host, {previews});
   const format = await formatOf(selection.backend, options, host);
   await callBack(() => options.onFormat?.(format));
   // `chooseBackend` has already reported it.
   const warnings = selection.fellBack === undefined ? [] : [fallbackWarning(selection.fellBack)];
-  return {selection, format, warnings};
+  const {unconfigured} = selection;
+  return {selection, format, warnings: unconfigured === undefined ? warnings : [...warnings, unconfigured]};
 }
 
 /**

@@ -245,6 +245,17 @@ test.runIf(existsSync('/dev/full'))(
   },
 );
 
+test('a dry run needs no credentials, and says which a push needs', async () => {
+  await startRuntime();
+  const none = {MYCLI_API_KEY: '', MYCLI_CLIENT_SECRET: '', MYCLI_CLIENT_ID: '', MYCLI_API_ORIGIN: ''};
+  const args = ['bundle:push', '--dry-run', '--runtime-backend', 'legacy', '--json'];
+  const {code, stdout, stderr} = await mycli(args, none);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({dryRun: true});
+  expect(stderr).toContain('The legacy backend is not configured: missing --api-key');
+  expect(runtime.requests).toEqual([]);
+});
+
 describe('a prebuilt archive', () => {
   test('is built with a manifest, pushed as it is, and refused when it was changed', async () => {
     await startRuntime();

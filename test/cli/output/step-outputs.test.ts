@@ -165,6 +165,15 @@ describe('a push in GitHub Actions', () => {
     expect(await step(['bundle:push', '--dry-run'], env)).toMatchObject({code: 0, rawOutputs: '', summary: ''});
   });
 
+  test('an ID that is refused as an input is no output', async () => {
+    const env = await startRuntime();
+    const args = ['bundle:deploy', 'abc', '-t', 'staging', '--runtime-backend', 'legacy'];
+    await writeFile(join(root, 'output'), '');
+    const ended = await step(args, {...env, MYCLI_API_KEY: 'key', MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:1'});
+    expect(ended).toMatchObject({code: 3, rawOutputs: ''});
+    expect(ended.stderr).toContain('"abc" is not a bundle ID');
+  });
+
   test('a deployment tells its outputs too', async () => {
     const env = await startRuntime();
     await runWarm(['bundle:push', '-p', 'shop'], {cwd: project, env});
