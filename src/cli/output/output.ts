@@ -268,11 +268,6 @@ export class Output implements Logger {
     return this.#redact(sanitize(text));
   }
 
-  /** The lines of a text on a terminal this wide. */
-  wrap(text: string, width: number, indent: string): readonly string[] {
-    return wrapSentence(text, width, indent);
-  }
-
   /** Text for users, not for programs. */
   #told(text: string): string {
     return this.clean(shortenCommands(text, this.#hints));
