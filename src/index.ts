@@ -163,7 +163,12 @@ export const getProjectStatus = libraryCall(read.getProjectStatus);
 function libraryCall<Options extends Pick<CommonOptions, 'onEvent' | 'signal'>, Result>(
   operation: (options: Options, host: PipelineHost) => Promise<Result>,
 ): (options: Options) => Promise<Result> {
-  return (options) => withEvents(options, processHost(), (host) => operation(options, host));
+  return (options) => withEvents(options, processHost(), (host) => operation(withOwnSignal(options), host));
+}
+
+/** Many calls may share a signal: each listens to one of its own, so that Node does not warn of a leak. */
+function withOwnSignal<Options extends Pick<CommonOptions, 'signal'>>(options: Options): Options {
+  return options.signal === undefined ? options : {...options, signal: AbortSignal.any([options.signal])};
 }
 
 /** What library calls use of the process, looked up at each call. */

@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {closedPort} from './http/with-server.js';
 
 /** A request that a recording server has read whole. */
 export interface RecordedRequest {
@@ -72,4 +73,9 @@ export async function startRecordingServer(handler: Handler): Promise<RecordingS
       await once(server, 'close');
     },
   };
+}
+
+/** An address where nobody listens. */
+export async function closedOrigin(): Promise<string> {
+  return `http://127.0.0.1:${await closedPort()}`;
 }

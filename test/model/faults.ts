@@ -38,6 +38,8 @@ const json = 'content-type: application/json\r\n';
 
 function endsOf(status: number): Ends {
   if (status === 401 || status === 403) return [4, 4];
+  // What a gateway says when it does not know whether the service did the work.
+  if (status === 408 || status === 502 || status === 504) return [7, 10];
   return status === 429 ? [5, 5] : invalid;
 }
 
@@ -142,7 +144,7 @@ export const faults: readonly Fault[] = [
   odd('9 MB of JSON', ({body}) => ({body: ' '.repeat(9_000_000) + String(body)})),
   odd('JSON as plain text', () => ({type: 'text/plain'}), fine),
   member('IDs that are null', ids, '"id":null'),
-  member('IDs that are too large', ids, '"bundleId":9007199254740993,"id":9007199254740993,"deploymentId":"../x"'),
+  member('IDs that are too large', ids, '"bundleId":9007199254740993,"id":9007199254740993,"deploymentId":".."'),
   member('IDs that are fractions', ids, '"bundleId":1.5,"id":1.5,"bundle_id":1.5,"deploymentId":1.5'),
   member('a status that nobody knows', /"status":("[^"]*"|\d+)/g, '"status":"reticulating"'),
   member(
@@ -173,7 +175,7 @@ export const faults: readonly Fault[] = [
   noise('another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
   noise('a chunk of no size', `${ok}${json}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`),
   noise('a head of a megabyte', `${ok}x-long: ${'x'.repeat(1_000_000)}`),
-  noise('a status below 100', 'HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'),
+  {...noise('a status below 100', 'HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'), ends: invalid},
   {...cut('a slow answer', true, fine, (right) => ({bytes: encode(right), then: 'keep', after: 30})), retried: true},
   {
     ...cut('an answer, then a reset', true, fine, (right) => ({bytes: encode(right), then: 'reset', after: 0})),

@@ -7,9 +7,6 @@ import type {StoredDeployment} from './store.js';
 
 /** A definite rejection of an upload before it was executed; nothing else makes `auto` go to legacy. */
 const fallsBackOn = [400, 401, 403, 404, 405, 406, 415];
-/** What a gateway says when it does not know whether the service did the work. */
-const gatewayStatuses = [408, 502, 504];
-
 /** What a run has done to the services. */
 interface Outcome {
   readonly bundles: readonly Seen[];
@@ -155,10 +152,14 @@ function errorProblems(run: Run, outcome: Outcome): readonly string[] {
       `it ended with ${exitCode}, and ${lost.map(({line}) => line).join()} was carried out`,
     );
     if (exitCode === 7) claim(/check|may have/i.test(text), `it does not say that it may have been done: ${text}`);
-    const {fault} = lost.at(-1) ?? {};
-    const isGateway = fault?.status !== undefined && gatewayStatuses.includes(fault.status);
-    if (isGateway && service.seen.at(-1) === lost.at(-1))
-      claim([10, 14].includes(exitCode), `${fault.name} to a write ended with ${exitCode}`);
+  }
+  const faulty = service.seen.filter(({fault}) => fault);
+  const [one] = faulty;
+  if (faulty.length === 1 && one?.fault && aborted === undefined && operation.ends === undefined) {
+    const [read, write] = one.fault.ends;
+    const codes = isWrite(one.name) ? [write, ...(one.fault.effect ? [] : [6])] : [read];
+    if (isWrite(one.name) || operation.kind === 'read')
+      claim(codes.includes(exitCode), `it ended with ${exitCode} instead of ${codes.join(' or ')}: ${text}`);
   }
   if (exitCode === 12) claim(atEnd === before, `it says that it was rolled back, and the target runs ${String(atEnd)}`);
   if (exitCode === 14)
@@ -168,7 +169,7 @@ function errorProblems(run: Run, outcome: Outcome): readonly string[] {
     );
   const uploaded = service.seen.findLast(({name}) => name === 'upload');
   const acknowledged = uploaded?.answered ? uploaded.bundle : undefined;
-  if (acknowledged !== undefined)
+  if (acknowledged !== undefined && !isTwice(operation))
     claim(
       error.details?.['bundleId'] === acknowledged,
       `the error after the upload of ${acknowledged} does not name it: ${inspect(error.details)}`,
@@ -190,11 +191,14 @@ function deletionProblems({service, operation}: Run, {message}: RuntimeCliError)
   });
 }
 
+/** Two pushes, the second one only if something has changed. */
+const isTwice = ({name}: Run['operation']) => name === 'push twice, if changed';
+
 /** Nothing is done twice, and nothing that was not asked for. */
 function countProblems({operation, service}: Run, {bundles, deployments}: Outcome): readonly string[] {
   const {kind, target, ends} = operation;
   const {api, legacy, seen} = service;
-  const most = kind !== 'push' ? 0 : operation.name.startsWith('push twice') ? 2 : 1;
+  const most = kind !== 'push' ? 0 : isTwice(operation) ? 2 : 1;
   const mostDeployments = target === undefined ? 0 : ends === 12 ? 2 : 1;
   const missing = [...api.firstBundles, ...legacy.firstBundles].filter(
     (id) => !api.bundles.has(id) && !legacy.bundles.has(id),
@@ -242,7 +246,7 @@ function textsOf(value: unknown): readonly string[] {
 
 /** The events tell the same as the call, without a gap. */
 function eventProblems({events, ended, error, operation}: Run): readonly string[] {
-  if (ended === 'hung' || operation.name === 'push twice, if changed' || operation.kind === 'read') return [];
+  if (ended === 'hung' || isTwice(operation) || operation.kind === 'read') return [];
   const last = events.at(-1);
   const status = last?.type === 'outcome' ? last.status : 'none';
   const code = last?.type === 'outcome' && last.status !== 'success' ? last.error.code : undefined;

@@ -93,10 +93,10 @@ export class Store {
         if (/\/builds\/./.test(path) && this.isBusy(target)) return {answer: refusal(409)};
         const bundle = this.addBundle(/name="message"\r\n\r\n(.*)\r\n/.exec(body.toString('latin1'))?.[1] ?? 'v1');
         const combined = /\/builds\/./.test(path) ? {deployment: this.addDeployment(target, bundle)} : {};
-        const sent = isApi
-          ? {bundleId: bundle}
-          : {id: bundle, bundle_id: bundle, message: 'm', url: `${origin}/site/${target}`};
-        return {answer: json(path.includes('/builds/') ? 200 : 201, sent), effect: {bundle, ...combined}};
+        const isV1 = path.includes('/builds/');
+        const v1 = {bundle_id: bundle, message: 'm', url: `${origin}/site/${target}`};
+        const sent = isV1 ? v1 : isApi ? {bundleId: bundle} : {id: bundle};
+        return {answer: json(isV1 ? 200 : 201, sent), effect: {bundle, ...combined}};
       }
       case 'deploy': {
         const {bundleId, bundle_id: legacyId = bundleId} = JSON.parse(body.toString()) as Record<string, number>;
@@ -107,7 +107,7 @@ export class Store {
       }
       case 'delete':
         if (!this.bundles.delete(id)) return {answer: refusal(404)};
-        return {answer: {status: 204, body: ''}, effect: {deleted: id}};
+        return {answer: {status: 202, body: ''}, effect: {deleted: id}};
       case 'list':
         return {
           answer: this.page(

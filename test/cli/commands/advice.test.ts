@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
-import {closedOrigin} from '../../faults/fault-server.js';
+import {closedOrigin} from '../../recording-server.js';
 import {createPluginBench} from '../with-plugins.js';
 import {binary, start, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';

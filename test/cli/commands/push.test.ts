@@ -8,7 +8,7 @@ import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import type {PushResult} from '../../../src/operations/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
-import {closedOrigin} from '../../faults/fault-server.js';
+import {closedOrigin} from '../../recording-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {binary, start, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';

@@ -10,7 +10,7 @@ import {TemporaryDirectories} from '../../../src/cli/process/session.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {createError} from '../../../src/errors/index.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
-import {closedOrigin} from '../../faults/fault-server.js';
+import {closedOrigin} from '../../recording-server.js';
 
 const key = 'canary-api-key-91fe';
 

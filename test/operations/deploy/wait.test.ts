@@ -215,13 +215,6 @@ describe('waiting on the Api backend', () => {
     expect(seen).toEqual([0, 40, 100]);
   });
 
-  test('lost looks are repeated', async () => {
-    const lost: Reply = {status: 503, body: {detail: 'busy'}};
-    await using server = await startRecordingServer(apiTarget([lost, lost, lost, lost, state('finished')]));
-    await using project = await createProject();
-    await expect(deployBundle(apiOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
-  });
-
   test.each<[string, Reply]>([
     ['404', {status: 404, body: {}}],
     ['408', {status: 408, body: {}}],
@@ -245,15 +238,6 @@ describe('waiting on the Api backend', () => {
     await using project = await createProject();
     const deploy = deployBundle({...apiOptions(server), wait: false}, project.host);
     await expect(deploy).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED', exitCode: 8});
-  });
-
-  test('a state that cannot be read any more is unknown: exit code 10', async () => {
-    await using server = await startRecordingServer(apiTarget([{status: 503, body: {detail: 'busy'}}]));
-    await using project = await createProject();
-    await expect(deployBundle(apiOptions(server), project.host)).rejects.toMatchObject({
-      code: 'ERR_OUTCOME_UNKNOWN',
-      exitCode: 10,
-    });
   });
 
   test('an answer that refuses the look decides, and the error says how to look otherwise', async () => {

@@ -1,4 +1,0 @@
-import {apiRequests} from './requests.js';
-import {testMatrix} from './test-matrix.js';
-
-testMatrix(apiRequests);

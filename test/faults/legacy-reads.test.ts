@@ -1,4 +1,0 @@
-import {legacyReads} from './requests.js';
-import {testMatrix} from './test-matrix.js';
-
-testMatrix(legacyReads);

@@ -1,4 +1,0 @@
-import {legacyWrites} from './requests.js';
-import {testMatrix} from './test-matrix.js';
-
-testMatrix(legacyWrites);
