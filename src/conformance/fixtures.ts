@@ -199,7 +199,8 @@ async function pack(
     env: {},
     now: () => new Date(),
     compressionLevel: 0,
-    message: `Conformance bundle ${String(number)}`,
+    // No Latin-1, which is all that HTTP headers take.
+    message: `Conformance bundle ${String(number)}: „Größe“ 日本語 🚀`,
     ...(format === 'v1' && {projectSlug}),
   });
   const bundle = await writeBundle(plan, {path: path.join(cwd, 'archive')});

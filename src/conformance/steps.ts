@@ -75,7 +75,7 @@ export async function requestDeployment(
 ): Promise<DeployResult> {
   const {targetSlug = subject.targetSlug, signal} = options;
   const member = memberOf(subject, 'deploy');
-  const request = subject.given({bundleId, targetSlug}, 'the request');
+  const request = subject.given({bundleId: typed(subject, bundleId), targetSlug}, 'the request');
   return subject.call('deploying', (context) => member(request, context), {targetSlug, signal});
 }
 
@@ -92,7 +92,7 @@ export async function promote(
 ): Promise<DeploymentRef> {
   const [from, to] = [subject.targetSlug, otherTarget(subject)];
   const member = memberOf(subject, 'promote');
-  const request = subject.given({bundleId, from, to}, 'the request');
+  const request = subject.given({bundleId: typed(subject, bundleId), from, to}, 'the request');
   const call = (context: BuiltInContext) => member(request, context);
   return (await subject.call('promoting', call, {targetSlug: to, signal})).deployment;
 }
@@ -213,8 +213,13 @@ export async function readLog(
 /** Downloads a bundle into `writeTo`. */
 export async function download(subject: Subject, request: DownloadRequest, signal?: AbortSignal): Promise<void> {
   const member = memberOf(subject, 'download');
-  const given = subject.given(request, 'the request');
+  const given = subject.given({...request, bundleId: typed(subject, request.bundleId)}, 'the request');
   await subject.call('downloading', (context) => member(given, context), {signal});
+}
+
+/** An ID as the host passes it on: users type text. */
+function typed({backend}: Subject, bundleId: BundleId): BundleId {
+  return backend.bundleIds === 'number' ? bundleId : String(bundleId);
 }
 
 /** Deletes a bundle. */
@@ -224,7 +229,7 @@ export async function deleteBundle(
   {signal}: Pick<CallOptions, 'signal'> = {},
 ): Promise<void> {
   const member = memberOf(subject, 'deleteBundle');
-  const given = subject.given({bundleId}, 'the request');
+  const given = subject.given({bundleId: typed(subject, bundleId)}, 'the request');
   await subject.call('deleting', (context) => member(given, context), {signal});
 }
 

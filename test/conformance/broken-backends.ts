@@ -808,6 +808,53 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {...state, status: state.status === 'finished' ? state.status : ('in_progress' as const)};
     },
   })),
+  broken(
+    'lists failed deployments as finished',
+    ['history: a deployment that failed is not listed as finished'],
+    (good) => ({
+      listDeployments: (request, context) =>
+        changeItems(good.listDeployments(request, context), {status: () => 'finished' as const}),
+    }),
+  ),
+  broken('keeps one history for all projects', ['history: each project has its own'], (good) => ({
+    upload: (bundle, context) => good.upload(bundle, {...context, projectSlug: 'all'}),
+    deploy: (request, context) => good.deploy(request, {...context, projectSlug: 'all'}),
+    getDeployment: (ref, context) => good.getDeployment(ref, {...context, projectSlug: 'all'}),
+    listDeployments: (request, context) => good.listDeployments(request, {...context, projectSlug: 'all'}),
+  })),
+  broken('checks the newest deployment', ['wait: each deployment has its own status'], (good) => ({
+    getDeployment: async (deployment, context) => {
+      const of = {limit: 1, offset: 0, targetSlug: String(deployment['targetSlug'])};
+      const [newest] = (await good.listDeployments(of, context)).items;
+      return good.getDeployment(newest?.deployment ?? deployment, context);
+    },
+  })),
+  broken('deletes every bundle with the same message', ['delete: a bundle with the same content stays'], (good) => ({
+    deleteBundle: async ({bundleId}, context) => {
+      const {items} = await good.listBundles({limit: 100, offset: 0}, context);
+      const {message} = items.find((item) => item.bundleId === bundleId) ?? {};
+      const same = items.filter((item) => item.message === message).map((item) => item.bundleId);
+      for (const id of message === undefined ? [bundleId] : same) await good.deleteBundle({bundleId: id}, context);
+    },
+  })),
+  broken('keeps only the ASCII of a message', ['list: the message is that of the bundle'], (good) => ({
+    upload: (bundle, context) =>
+      good.upload({...bundle, message: bundle.message.replaceAll(/\P{ASCII}/gu, '?')}, context),
+  })),
+  broken('returns IDs as numbers, and only takes numbers', [downloaded], (good) => {
+    const ids: BundleId[] = [];
+    return {
+      upload: async (bundle, context) => {
+        const {bundleId, raw} = await good.upload(bundle, context);
+        return {bundleId: ids.push(bundleId), raw};
+      },
+      download: ({bundleId, ...request}, context) =>
+        good.download(
+          {...request, bundleId: typeof bundleId === 'number' ? (ids[bundleId - 1] ?? '') : 'none'},
+          context,
+        ),
+    };
+  }),
   broken('prints to the console', ['nothing is printed'], (good) => ({
     listBundles: async (range, context) => {
       const list = await good.listBundles(range, context);

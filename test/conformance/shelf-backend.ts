@@ -37,7 +37,12 @@ export function createShelfBackend() {
       const {headers, context: body} = context.bodies.file(bundle);
       const answer = await context.http
         .post(urlOf(context, 'bundles'), {
-          headers: {...headers, ...authorized(context), ...sealed(context), 'x-message': bundle.message},
+          headers: {
+            ...headers,
+            ...authorized(context),
+            ...sealed(context),
+            'x-message': encodeURIComponent(bundle.message),
+          },
           context: body,
         })
         .json<{id: string; receipt?: string}>();
@@ -61,11 +66,10 @@ export function createShelfBackend() {
     async listDeployments({targetSlug, limit, offset}, context) {
       const raw = await context
         .http(urlOf(context, 'targets', targetSlug), {headers: authorized(context)})
-        .json<{id: string; bundleId: string; createdAt: string}[]>();
-      const items = raw.map(({id, bundleId, createdAt}) => ({
+        .json<{id: string; bundleId: string; createdAt: string; status: 'finished' | 'failed'}[]>();
+      const items = raw.map(({id, bundleId, createdAt, status}) => ({
         deployment: {deploymentId: id, targetSlug},
-        ...{bundleId, createdAt},
-        status: 'finished' as const,
+        ...{bundleId, createdAt, status},
       }));
       return {items: items.slice(offset, offset + limit), total: raw.length, raw};
     },

@@ -51,7 +51,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     if (kind === 'bundles' && method === 'POST') {
       const id = `${prefix}-${String((ids += 1))}`;
       const createdAt = new Date().toISOString();
-      const bundle = {id, message: String(headers['x-message']), createdAt, bytes: body};
+      const bundle = {id, message: decodeURIComponent(String(headers['x-message'])), createdAt, bytes: body};
       bundles.set(project, [bundle, ...shelf]);
       if (headers['x-seal'] !== shelfSeal) return {status: 201, body: {id: bundle.id}};
       const receipt = `canary-receipt-${bundle.id}`;
@@ -99,7 +99,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       deployments.set(target, [deployment, ...history]);
       return {status: 202, body: {id: deployment.id}};
     }
-    if (id === undefined) return {status: 200, body: history};
+    if (id === undefined) return {status: 200, body: history.map(({end, ...row}) => ({...row, status: end}))};
     const deployment = history.find((one) => one.id === id);
     if (!deployment) return {status: 404, body: {detail: 'no such deployment'}};
     if (kind === 'logs') {

@@ -333,6 +333,18 @@ export const deleteChecks: readonly Check[] = [
     },
   },
   {
+    name: 'delete: a bundle with the same content stays',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundle = await subject.makeBundle();
+      const [keptId, unwantedId] = [await subject.upload(bundle), await subject.upload(bundle)];
+      // A service may store equal archives once.
+      if (keptId === unwantedId) return;
+      await deleteBundle(subject, unwantedId);
+      await subject.assertArrived(bundle, keptId);
+    },
+  },
+  {
     name: 'delete: an unknown bundle is refused with a code',
     async run(scope) {
       const subject = await scope.open();

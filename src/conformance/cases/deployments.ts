@@ -223,6 +223,21 @@ export const referenceChecks: readonly Check[] = [
     },
   },
   {
+    name: 'wait: each deployment has its own status',
+    async run(scope) {
+      const subject = await scope.open();
+      const fail = offered(subject.service, 'failDeployments');
+      const {deployment: good} = await pushToTarget(subject);
+      await waitUntilFinished(subject, good);
+      await fail();
+      await subject.nextInstant();
+      const {deployment: bad} = await pushToTarget(subject);
+      await eventually(subject, async () => (await checkDeployment(subject, bad)).status === 'failed');
+      const {status} = await checkDeployment(subject, good);
+      assert.equal(status, 'finished', `A later deployment failed, and now the earlier one is "${status}".`);
+    },
+  },
+  {
     name: 'wait: an unknown deployment is refused with a code',
     async run(scope) {
       const subject = await scope.open();

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type {Bundle, BundleId, ListRange, ListResult} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
-import {NotTried, type Check} from '../check.js';
+import {NotTried, offered, type CaseScope, type Check} from '../check.js';
 import {plainJsonProblem} from '../observations.js';
 import {
+  checkDeployment,
   eventually,
   everything,
   fromJson,
@@ -42,11 +43,7 @@ export const listChecks: readonly Check[] = [
     name: 'list: each project has its own',
     async run(scope) {
       const subject = await scope.open();
-      const {service, relay, projectSlug} = subject;
-      if (service.projectSlug !== undefined) {
-        throw new NotTried('The service of the fixtures has a projectSlug, so there is no other project.');
-      }
-      const other = scope.reopen({service, relay, projectSlug: `${projectSlug}-2`, states: new Map()});
+      const other = otherProject(scope, subject);
       for (const one of [subject, other]) {
         const bundleIds = await uploadInOrder(one, 1);
         const {items} = await listBundles(one);
@@ -188,6 +185,36 @@ export const historyChecks: readonly Check[] = [
     },
   },
   {
+    name: 'history: a deployment that failed is not listed as finished',
+    async run(scope) {
+      const subject = await scope.open();
+      await offered(subject.service, 'failDeployments')();
+      const {deployment} = await pushToTarget(subject);
+      const {getDeployment} = subject.backend;
+      const hasFailed = async () => (await checkDeployment(subject, deployment)).status === 'failed';
+      if (getDeployment) await eventually(subject, hasFailed);
+      await subject.nextInstant();
+      const [item] = (await listDeployments(subject)).items;
+      assert.notEqual(item?.status, 'finished', 'A rollback would go back to it.');
+    },
+  },
+  {
+    name: 'history: each project has its own',
+    async run(scope) {
+      const subject = await scope.open();
+      const other = otherProject(scope, subject);
+      const [bundleId] = await uploadInOrder(subject, 1);
+      assert.ok(bundleId !== undefined);
+      await deployInOrder(subject, [bundleId]);
+      // There may be no history of a target yet.
+      const items = await listDeployments(other).then(
+        (list) => list.items,
+        () => [],
+      );
+      assert.deepEqual(items, [], 'The history lists the deployments of another project. Use context.projectSlug.');
+    },
+  },
+  {
     name: 'history: an earlier bundle can be deployed again',
     async run(scope) {
       const subject = await scope.open();
@@ -299,6 +326,14 @@ export const targetHistoryChecks: readonly Check[] = [
     },
   },
 ];
+
+/** Another project of the same service. */
+function otherProject(scope: CaseScope, {service, relay, projectSlug}: Subject): Subject {
+  if (service.projectSlug === undefined) {
+    return scope.reopen({service, relay, projectSlug: `${projectSlug}-2`, states: new Map()});
+  }
+  throw new NotTried('The service of the fixtures has a projectSlug, so there is no other project.');
+}
 
 /** Deploys to both targets. Returns their slugs. */
 async function useBothTargets(subject: Subject): Promise<readonly string[]> {
