@@ -231,7 +231,7 @@ export type {
   WaitForDeploymentOptions,
   WaitOptions,
 } from './operations/options.js';
-export type {CheckOptions} from './settings/schemas.js';
+export type {CheckOptions} from './settings/types.js';
 export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 export type {PruneBundlesOptions, PruneBundlesResult, PruneRules} from './operations/prune-bundles.js';
 export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';

@@ -7,7 +7,7 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat, BundleProvenance} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
-import type {CheckOptions} from '../settings/schemas.js';
+import type {CheckOptions} from '../settings/types.js';
 import type {RuntimeEvent} from './events.js';
 import type {PushRecords, UploadStates} from './push/records.js';
 

@@ -3,16 +3,7 @@ import {createError} from '../errors/index.js';
 import {asSentence} from '../errors/sentence.js';
 import {definitions, type SettingKey} from './definitions.js';
 import {fieldProblems, slug} from './schemas.js';
-
-/** A problem with an option. */
-export interface OptionProblem {
-  /** Name of the option. */
-  readonly option: string;
-  /** One sentence without the option's name: `must not be empty`. */
-  readonly message: string;
-  /** What to do about it. */
-  readonly suggestion?: string | undefined;
-}
+import type {OptionProblem} from './types.js';
 
 /** What is wrong with the options that settings of these names describe. Those that are not given are fine. */
 export function optionProblems(

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import {characterCount, entryNameProblem, hasControlCharacter} from '../bundle/files/entry-names.js';
 import {isRecord, jsonProblem} from '../errors/json.js';
 import {nearest} from '../errors/suggest.js';
+import type {CheckOptions} from './types.js';
 
 // The schemas of settings, of the library's options, and of what manifests and the local runtime share with them. A
 // message completes a sentence that begins with the name of the value.
@@ -199,25 +200,6 @@ export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNulla
   interval: number('a number of seconds from 0 to 3600', (value) => value >= 0 && value <= 3600),
   timeout: number('a number of seconds above 0 and at most 3600', (value) => value > 0 && value <= 3600),
 };
-
-/** A check of what was deployed. It is sent no credentials. */
-export interface CheckOptions {
-  /** http(s) URL, or a path below the URL of the target: `/health`. */
-  readonly url: string;
-  /**
-   * HTTP statuses to accept. Redirects to the same origin are followed, unless their status is one of these.
-   * @default any 2xx
-   */
-  readonly status?: readonly number[] | undefined;
-  /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
-  readonly text?: string | undefined;
-  /** Maximum number of retries until the check passes. @default 5 */
-  readonly retries?: number | undefined;
-  /** Seconds between attempts. @default 2 */
-  readonly interval?: number | undefined;
-  /** Maximum seconds for one attempt. @default 10 */
-  readonly timeout?: number | undefined;
-}
 
 /** A check of a deployment. */
 export const checkSchema: Schema<CheckOptions> = v.pipe(

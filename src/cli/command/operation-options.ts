@@ -6,7 +6,7 @@ import type {EventBody} from '../../operations/events.js';
 import type {GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
 import type {PipelineHost} from '../../pipelines/host.js';
 import {definitions, settingKeys} from '../../settings/definitions.js';
-import type {CheckOptions} from '../../settings/schemas.js';
+import type {CheckOptions} from '../../settings/types.js';
 import {valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {PluginConfig} from '../backends/write-hooks.js';
 import type {AllowedWrite} from '../process/session.js';

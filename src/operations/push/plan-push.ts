@@ -12,7 +12,8 @@ import {
   type BundlePlan,
   type BundlePlanOptions,
 } from '../../bundle/index.js';
-import {optionProblems, rejectProblems, type OptionProblem} from '../../settings/option-problems.js';
+import {optionProblems, rejectProblems} from '../../settings/option-problems.js';
+import type {OptionProblem} from '../../settings/types.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';

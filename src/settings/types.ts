@@ -1,0 +1,30 @@
+// What the types of the library name. They must not lead to valibot, which is not installed with us.
+
+/** A check of what was deployed. It is sent no credentials. */
+export interface CheckOptions {
+  /** http(s) URL, or a path below the URL of the target: `/health`. */
+  readonly url: string;
+  /**
+   * HTTP statuses to accept. Redirects to the same origin are followed, unless their status is one of these.
+   * @default any 2xx
+   */
+  readonly status?: readonly number[] | undefined;
+  /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
+  readonly text?: string | undefined;
+  /** Maximum number of retries until the check passes. @default 5 */
+  readonly retries?: number | undefined;
+  /** Seconds between attempts. @default 2 */
+  readonly interval?: number | undefined;
+  /** Maximum seconds for one attempt. @default 10 */
+  readonly timeout?: number | undefined;
+}
+
+/** A problem with an option. */
+export interface OptionProblem {
+  /** Name of the option. */
+  readonly option: string;
+  /** One sentence without the option's name: `must not be empty`. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly suggestion?: string | undefined;
+}
