@@ -48,6 +48,7 @@ class ShortCommandHelp extends QuickCommandHelp {
   #page(shown: readonly Command.Flag.Any[]): string {
     const {args, flags, examples, aliases, id, usage: ownUsage} = this.command;
     const {bin} = this.config;
+    const count = Object.values(flags).filter(({hidden}) => hidden !== true).length;
     const usage =
       typeof ownUsage === 'string'
         ? [`$ ${bin} ${this.render(ownUsage)}`]
@@ -67,7 +68,7 @@ class ShortCommandHelp extends QuickCommandHelp {
       this.section('FLAGS', this.renderList(list, {indentation: 2, spacer: '\n'})),
       this.section('EXAMPLES', this.examples(asList(examples).slice(0, 2))?.replaceAll('\n\n', '\n') ?? ''),
       wrapSentence(
-        `Run ${bin} ${id} --help for all ${String(Object.keys(flags).length)} flags.`,
+        `Run ${bin} ${id} --help for all ${String(count)} flags.`,
         this.opts.maxWidth,
       ).join('\n'),
     ].join('\n\n');
