@@ -221,8 +221,11 @@ export const checkSchema: Schema<CheckOptions> = v.pipe(
   }),
 );
 
+/** Named here, so that the declarations of the rows can name it. */
+export type Checks = readonly CheckOptions[];
+
 /** Checks of a deployment: one or a list of them, each where to look, or that with how to judge what is there. */
-export const checks: Schema<readonly CheckOptions[]> = v.pipe(
+export const checks: Schema<Checks> = v.pipe(
   v.unknown(),
   v.transform((value) => [value].flat()),
   v.array(
