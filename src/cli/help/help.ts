@@ -67,10 +67,7 @@ class ShortCommandHelp extends QuickCommandHelp {
       this.section('USAGE', usage.join('\n')),
       this.section('FLAGS', this.renderList(list, {indentation: 2, spacer: '\n'})),
       this.section('EXAMPLES', this.examples(asList(examples).slice(0, 2))?.replaceAll('\n\n', '\n') ?? ''),
-      wrapSentence(
-        `Run ${bin} ${id} --help for all ${String(count)} flags.`,
-        this.opts.maxWidth,
-      ).join('\n'),
+      wrapSentence(`Run ${bin} ${id} --help for all ${String(count)} flags.`, this.opts.maxWidth).join('\n'),
     ].join('\n\n');
   }
 }
