@@ -7,6 +7,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
 import {portTaken} from './app-program.js';
+import {crashLines} from './crash-lines.js';
 
 /** How to start the server of an app. */
 interface AppProcessOptions {
@@ -152,7 +153,7 @@ export class AppProcess {
 
   /** The failure to report once it has ended, with what it printed last. */
   failure(reason: string): AppFailure {
-    return new AppFailure(reason, [...this.#tail]);
+    return new AppFailure(reason, crashLines(this.#tail));
   }
 
   /** Whether its event loop runs. An infinite loop blocks it. */
