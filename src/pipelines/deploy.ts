@@ -54,7 +54,7 @@ export async function deployBundle(given: DeployBundleOptions, host: PipelineHos
   const bundleId = made(run, 'bundleId');
   try {
     await runPipeline<DeployRun>(run, [
-      {...resolve, enabled: guarded ? false : undefined},
+      {...resolve, enabled: !guarded},
       {
         name: 'deploy',
         title: `Deploy ${String(bundleId)} to ${targetSlug}`,
@@ -101,7 +101,7 @@ export function waitStep(options: DeployOptions): Step<DeployRun> {
   return {
     name: 'wait',
     title: 'Wait for the deployment',
-    enabled: options.wait ? undefined : false,
+    enabled: options.wait === true,
     task: async (run, report) => {
       const settled = await waitForAccepted(report.watch(options), made(run, 'accepted'), run.host);
       report.title = `Deployed to ${options.targetSlug}`;

@@ -55,7 +55,7 @@ export async function diffBundles(options: DiffBundlesOptions, host: PipelineHos
   const [first, second] = from.kind === 'folder' ? (['to', 'from'] as const) : (['from', 'to'] as const);
   const run: DiffRun = {host};
   await runPipeline<DiffRun>(run, [
-    {...resolveStep(choose), enabled: remote.length > 0 ? undefined : false},
+    {...resolveStep(choose), enabled: remote.length > 0},
     readStep(first, () => 'v2'),
     readStep(second, () => made(run, first).contents.format),
   ]);

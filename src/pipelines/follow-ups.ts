@@ -37,7 +37,7 @@ export function checkStep(options: FollowUpOptions): Step<FollowedRun> {
   return {
     name: 'check',
     title: only === undefined || more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(only)}`,
-    enabled: checks.length === 0 ? false : undefined,
+    enabled: checks.length > 0,
     task: async (run, report) => {
       const deployed = {...report.watch(options), ...made(run, 'result'), targetSlug};
       run.check = await checkDeployment(deployed, checks, run.host);

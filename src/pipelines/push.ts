@@ -66,16 +66,15 @@ export async function pushRuntimeBundle(
     await runPipeline(run, [resolveStep, guardStep(targetSlug)]);
     await askForTarget({operation: 'push', projectSlug, targetSlug}, options);
   }
-  const deploys = options.targetSlug === undefined ? false : undefined;
-  const waits = options.wait ? deploys : false;
+  const deploys = options.targetSlug !== undefined;
   try {
     await runPipeline<PushRun>(run, [
-      {...resolveStep, enabled: guarded ? false : undefined},
+      {...resolveStep, enabled: !guarded},
       verifyStep,
       buildStep(options),
       {name: 'upload', title: 'Upload the bundle', task: upload},
       {name: 'deploy', title: `Deploy to ${targetSlug}`, enabled: deploys, task: deploy},
-      {name: 'wait', title: 'Wait for the deployment', enabled: waits, task: wait},
+      {name: 'wait', title: 'Wait for the deployment', enabled: deploys && options.wait, task: wait},
       checkStep(options),
       rollbackStep(options),
     ]);
@@ -99,13 +98,12 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
   const run: PushRun = {host, options, watch: undefined, previews: true};
   const guarded = isGuarded(options);
   if (guarded) await runPipeline(run, [resolveStep, guardStep(targetSlug)]);
-  const compares = ifChanged ? undefined : false;
   try {
     await runPipeline<PushRun>(run, [
-      {...resolveStep, enabled: guarded ? false : undefined},
+      {...resolveStep, enabled: !guarded},
       {...verifyStep, task: verifyAlone},
-      {...buildStep(options), enabled: compares},
-      {name: 'compare', title: 'Compare with the last push', enabled: compares, task: compare},
+      {...buildStep(options), enabled: ifChanged},
+      {name: 'compare', title: 'Compare with the last push', enabled: ifChanged, task: compare},
     ]);
     const plan = made(run, 'plan');
     const {backend} = plan.selection;

@@ -24,8 +24,8 @@ export interface Step<Run> {
   /** What the step does, for users: `Upload the bundle`. */
   readonly title: string;
   /**
-   * Whether the step is part of this run. A function decides when its turn comes. @default until a step before it has
-   * failed
+   * Whether the step is part of this run. A function decides when its turn comes; without one, it is left out once a
+   * step before it has failed. @default true
    */
   readonly enabled?: boolean | ((run: Run) => boolean) | undefined;
   readonly task: (run: Run, report: StepReport) => Promise<void>;
