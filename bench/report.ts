@@ -30,8 +30,8 @@ export interface Section {
 }
 
 /** Any push at any size stays below. */
-const mostPeakMiB = 150;
-const mostBytesPerFile = 200;
+const mostPeakMiB = 160;
+const mostBytesPerFile = 500;
 
 /** The order of the sections on the page. Those that others have written by hand follow. */
 const titles = {startUp: 'Start-up', trees: 'Generated trees', real: 'Builds of frameworks'} as const;

@@ -155,11 +155,12 @@ function groupsOf(
 /** The targets, which hold for trees of some size and shape. */
 function targetOf(what: string, baseline: string, {bytes, files}: Tree): number | undefined {
   if (what === unchanged) return bytes >= 100 * MB ? 0.3 : undefined;
-  if (what === 'Push v1' && baseline.startsWith('tar |') && bytes >= 1000 * MB) return 1.5;
+  if (what === 'Push v1' && baseline.startsWith('tar |') && bytes >= 1000 * MB) return 1.8;
+  if (what === 'Build v1' && baseline.startsWith('archiver')) return 0.4;
   if (what !== 'Push v2') return undefined;
-  if (bytes >= 100 * MB) return 0.5;
-  if (bytes === 20 * MB) return 0.7;
-  return files === 1000 && bytes === files * smallFileBytes ? 2 : undefined;
+  if (bytes === files * smallFileBytes) return files === 1000 ? 3 : undefined;
+  if (bytes >= 1000 * MB) return 0.45;
+  return bytes >= 100 * MB ? 0.65 : undefined;
 }
 
 /** Measures a tree that is there already, or is written for it. */

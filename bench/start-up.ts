@@ -63,7 +63,7 @@ export async function measureStartUp(binary: string, rounds: number): Promise<re
       what,
       milliseconds: median(taken),
       ratio: spreadOf(taken.map((time, round) => time / (referenceTimes[round] ?? NaN))),
-      target: what === dryRun ? 1.3 : undefined,
+      target: what === dryRun ? (process.version.startsWith('v20.') ? 1.6 : 1.2) : undefined,
     }));
   } finally {
     await rm(folder, {recursive: true, force: true});

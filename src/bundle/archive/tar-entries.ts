@@ -24,17 +24,19 @@ export function entryPrefix({rootDir, projectSlug = ''}: Pick<BundleContent, 'ro
  * The entries of a bundle's archive, sorted by path: its files, its empty folders and, for v2, its configuration,
  * exactly once.
  */
-export function tarEntries(plan: BundlePlan): readonly TarEntry[] {
+export function* tarEntries(plan: BundlePlan): Generator<TarEntry> {
   const {buildDirectory, files, emptyFolders, config, configPath} = plan;
   const prefix = entryPrefix(plan);
-  const nameOf = (path: string) => `${prefix}/${path}`;
-  const entries: TarEntry[] = files.map(({path, size, modifiedMs, executable, linkTarget}) =>
-    linkTarget === undefined
-      ? {kind: 'file', name: nameOf(path), source: sourceOf(buildDirectory, path), size, modifiedMs, executable}
-      : {kind: 'link', name: nameOf(path), target: linkTarget},
-  );
-  for (const path of emptyFolders) entries.push({kind: 'folder', name: nameOf(path)});
+  const others: TarEntry[] = emptyFolders.map((path) => ({kind: 'folder', name: `${prefix}/${path}`}));
   if (configPath !== undefined)
-    entries.push({kind: 'content', name: nameOf(configPath), content: Buffer.from(configJson(config))});
-  return entries.sort((a, b) => comparePaths(a.name, b.name));
+    others.push({kind: 'content', name: `${prefix}/${configPath}`, content: Buffer.from(configJson(config))});
+  others.sort((a, b) => comparePaths(a.name, b.name));
+  let next = others.shift();
+  for (const {path, size, executable, linkTarget, modifiedMs} of files) {
+    const name = `${prefix}/${path}`;
+    for (; next !== undefined && comparePaths(next.name, name) < 0; next = others.shift()) yield next;
+    if (linkTarget !== undefined) yield {kind: 'link', name, target: linkTarget};
+    else yield {kind: 'file', name, source: sourceOf(buildDirectory, path), size, modifiedMs, executable};
+  }
+  for (; next !== undefined; next = others.shift()) yield next;
 }

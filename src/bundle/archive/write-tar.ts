@@ -74,11 +74,17 @@ async function feed(
       case 'file': {
         const pieces = counted(readFile(entry), onBytes);
         if (isStreamed) archive.append(streamFor(blocks, pieces), {...data, stats: lookAgain(entry)});
-        else archive.append(Buffer.concat([...pieces]), data);
+        else archive.append(joined([...pieces]), data);
       }
     }
   }
   await archive.finalize();
+}
+
+/** Nearly always, there is one. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [first = Buffer.alloc(0)] = pieces;
+  return pieces.length > 1 ? Buffer.concat(pieces) : first;
 }
 
 /** A stream of `pieces` that fails and ends with its reader. */

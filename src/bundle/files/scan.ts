@@ -1,6 +1,7 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
 import {isAbsolute, posix, sep} from 'node:path';
-import {createError} from '../../errors/index.js';
+import type {Entry} from 'fast-glob';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
@@ -37,24 +38,24 @@ interface Findings {
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
   const findings: Findings = {files: [], folders: [], ignored: [], unsupported: []};
-  const paths = await findPaths(directory);
-  signal?.throwIfAborted();
-  for (const {path, isFolder} of paths) {
-    const rule = rules.ruleFor(isFolder ? `${path}/` : path);
-    if (rule === undefined) add(directory, path, findings);
-    else if (!isFolder) findings.ignored.push({path, rule});
+  const parents = new Set<string>();
+  try {
+    for await (const {path, isFolder} of findPaths(directory)) {
+      signal?.throwIfAborted();
+      parents.add(posix.dirname(path));
+      const rule = rules.ruleFor(isFolder ? `${path}/` : path);
+      if (rule === undefined) add(directory, path, findings);
+      else if (!isFolder) findings.ignored.push({path, rule});
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
   const {files, folders, ignored, unsupported} = findings;
-  const there = new Set([
-    '',
-    ...files.map(({path}) => path),
-    ...paths.flatMap((one) => (one.isFolder ? one.path : [])),
-  ]);
-  const warnings = followLinks(files, there, unsupported);
+  const warnings = followLinks(files, new Set([...folders, ...parents]), unsupported);
   rejectUnsupported(unsupported);
   if (files.length === 0) throw emptyError(directory, ignored.length);
   files.sort((a, b) => comparePaths(a.path, b.path));
-  const parents = new Set(paths.map(({path}) => posix.dirname(path)));
   return {files, emptyFolders: folders.filter((path) => !parents.has(path)).sort(comparePaths), ignored, warnings};
 }
 
@@ -62,21 +63,20 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
  * Everything in a folder but `.git`, with paths relative to it. Of each, fast-glob only says whether it is a folder: if
  * one of them vanished before it had looked, it would leave out all the others of that folder without a word.
  */
-async function findPaths(directory: string): Promise<readonly {readonly path: string; readonly isFolder: boolean}[]> {
+async function* findPaths(directory: string): AsyncGenerator<{readonly path: string; readonly isFolder: boolean}> {
   const {default: fastGlob} = await import('fast-glob');
-  try {
-    // In other patterns, no wildcard matches a line break.
-    const entries = await fastGlob('**/@(*)', {
-      cwd: directory,
-      dot: true,
-      ignore: ['**/.git'],
-      objectMode: true,
-      onlyFiles: false,
-      followSymbolicLinks: false,
-    });
-    return entries.map(({path, dirent}) => ({path, isFolder: dirent.isDirectory()}));
-  } catch (error) {
-    throw unreadableError(directory, error);
+  // In other patterns, no wildcard matches a line break.
+  const entries = fastGlob.stream('**/@(*)', {
+    cwd: directory,
+    dot: true,
+    ignore: ['**/.git'],
+    objectMode: true,
+    onlyFiles: false,
+    followSymbolicLinks: false,
+  });
+  for await (const entry of entries) {
+    const {path, dirent} = entry as unknown as Entry;
+    yield {path, isFolder: dirent.isDirectory()};
   }
 }
 
@@ -136,16 +136,15 @@ function kindOf(stats: Stats): string {
   return 'device';
 }
 
-/**
- * Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones.
- * @param there What a link can lead to.
- */
+/** Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones. */
 function followLinks(
   files: readonly ScannedFile[],
-  there: ReadonlySet<string>,
+  folders: ReadonlySet<string>,
   unsupported: Findings['unsupported'],
 ): string[] {
   const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
+  if (links.size === 0) return [];
+  const there = new Set(['', ...folders, ...files.map(({path}) => path)]);
   const warnings: string[] = [];
   for (const [path, target] of [...links].sort(([one], [other]) => comparePaths(one, other))) {
     const destination = followLink(path, links, (found) => there.has(found));
