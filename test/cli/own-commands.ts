@@ -12,6 +12,7 @@ interface Command {
   readonly flags: Readonly<Record<string, Flag>>;
   readonly aliases?: readonly string[];
   readonly examples?: readonly string[];
+  readonly hidden?: boolean;
 }
 
 const path = new URL('../../oclif.manifest.json', import.meta.url);

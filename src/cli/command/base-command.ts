@@ -1,11 +1,12 @@
 import {resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
+import {createError} from '../../errors/index.js';
 import {createContext, type CommandContext} from './command-context.js';
 import {isUsageError, usageError} from '../errors/oclif-errors.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
-import {asksForVersion, givenValue} from '../process/command-line.js';
+import {asksForVersion, givenValue, switchWithValue} from '../process/command-line.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
 import {sessionOf} from '../process/host-config.js';
 import {Command} from '../process/oclif.js';
@@ -79,6 +80,16 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   async #run(session: Session): Promise<JsonDocument | undefined> {
+    const shapes: Readonly<Record<string, Interfaces.FlagInput[string]>> = {...this.ctor.baseFlags, ...this.ctor.flags};
+    const valued = switchWithValue(this.argv, shapes);
+    if (valued !== undefined) {
+      const {name, value} = valued;
+      const shape = shapes[name];
+      const isNegated = /^(?:false|no|off|0)$/i.test(value) && shape?.type === 'boolean' && shape.allowNo;
+      throw createError('ERR_USAGE', `--${name} takes no value.`, {
+        suggestions: [isNegated ? `Pass --no-${name}.` : `Pass --${name} alone, or leave it out.`],
+      });
+    }
     const {flags, args, argv} = await this.parse(withoutStdin(this.ctor));
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;

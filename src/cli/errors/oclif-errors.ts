@@ -73,11 +73,24 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return ['A login reads the secret from a prompt, or from stdin: mycli auth:login < key.txt'];
     }
+    const usual = elsewhere[name.replace(/^-+/, '')];
+    if (usual !== undefined && known.includes(usual.flag)) return [usual.advice];
+    if (name === '--yes' && !known.includes('yes')) return ['Leave it out: this command asks for no confirmation.'];
     const meant = meantFlag(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];
   });
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
 }
+
+/** What flags of other command lines are called here. */
+const elsewhere: Readonly<Record<string, {readonly flag: string; readonly advice: string}>> = {
+  prod: {flag: 'target', advice: 'Name the target instead: --target production'},
+  production: {flag: 'target', advice: 'Name the target instead: --target production'},
+  to: {flag: 'target', advice: 'Did you mean --target?'},
+  env: {flag: 'target', advice: 'Did you mean --target?'},
+  dir: {flag: 'build-directory', advice: 'Did you mean --build-directory?'},
+  verbose: {flag: 'debug', advice: 'Did you mean --debug?'},
+};
 
 /** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */
 function meantFlag(name: string, known: readonly string[]): string | undefined {

@@ -36,13 +36,15 @@ class QuickCommandHelp extends CommandHelp {
  * What a command's short help may take of a screen of 24 rows: its summary, an empty row and the prompt are there, too.
  */
 const shortHelpRows = 21;
+/** How many flags it shows at least, on a terminal that is so narrow that they take several rows each. */
+const leastFlags = 6;
 
 /** A command's help on one screen: its own flags and those with a letter, two examples, and where to find more. */
 class ShortCommandHelp extends QuickCommandHelp {
   override generate(): string {
     const main = mainFlags(this.command.flags);
     const excess = this.#page(main).split('\n').length - shortHelpRows;
-    return this.#page(excess > 0 ? main.slice(0, -excess) : main);
+    return this.#page(excess > 0 ? main.slice(0, Math.max(leastFlags, main.length - excess)) : main);
   }
 
   #page(shown: readonly Command.Flag.Any[]): string {
@@ -106,6 +108,19 @@ class QuickHelp extends Help {
 /** The commands at the top of the start page, by their short names. */
 const mainCommands = ['init', 'push', 'status', 'rollback'];
 const examples = ['init', 'push --target staging --wait'];
+
+/** The groups of the list of commands, in their order. */
+const groupTitles = ['SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED'] as const;
+const shipping = ['init', 'bundle:push', 'bundle:deploy', 'status', 'open', 'bundle:rollback'];
+const projectTopics = ['auth', 'config', 'doctor', 'runtime'];
+
+/** The group of a command. */
+function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[number] {
+  if (pluginName !== 'mycli') return 'ADVANCED';
+  if (shipping.includes(id)) return 'SHIP';
+  if (id.startsWith('bundle:')) return 'BUNDLES';
+  return projectTopics.includes(id.split(':')[0] ?? '') ? 'PROJECT' : 'ADVANCED';
+}
 
 /** Summaries for those of oclif's commands that have none. */
 const oclifSummaries: Readonly<Record<string, string>> = {
@@ -175,11 +190,11 @@ export class PagedHelp extends QuickHelp {
     // List commands with aliases once, by what people type. Completion has a command of our own.
     const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id) && id !== 'autocomplete');
     const pages = Object.entries(helpPages).map(([name, {summary}]): [string, string] => [`help ${name}`, summary]);
+    const name = ({id, aliases}: Command.Loadable) => (isOclifCommand(id) ? id : [...aliases, id].join(', '));
+    const groups = new Map<string, Command.Loadable[]>(groupTitles.map((title) => [title, []]));
+    for (const command of commands) groups.get(groupOf(command))?.push(command);
     return [
-      this.section(
-        'COMMANDS',
-        this.#summaries(commands, ({id, aliases}) => (isOclifCommand(id) ? id : [id, ...aliases].join(', '))),
-      ),
+      ...[...groups].map(([title, listed]) => this.section(title, this.#summaries(listed, name))),
       this.section('MORE HELP', pages),
     ];
   }

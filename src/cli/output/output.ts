@@ -186,12 +186,14 @@ export class Output implements Logger {
     });
   }
 
-  /** A line of the outcome, for users. With `--json`, the document has it. */
-  result(line: string): void {
+  /** A line of the outcome, for users. With `--json`, the document has it. `bold`: on a terminal with colors. */
+  result(line: string, {bold = false}: {readonly bold?: boolean} = {}): void {
     if (this.json) return;
-    const text = `${this.#plain(this.clean(line))}\n`;
-    if (this.#stdoutClaimed) this.stream.write(text);
-    else this.#writeStdout(text);
+    const text = this.#plain(this.clean(line));
+    const isTerminal = Number.isFinite(this.width) && this.color;
+    const shown = `${bold && isTerminal ? styleText('bold', text, {validateStream: false}) : text}\n`;
+    if (this.#stdoutClaimed) this.stream.write(shown);
+    else this.#writeStdout(shown);
   }
 
   /** A sentence of the outcome, wrapped between words on a terminal. `indent`: what its other lines begin with. */

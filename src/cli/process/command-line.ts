@@ -39,6 +39,20 @@ export function asksForVersion(argv: readonly string[], flags: FlagShapes): bool
   return at !== -1 && (end === -1 || at < end) && !takesValue(argv[at - 1], flags);
 }
 
+/** A switch that was given a value, such as `--wait=false`, which oclif would take for an argument. */
+export function switchWithValue(
+  argv: readonly string[],
+  flags: FlagShapes,
+): {readonly name: string; readonly value: string} | undefined {
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  const given = words.flatMap((word) => {
+    const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(word) ?? [];
+    return flags[name]?.type === 'boolean' ? [{name, value}] : [];
+  });
+  return given[0];
+}
+
 /** The value of a flag, before the command line is parsed. */
 export function givenValue(argv: readonly string[], name: string, char?: string): string | undefined {
   const end = argv.indexOf('--');

@@ -1,9 +1,9 @@
-import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {isRecord} from '../../errors/json.js';
 import type {Environment} from '../../http/types.js';
-import {leadingWords} from './command-line.js';
+import {givenValue, leadingWords} from './command-line.js';
 
 /** Whether `MYCLI_SKIP_PLUGINS` disables plugins. */
 export function skipsPlugins(env: Environment): boolean {
@@ -79,9 +79,7 @@ function isLocal(args: readonly string[]): boolean {
 
 /** The folder that `--cwd` names, or the working directory. */
 function workingDirectory(args: readonly string[], cwd: string): string {
-  const at = args.findIndex((argument) => argument === '--cwd' || argument.startsWith('--cwd='));
-  const given = args[at]?.startsWith('--cwd=') ? args[at].slice('--cwd='.length) : args[at + 1];
-  const directory = at === -1 || given === undefined ? cwd : resolve(cwd, given);
+  const directory = resolve(cwd, givenValue(args, '--cwd', '-C') ?? '');
   try {
     return realpathSync(directory);
   } catch {
@@ -90,15 +88,16 @@ function workingDirectory(args: readonly string[], cwd: string): string {
 }
 
 /**
- * The nearest package from `start` up to the repository's root, and the root of its workspace. A file of another user
- * ends the search: whoever can write to a parent folder must not decide what runs here.
+ * The nearest package from `start` up to the repository's root, and the root of its workspace. Anything but a file of
+ * the user's own ends the search: whoever can write to a parent folder must not decide what runs here.
  */
 function packagesAround(start: string, uid: number | undefined): readonly ProjectPackage[] {
   let nearest: Omit<ProjectPackage, 'top'> | undefined;
   for (let directory = start; ; directory = dirname(directory)) {
     const path = join(directory, 'package.json');
-    if (!isOwnOrMissing(path, uid)) break;
-    const manifest = readManifest(path);
+    const isOwn = isOwnFile(path, uid);
+    if (isOwn === false) break;
+    const manifest = isOwn && readManifest(path);
     if (manifest !== undefined) nearest ??= {directory, manifest};
     const isTop = manifest?.['workspaces'] !== undefined || existsSync(join(directory, 'pnpm-workspace.yaml'));
     if (isTop && manifest !== undefined && nearest !== undefined) {
@@ -144,7 +143,19 @@ function readManifest(path: string): Readonly<Record<string, unknown>> | undefin
   }
 }
 
-function isOwnOrMissing(path: string, uid: number | undefined): boolean {
-  const owner = statSync(path, {throwIfNoEntry: false})?.uid;
-  return uid === undefined || owner === undefined || owner === uid;
+/**
+ * Whether a regular file of the user's own is there; if it is a link, both it and what it leads to are. Undefined if
+ * nothing is there.
+ */
+function isOwnFile(path: string, uid: number | undefined): boolean | undefined {
+  try {
+    const link = lstatSync(path, {throwIfNoEntry: false});
+    if (link === undefined) return undefined;
+    const file = statSync(path);
+    accessSync(path, constants.R_OK);
+    return file.isFile() && (uid === undefined || (link.uid === uid && file.uid === uid));
+  } catch {
+    // A link to nothing, or a file or folder that cannot be read.
+    return false;
+  }
 }

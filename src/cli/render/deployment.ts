@@ -21,7 +21,7 @@ export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output
   const {result} = outcome;
   output.outcome(describeOutcome(outcome));
   for (const line of afterDeployment(result.status, result, next)) output.hint(line);
-  for (const line of urlLines(result)) output.result(line);
+  renderUrl(result, output);
   return {...result} satisfies Body<BundleDeployDocument>;
 }
 
@@ -45,7 +45,7 @@ export function renderRollback(
   output.outcome(describeOutcome(outcome));
   if (rolledBackFrom !== undefined)
     output.hint(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
-  for (const line of urlLines(result)) output.result(line);
+  renderUrl(result, output);
   return {...result} satisfies Body<BundleRollbackDocument>;
 }
 
@@ -59,9 +59,9 @@ export function renderPromotion(
   return {...outcome.result} satisfies Body<BundlePromoteDocument>;
 }
 
-/** Where it runs: the last line, for people and for `tail -1`. */
-export function urlLines({url}: {readonly url?: string | undefined}): readonly string[] {
-  return url === undefined ? [] : [`URL: ${url}`];
+/** Shows where it runs: the last line, alone, for people and for `tail -1`. */
+export function renderUrl({url}: {readonly url?: string | undefined}, output: Output): void {
+  if (url !== undefined) output.result(url, {bold: true});
 }
 
 /** Where a bundle is or can be deployed. */

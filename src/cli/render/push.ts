@@ -9,7 +9,7 @@ import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
 import type {Output} from '../output/output.js';
 import {describeAge} from './age.js';
-import {afterDeployment, deployCommand, urlLines} from './deployment.js';
+import {afterDeployment, deployCommand, renderUrl} from './deployment.js';
 import {renderTable, type Column} from './table.js';
 
 /** A push that succeeded. */
@@ -35,7 +35,7 @@ export function renderPush({result, next, took}: PushOutcome, output: Output, no
     );
     for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.hint(line);
   }
-  for (const line of urlLines(result)) output.result(line);
+  renderUrl(result, output);
   return {...result} satisfies Body<BundlePushDocument>;
 }
 
@@ -62,7 +62,7 @@ export function renderPushPreview(
 ): JsonDocument {
   const {backend} = selection;
   const planned = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
-  if ('files' in planned) for (const line of renderTable(planned.files, plannedColumns, output)) output.result(line);
+  if ('files' in planned) listFiles(planned.files, output);
   if (unchanged) {
     const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
     const age = describeAge(unchanged.pushedAt, now);
@@ -86,7 +86,7 @@ export function renderPushPreview(
 /** Shows what a build would contain. Returns the document of `--json`. */
 export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
   const planned = plannedDocument(plan);
-  for (const line of renderTable(planned.files, plannedColumns, output)) output.result(line);
+  listFiles(planned.files, output);
   return {dryRun: true, ...planned} satisfies Body<BundleBuildDocument>;
 }
 
@@ -113,8 +113,19 @@ export function renderBuild(
   } satisfies Body<BundleBuildDocument>;
 }
 
+type PlannedFiles = ReturnType<typeof plannedDocument>['files'];
+
+/** How many files a dry run lists. `--json` has them all. */
+const listedFiles = 20;
+
+function listFiles(files: PlannedFiles, output: Output): void {
+  for (const line of renderTable(files.slice(0, listedFiles), plannedColumns, output)) output.result(line);
+  const more = files.length - listedFiles;
+  if (more > 0) output.result(`... and ${String(more)} more ${more === 1 ? 'file' : 'files'}; --json lists all.`);
+}
+
 /** What a dry run lists: each file with its size and category. */
-const plannedColumns: readonly Column<ReturnType<typeof plannedDocument>['files'][number]>[] = [
+const plannedColumns: readonly Column<PlannedFiles[number]>[] = [
   {name: 'category', value: ({category}) => categoryWords[category]},
   {name: 'size', value: ({size}) => prettyBytes(size)},
   {name: 'path', value: ({path}) => path, flexible: 'wrap'},

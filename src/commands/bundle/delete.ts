@@ -7,6 +7,7 @@ import {Args, Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
+  static override readonly aliases = ['delete'];
   static override readonly summary = 'Delete bundles of a project.';
   static override readonly description =
     'Asks for confirmation; without a terminal, pass --yes. If the server refuses to delete one bundle, for example because ' +

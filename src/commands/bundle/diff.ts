@@ -11,6 +11,7 @@ const {'build-directory': _, message: __, ...contentFlags} = bundleFlags;
 const sources = 'archive, build folder, bundle ID, latest or running:TARGET';
 
 export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
+  static override readonly aliases = ['diff'];
   static override readonly summary = 'Compare two bundles: the files added, removed and changed, and the growth.';
   static override readonly description =
     'Compares the digests of the files. A name that exists, or contains a slash or a dot, is a path; write ./latest for a ' +

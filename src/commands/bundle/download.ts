@@ -7,6 +7,7 @@ import {createError} from '../../errors/index.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
+  static override readonly aliases = ['download'];
   static override readonly summary = 'Download the archive of a bundle.';
   static override readonly description =
     'The file is only written once it is complete and readable. An interrupted download is kept as FILE.part, and the next ' +

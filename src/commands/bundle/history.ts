@@ -4,6 +4,7 @@ import {connectionFlags, listFlags, rateLimitFlags, eventsFlag} from '../../cli/
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
+  static override readonly aliases = ['history'];
   static override readonly summary = 'List the deployments to a target, newest first.';
   static override readonly description =
     'Columns: bundle, status, created, by, message and, only if requested, deployment: its ID, if the backend has one.';

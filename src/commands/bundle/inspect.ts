@@ -8,6 +8,7 @@ import {Args} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
+  static override readonly aliases = ['inspect'];
   static override readonly summary = "Show a bundle's files, configuration, pattern matches and problems.";
   static override readonly description =
     'Takes an archive file or the ID of an uploaded bundle, which is downloaded to a temporary folder. Reports patterns that ' +

@@ -6,6 +6,9 @@ import {reachBackends} from '../../cli/backends/reach-backends.js';
 import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
 
 export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
+  static override readonly aliases = ['logs'];
+  /** No built-in backend has logs. */
+  static override readonly hidden = true;
   static override readonly summary = 'Show the log of a deployment.';
   static override readonly description =
     "Of the target's newest deployment, or of the one given with --deployment. Only for backends that have logs.";

@@ -13,6 +13,7 @@ import {Flags} from '../../cli/process/oclif.js';
 import {reachBackends} from '../../cli/backends/reach-backends.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
+  static override readonly aliases = ['promote'];
   static override readonly summary = 'Deploy the bundle that one target runs to another.';
   static override readonly description =
     "Uses the backend's own promotion if it has one. Otherwise it deploys the same bundle, like bundle:deploy.";

@@ -10,6 +10,7 @@ import {createError} from '../../errors/index.js';
 const {target: _, ...projectFlags} = connectionFlags;
 
 export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
+  static override readonly aliases = ['prune'];
   static override readonly summary = 'Delete bundles that are no longer needed.';
   static override readonly description =
     'Never deletes a bundle that a target runs, that is being uploaded or deployed, or that is among the last --keep ' +

@@ -170,7 +170,7 @@ describe('what to type next', () => {
     expect(quiet.stdout.split('\n')).toEqual([
       expect.stringMatching(/^Pushed bundle 2 to shop \(legacy\) in /),
       expect.stringMatching(/^The deployment to my target is /),
-      `URL: ${runtime.appsOrigin}/shop/my%20target/`,
+      `${runtime.appsOrigin}/shop/my%20target/`,
       '',
     ]);
     const told = await runWarm([...push, ...flags], {cwd: project, env});
@@ -211,7 +211,7 @@ describe('what to type next', () => {
     expect(ended.code).toBe(143);
     expect(ended.stderr).toContain(
       'Error: Interrupted by SIGTERM. The deployment continues.\n  To check on it, run:\n' +
-        '  mycli bundle:history --runtime-backend legacy\n',
+        '  mycli history --runtime-backend legacy\n',
     );
     expect(ended.stderr).not.toContain('mycli deploy');
   });

@@ -172,6 +172,15 @@ describe('bundle:delete', () => {
   });
 });
 
+test('bundle:build: a dry run lists 20 files and counts the rest, and --json has all', async () => {
+  for (let at = 0; at < 23; at += 1) await writeFile(join(project, 'build', 'static', `${String(at)}.txt`), 'x');
+  const {stdout} = await mycli('bundle:build', '--dry-run');
+  expect(stdout.match(/^(?:shared|server-only|other) /gm)).toHaveLength(20);
+  expect(stdout).toMatch(/\n\.\.\. and \d+ more files; --json lists all\.\n/);
+  const {files} = documentOf(await mycli('bundle:build', '--dry-run', '--json')) as {files: readonly unknown[]};
+  expect(files.length).toBeGreaterThan(23);
+});
+
 describe('bundle:inspect', () => {
   test('shows a file and an uploaded bundle alike', async () => {
     await push('first');

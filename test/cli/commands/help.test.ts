@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {exitCodeMeanings} from '../../../src/errors/index.js';
 import {ownCommands} from '../own-commands.js';
+import {binary, runCli} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
 describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
@@ -71,10 +72,19 @@ describe('mycli help', () => {
     for (const args of [['help'], ['--help']]) {
       const {stdout} = await runWarm(args);
       expect(stdout).toMatch(/MORE HELP\n {2}help config .*\n/);
-      for (const [id, {aliases = []}] of Object.entries(ownCommands)) {
-        expect(stdout).toContain(`\n  ${[id, ...aliases].join(', ')} `);
+      expect(stdout.match(/^[A-Z ]+$/gm)).toEqual(['USAGE', 'SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED', 'MORE HELP']);
+      for (const [id, {aliases = [], hidden}] of Object.entries(ownCommands)) {
+        const line = `\n  ${[...aliases, id].join(', ')} `;
+        if (hidden === true) expect(stdout).not.toContain(line);
+        else expect(stdout).toContain(line);
       }
     }
+  });
+
+  test('shows flags on a narrow terminal, too', async () => {
+    const {stdout} = await runCli(binary, ['push', '-h'], {env: {OCLIF_COLUMNS: '40'}});
+    expect(stdout).toContain('--project=SLUG');
+    expect(stdout).toContain('--target=SLUG');
   });
 
   test('fits one screen without a subject, and leads with what most people want', async () => {

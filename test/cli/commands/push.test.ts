@@ -107,7 +107,7 @@ describe('bundle:push', () => {
     const [first, ...rest] = stdout.trimEnd().split('\n');
     expect(first).toMatch(/^Pushed bundle 1 to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/);
     // Nothing ran there before.
-    expect(rest).toEqual(['Deployed to staging.', `URL: ${runtime.siteUrl('shop', 'staging')}`]);
+    expect(rest).toEqual(['Deployed to staging.', runtime.siteUrl('shop', 'staging')]);
     expect(stderr).not.toContain('\u001B');
   });
 

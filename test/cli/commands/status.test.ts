@@ -47,7 +47,7 @@ describe('where it runs', () => {
   ])('is the last line of a push (%s), and serves what was pushed', async (_, flags) => {
     const {code, stdout} = await mycli(['bundle:push', ...staging, '--wait', ...flags]);
     expect(code).toBe(0);
-    const [, url = ''] = /\nURL: (\S+)\n$/.exec(stdout) ?? [];
+    const [, url = ''] = /\n(http\S+)\n$/.exec(stdout) ?? [];
     const {headers} = await sendRaw(url);
     const page = await sendRaw(new URL(headers.location ?? '', url).href);
     expect(page.body).toBe('<h1>hello</h1>\n');

@@ -98,7 +98,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       expect.stringMatching(/^✔ Deployed to staging \[/),
       expect.stringMatching(/^Pushed bundle 1 to shop \(legacy\) in [\d.]+ m?s: v2 archive, .*, sha256 [0-9a-f]{12}$/),
       'Deployed to staging.',
-      `URL: ${runtime.siteUrl('shop', 'staging')}`,
+      runtime.siteUrl('shop', 'staging'),
     ]);
     const text = screen.text();
     expect(text).toContain(hideCursor);

@@ -129,7 +129,14 @@ describe('mycli', () => {
     [['bundle', 'psuh', '--wait'], 'Did you mean mycli bundle push?'],
     [['bundl', 'push'], 'Did you mean mycli bundle push?'],
     [['deplo', '42'], 'Did you mean mycli deploy?'],
-    [['inspect', 'bundle.tar.gz'], 'Did you mean mycli bundle:inspect?'],
+    [['show', 'bundle.tar.gz'], 'Did you mean mycli config:show?'],
+    [['push', '--wait=false'], 'Pass --no-wait.'],
+    [['push', '--dry-run=true'], 'Pass --dry-run alone, or leave it out.'],
+    [['push', '--prod'], 'Name the target instead: --target production'],
+    [['push', '--dir', 'dist'], 'Did you mean --build-directory?'],
+    [['push', '--yes'], 'Leave it out: this command asks for no confirmation.'],
+    [['push', '--verbose'], 'Did you mean --debug?'],
+    [['deploy', '1', '--to', 'staging'], 'Did you mean --target?'],
   ])('answers %j with what was meant', async (args, suggestion) => {
     const {code, stdout, stderr} = await runWarm(args);
     expect({code, stdout}).toEqual({code: 2, stdout: ''});

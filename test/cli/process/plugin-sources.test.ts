@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import {mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
+import {lchown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -139,6 +139,37 @@ describe('the plugins of a project', () => {
     });
     expect(find('.', {env: {MYCLI_SKIP_PLUGINS: '1'}})).toEqual([]);
     expect(find('.', {env: {MYCLI_SKIP_PLUGINS: '0'}})).toHaveLength(1);
+  });
+});
+
+describe('a package.json that is not a file of the user', () => {
+  const listed = {dependencies: {'mycli-plugin-a': '1'}};
+  const installed = {'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'), 'inner/page.js': ''};
+
+  test('counts if it is a link to one', async () => {
+    await write({...installed, 'shared.json': listed});
+    await symlink('shared.json', join(folder, 'package.json'));
+    expect(find('inner')).toEqual([['mycli-plugin-a', 'node_modules/mycli-plugin-a']]);
+  });
+
+  test.runIf(uid === 0)('does not count if it, or a link to it, belongs to another user', async () => {
+    await write({...installed, 'shared.json': listed});
+    await symlink('shared.json', join(folder, 'package.json'));
+    await lchown(join(folder, 'package.json'), 12_345, 12_345);
+    expect(find('inner')).toEqual([]);
+    await lchown(join(folder, 'package.json'), 0, 0);
+    await lchown(join(folder, 'shared.json'), 12_345, 12_345);
+    expect(find('inner')).toEqual([]);
+  });
+
+  test('ends the search if it is a link to nothing, a folder or a pipe', async () => {
+    await write({'package.json': listed, ...installed});
+    const path = join(folder, 'inner/package.json');
+    await symlink('nowhere', path);
+    expect(find('inner')).toEqual([]);
+    await rm(path);
+    await mkdir(path);
+    expect(find('inner')).toEqual([]);
   });
 });
 
