@@ -55,14 +55,6 @@ describe('a call that is aborted rejects with the very reason', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test('while the answer is awaited', async () => {
-    const controller = new AbortController();
-    const reason = new Error('stop');
-    const server = await startServer(() => controller.abort(reason));
-    const {http} = await testClient({signal: controller.signal});
-    expect(await reasonOf(http.post(server.origin, {json: {}}))).toBe(reason);
-  });
-
   test('through the signal of the call, beside that of the client', async () => {
     const [ofClient, ofCall] = [new AbortController(), new AbortController()];
     const reason = new Error('stop');

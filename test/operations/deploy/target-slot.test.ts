@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError} from '../../../src/errors/index.js';
-import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
+import {ApiKeyStrategy} from '../../../src/http/index.js';
 import type {DeployBundleOptions, OperationProgress} from '../../../src/operations/options.js';
 import {startRecordingServer, type Handler, type RecordingServer, type Reply} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
@@ -110,20 +110,6 @@ describe('a target that is busy (409)', () => {
 });
 
 describe('waitForSlot', () => {
-  test('waits until the running deployment has ended, and asks once more', async () => {
-    const lists = [running, running, running, ended];
-    await using server = await startRecordingServer(target({posts: [busy, accepted], lists}));
-    await using project = await createProject();
-    const seen: OperationProgress[] = [];
-    const onProgress = (progress: OperationProgress) => void seen.push(progress);
-    const result = await deployBundle({...options(server), waitForSlot: true, onProgress}, project.host);
-    expect(result).toMatchObject({bundleId: 5, status: 'queued'});
-    expect(posts(server)).toBe(2);
-    expect(seen.filter(({phase}) => phase === 'slot').map(({description}) => description)).toEqual(
-      Array(3).fill(expect.stringContaining(`bundle 3 "main: 1a2b3c" has been deploying to staging since ${since}`)),
-    );
-  });
-
   test('waits again when another one was faster', async () => {
     const lists = [running, ended, running, ended];
     await using server = await startRecordingServer(target({posts: [busy, busy, accepted], lists}));
@@ -164,21 +150,6 @@ describe('waitForSlot', () => {
       ]) as string[],
     });
     expect(posts(server)).toBe(1);
-  });
-
-  test('an abort ends the wait with its reason', async () => {
-    await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
-    await using project = await createProject();
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    const onProgress = ({phase}: OperationProgress) => {
-      if (phase === 'slot') controller.abort(reason);
-    };
-    const waiting = deployBundle(
-      {...options(server), waitForSlot: true, pollInterval: 60, signal: controller.signal, onProgress},
-      project.host,
-    );
-    await expect(waiting).rejects.toBe(reason);
   });
 
   test.each([
@@ -227,26 +198,6 @@ describe('waitForSlot', () => {
     expect(first?.path).toBe('/api/projects/shop/builds/staging/');
     expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
     expect(JSON.parse(String(second?.body))).toMatchObject({encoding: 'base64'});
-  });
-
-  test('on the Api backend', async () => {
-    const deployment = {deploymentId: 'one', status: 'in_progress', bundle: {bundleId: 3}, createdBy: 'jane'};
-    const lists: readonly Reply[] = [{status: 200, body: {total: 1, data: [deployment]}}];
-    const done: Reply = {status: 200, body: {total: 1, data: [{...deployment, status: 'finished'}]}};
-    await using server = await startRecordingServer(
-      target({
-        posts: [busy, {status: 202, body: {deploymentId: 'two', status: 'queued'}}],
-        lists: [...lists, done],
-      }),
-    );
-    await using project = await createProject();
-    const apiConnection = {origin: server.origin, organizationId: 'org', auth: new BearerTokenStrategy('token')};
-    const result = await deployBundle(
-      {...options(server), preference: 'api', apiConnection, waitForSlot: true},
-      project.host,
-    );
-    expect(result).toMatchObject({backend: 'api', deploymentId: 'two'});
-    expect(posts(server)).toBe(2);
   });
 });
 

@@ -111,32 +111,6 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     },
   );
 
-  test('the look before the request is repeated like any GET', async () => {
-    let looks = 0;
-    await using server = await startRecordingServer(({method}) => {
-      if (method === 'POST') return {status: 201, body: {}};
-      looks += 1;
-      if (looks < 3) return {status: 503, body: {}};
-      return {status: 200, body: looks === 3 ? {count: 0, results: []} : {count: 1, results: [row(5, 'Finished', 1)]}};
-    });
-    await using project = await createProject();
-    const options = {...legacyOptions(server), rateLimit: {maxRetries: 0, baseDelayMs: 1}};
-    await expect(deployBundle(options, project.host)).resolves.toMatchObject({status: 'finished', warnings: []});
-  });
-
-  test('an abort during the look before the request ends the call: nothing is deployed', async () => {
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    await using server = await startRecordingServer(({method}) => {
-      if (method === 'GET') controller.abort(reason);
-      return {status: 201, body: {}};
-    });
-    await using project = await createProject();
-    const pending = deployBundle({...legacyOptions(server), signal: controller.signal}, project.host);
-    await expect(pending).rejects.toBe(reason);
-    expect(server.requests.map(({method}) => method)).toEqual(['GET']);
-  });
-
   test('rows of the same second are never ours while the server does not count them', async () => {
     await using server = await startRecordingServer(({method}) =>
       method === 'POST' ? {status: 201, body: {}} : {status: 200, body: {results: [row(5, 'Finished', 1)]}},
@@ -260,25 +234,6 @@ describe('waiting on the Api backend', () => {
       exitCode: 8,
       message: expect.stringContaining('no memory') as string,
     });
-  });
-
-  test('an abort ends the wait with its reason', async () => {
-    await using server = await startRecordingServer(apiTarget([state('queued')]));
-    await using project = await createProject();
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    const waiting = deployBundle(
-      {
-        ...apiOptions(server),
-        pollInterval: 60,
-        signal: controller.signal,
-        onProgress: () => {
-          controller.abort(reason);
-        },
-      },
-      project.host,
-    );
-    await expect(waiting).rejects.toBe(reason);
   });
 });
 

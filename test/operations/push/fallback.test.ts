@@ -50,14 +50,6 @@ describe('falling back from Api to legacy', () => {
     expect(await readdir(project.temporary)).toEqual([]);
   });
 
-  test.each([409, 413, 422, 429, 500, 502, 503])('%i does not fall back: the Api error surfaces', async (status) => {
-    await using server = await startRecordingServer(refusing(status));
-    await using project = await createProject();
-    await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({status});
-    expect(server.requests.filter(({path}) => !isApi(path))).toEqual([]);
-    expect(await readdir(project.temporary)).toEqual([]);
-  });
-
   test('401 to a token that expired during the upload does not fall back: it says nothing about the credentials', async () => {
     let now = 0;
     let tokens = 0;
@@ -81,26 +73,6 @@ describe('falling back from Api to legacy', () => {
     });
     expect(server.requests.filter(({path}) => isApi(path))).toHaveLength(2);
     expect(server.requests.filter(({path}) => path.startsWith('/api/'))).toEqual([]);
-  });
-
-  test('a reset after the upload does not fall back: it may have been carried out', async () => {
-    await using server = await startRecordingServer(refusing(undefined));
-    await using project = await createProject();
-    await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({
-      code: 'ERR_OUTCOME_UNKNOWN',
-      exitCode: 10,
-    });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test('no answer in time does not fall back', async () => {
-    await using server = await startRecordingServer(({path}) =>
-      isApi(path) ? new Promise<undefined>(() => undefined) : {status: 200, body: {bundle_id: 7}},
-    );
-    await using project = await createProject();
-    const push = pushRuntimeBundle({...optionsFor(server), requestTimeout: 1}, project.host);
-    await expect(push).rejects.toMatchObject({exitCode: 10});
-    expect(server.requests).toHaveLength(1);
   });
 
   test('invalid_scope of the token endpoint falls back', async () => {
@@ -168,24 +140,6 @@ describe('falling back from Api to legacy', () => {
     expect(result.warnings).toEqual(
       expect.arrayContaining(['rootDir has no effect on a v1 upload.', 'matchMode has no effect on a v1 upload.']),
     );
-  });
-
-  test('nothing falls back once the Api upload has succeeded', async () => {
-    await using server = await startRecordingServer(({path}) =>
-      path.endsWith('/bundles') ? {status: 201, body: {bundleId: 12}} : {status: 403, body: {detail: 'no'}},
-    );
-    await using project = await createProject();
-    const push = pushRuntimeBundle({...optionsFor(server), targetSlug: 'staging'}, project.host);
-    await expect(push).rejects.toMatchObject({
-      code: 'ERR_FORBIDDEN',
-      exitCode: 4,
-      message: expect.stringMatching(/^Bundle 12 was uploaded, but deploying it to staging failed: /) as string,
-      details: {bundleId: 12},
-      suggestions: expect.arrayContaining([
-        'mycli bundle:deploy 12 --project shop --target staging --runtime-backend api',
-      ]) as string[],
-    });
-    expect(server.requests.filter(({path}) => !isApi(path))).toEqual([]);
   });
 
   test('a callback that throws before anything is sent fails the push; one that throws after is ignored', async () => {

@@ -263,29 +263,6 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     expect(deployed).toMatchObject({bundleId: newest.bundleId, status: 'finished', backend: preference});
     await runtime.close();
   });
-
-  test('an abort rejects with its reason and leaves no file', async () => {
-    const runtime = await startLocalRuntime({faults: ['hangx1:route=upload']});
-    await using project = await createProject();
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    const push = pushRuntimeBundle(
-      {
-        ...connect(runtime),
-        preference,
-        v2,
-        projectSlug: 'shop',
-        signal: controller.signal,
-        onProgress: ({phase}) => {
-          if (phase === 'upload') controller.abort(reason);
-        },
-      },
-      project.host,
-    );
-    await expect(push).rejects.toBe(reason);
-    expect(await readdir(project.temporary)).toEqual([]);
-    await runtime.close();
-  });
 });
 
 test.each([
