@@ -119,6 +119,9 @@ const owners = {
   '@oclif/core': {owner: 'src/cli/process/oclif[.]ts', types: '^src/(cli/(?!process/oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/local-runtime/'},
   mime: {owner: 'src/local-runtime/'},
+  hono: {owner: 'src/local-runtime/'},
+  '@hono/node-server': {owner: 'src/local-runtime/'},
+  send: {owner: 'src/local-runtime/'},
 };
 
 const anyOf = (names) => names.map((name) => `^${groups[name] ?? layers[name].path}`);

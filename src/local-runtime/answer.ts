@@ -1,47 +1,40 @@
-import type {FileHandle} from 'node:fs/promises';
-import type {Readable} from 'node:stream';
+import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import * as v from 'valibot';
 
-/** What a file can be compressed with while it is sent. */
-export type Compression = 'br' | 'gzip';
+/** The headers of an answer. */
+export type Headers = Readonly<Record<string, string>>;
 
-/** A part of an open file. The sender closes it. */
-export interface FileBody {
-  readonly file: FileHandle;
-  readonly start: number;
-  /** Before any compression. */
-  readonly length: number;
-  readonly compression?: Compression | undefined;
-}
-
-/** A body of unknown length, sent as it comes. The sender destroys it. */
-export interface StreamBody {
-  readonly stream: Readable;
-}
-
-/** An answer to a request. */
-export interface Answer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
-  readonly body?: string | Buffer | FileBody | StreamBody | undefined;
-}
+/** Statuses whose answers have no body. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** An answer with a JSON body. */
-export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
-  return {status, headers: {'content-type': 'application/json', ...headers}, body: JSON.stringify(value)};
+export function json(status: number, value: unknown, headers: Headers = {}): Response {
+  return answer(status, JSON.stringify(value), {'content-type': 'application/json', ...headers});
 }
 
 /** An answer with a line of text. */
-export function text(status: number, line: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  return {status, headers: {'content-type': 'text/plain; charset=utf-8', ...headers}, body: `${line}\n`};
+export function text(status: number, line: string, headers: Headers = {}): Response {
+  return answer(status, `${line}\n`, {'content-type': 'text/plain; charset=utf-8', ...headers});
 }
+
+/** An answer with a body that is complete. */
+export function answer(status: number, body: string, headers: Headers = {}): Response {
+  const sent = bodiless.has(status) ? null : body;
+  return new Response(sent, {
+    status,
+    headers: sent === null ? headers : {...headers, 'content-length': String(Buffer.byteLength(sent))},
+  });
+}
+
+/** What a handler returns that has written the response itself. */
+export const alreadySent: Response = RESPONSE_ALREADY_SENT;
 
 /** A refused request: its status, and a sentence for the client. */
 export class HttpFailure extends Error {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
 
-  constructor(status: number, detail: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, detail: string, headers: Headers = {}) {
     super(detail);
     this.name = 'HttpFailure';
     this.status = status;

@@ -1,10 +1,10 @@
 import {once} from 'node:events';
-import {createServer, maxHeaderSize, STATUS_CODES, type Server, type ServerResponse} from 'node:http';
+import {createServer, maxHeaderSize, STATUS_CODES, type Server} from 'node:http';
 import type {Duplex} from 'node:stream';
+import {getRequestListener} from '@hono/node-server';
 import type {RuntimeContext} from './context.js';
 import type {RequestRecord} from './options.js';
-import {lingerMilliseconds} from './request-body.js';
-import {handleRequest, type ServerRole} from './request-handler.js';
+import {createHandler, hostFailure, openExchange, type Exchange, type ServerRole} from './request-handler.js';
 
 /** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
 const keepAliveMilliseconds = 65_000;
@@ -12,19 +12,8 @@ const keepAliveMilliseconds = 65_000;
 /** How often to look for connections on which no request arrives. */
 const checkMilliseconds = 1000;
 
-/** More connections are closed at once. Each needs a file descriptor and some memory. */
-const maxConnections = 4000;
-
-/** Requests that a client may send before the first of them is answered. With more, its connection is closed. */
-const maxPipelined = 100;
-
-/** A connection from its first request on. */
-interface Connection {
-  /** The answer that is underway. */
-  response: ServerResponse | undefined;
-  /** Begin the requests that have come in the meantime. */
-  readonly waiting: (() => void)[];
-}
+/** How long a refused client may continue to send before its connection is closed. */
+const lingerMilliseconds = 2000;
 
 /** A server that does not listen yet. */
 export function createBoundedServer(): Server {
@@ -44,37 +33,22 @@ export function serve(
     readonly onEnd: (record: RequestRecord) => void;
   },
 ): () => Promise<void> {
-  const underway = new Set<Promise<void>>();
   // A large upload may take any time while it progresses.
   server.requestTimeout = 0;
   server.headersTimeout = Math.ceil(context.stallSeconds * 1000);
   server.keepAliveTimeout = keepAliveMilliseconds;
-  server.maxConnections = maxConnections;
-  const connections = new WeakMap<Duplex, Connection>();
+  const handle = createHandler(role);
+  const underway = new Set<Promise<unknown>>();
   server.on('request', (request, response) => {
-    const {socket} = request;
-    const connection = connections.get(socket) ?? {response: undefined, waiting: []};
-    connections.set(socket, connection);
-    // One after the other: a client that takes no answers must not have many prepared.
-    const begin = (): void => {
-      if (socket.destroyed) return;
-      connection.response = response;
-      response.once('close', () => {
-        connection.response = undefined;
-        connection.waiting.shift()?.();
-      });
-      const handling = handleRequest(context, {request, response, role}, onEnd).finally(() =>
-        underway.delete(handling),
-      );
-      underway.add(handling);
-    };
-    if (connection.response === undefined) begin();
-    else if (connection.waiting.length < maxPipelined) connection.waiting.push(begin);
-    else socket.destroy();
+    const exchange: Exchange = openExchange(context, {request, response, role}, onEnd);
+    const refusal = hostFailure(exchange, role);
+    const listen = getRequestListener((asked) => refusal ?? handle(asked, exchange), {overrideGlobalObjects: false});
+    // The library refuses what is no host name by itself.
+    if (refusal) request.headers.host = 'localhost';
+    const answering = listen(request, response).finally(() => underway.delete(answering));
+    underway.add(answering);
   });
-  server.on('clientError', (error, socket) => {
-    refuse(socket, error, connections.get(socket)?.response);
-  });
+  server.on('clientError', refuse);
   return async () => {
     const closed = once(server, 'close');
     server.close();
@@ -88,35 +62,27 @@ export function serve(
 const refusals: Readonly<Record<string, readonly [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [
     431,
-    `The headers of the request are larger than ${String(maxHeaderSize / 1024)} KiB, most likely because of cookies of deployed apps, which browsers send to all ports of a host. Delete the cookies of this host, or use its other name: localhost instead of 127.0.0.1, or the reverse.`,
+    `The headers of the request are larger than ${String(maxHeaderSize / 1024)} KiB, most likely because of cookies of deployed apps. Delete the cookies of this host, or use its other name: localhost instead of 127.0.0.1, or the reverse.`,
   ],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The extensions of a chunk are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'No complete request has arrived in time.'],
 };
 
 /** Refuses what Node cannot parse as a request, as Node would, but with a reason. */
-function refuse(socket: Duplex, error: Error, response: ServerResponse | undefined): void {
+function refuse(error: Error & {readonly code?: string}, socket: Duplex): void {
   // Each chunk that a client goes on to send is an error again.
   if (socket.writableEnded) return;
-  if (!socket.writable || response?.headersSent === true) {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const code = 'code' in error ? String(error.code) : '';
-  const [status, detail] = refusals[code] ?? [400, 'The request is not valid HTTP.'];
-  const body = `${detail}\n`;
+  const [status, detail] = refusals[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
   const head = [
     `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${String(Buffer.byteLength(body))}`,
+    `Content-Length: ${String(Buffer.byteLength(detail) + 1)}`,
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // The handler of a request whose body is invalid must not write to the connection anymore.
-  if (response !== undefined) socket.destroy();
+  socket.end(`${head.join('\r\n')}\r\n\r\n${detail}\n`);
   // Closing at once would reset the connection of a client that is still sending, which then reads no answer.
-  const closing = setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
-  socket.once('close', () => {
-    clearTimeout(closing);
-  });
+  setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
 }

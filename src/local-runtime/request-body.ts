@@ -1,5 +1,4 @@
 import type {IncomingMessage} from 'node:http';
-import {setTimeout as delay} from 'node:timers/promises';
 import {parseJson} from '../errors/json.js';
 import {HttpFailure} from './answer.js';
 import {excerptOf, type BodyPart, type Excerpt} from './request-log.js';
@@ -11,49 +10,25 @@ const smallBodyBytes = 64 * 1024;
 const maxParts = 20;
 const maxPartName = 100;
 
-/** How long a refused client may continue to send before its connection is closed. */
-export const lingerMilliseconds = 2000;
-
-/** Minimum number of bytes that count as progress. */
-const progressBytes = 1024;
-
 /** The body of a request, which can be read once. Stopping early leaves the connection usable for a response. */
 export class RequestBody {
   readonly #request: IncomingMessage;
   readonly #stallMilliseconds: number;
-  #bytes = 0;
-  #excerpt: Excerpt | undefined;
-  readonly #parts: BodyPart[] = [];
+  readonly parts: BodyPart[] = [];
+  /** Number of bytes read. */
+  bytes = 0;
+  /** The beginning of a small body, once it was read. */
+  excerpt: Excerpt | undefined;
 
-  /** @param stallSeconds How long the client may make no progress. */
+  /** @param stallSeconds How long the client may send nothing. */
   constructor(request: IncomingMessage, stallSeconds: number) {
     this.#request = request;
     this.#stallMilliseconds = stallSeconds * 1000;
   }
 
-  /** Number of bytes read. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** The beginning of a small body, once it was read. */
-  get excerpt(): Excerpt | undefined {
-    return this.#excerpt;
-  }
-
-  /** The parts of an upload that have arrived. */
-  get parts(): readonly BodyPart[] {
-    return this.#parts;
-  }
-
   /** Notes a part of an upload, for people to read. */
   notePart(name: string, bytes: number): void {
-    if (this.#parts.length < maxParts) this.#parts.push({name: name.slice(0, maxPartName), bytes});
-  }
-
-  /** Whether all of it has arrived. */
-  get isComplete(): boolean {
-    return this.#request.complete;
+    if (this.parts.length < maxParts) this.parts.push({name: name.slice(0, maxPartName), bytes});
   }
 
   /** Whether the connection broke before it arrived completely. */
@@ -69,33 +44,21 @@ export class RequestBody {
   async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
     const failure = new HttpFailure(413, `The body is larger than the limit of ${String(limit)} bytes.`);
     if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;
-    for await (const chunk of this.#chunks()) {
-      this.#bytes += chunk.length;
-      if (this.#bytes > limit) throw failure;
-      yield chunk;
-    }
-  }
-
-  async *#chunks(): AsyncGenerator<Buffer, void, undefined> {
     const chunks: AsyncIterator<Buffer, undefined> = this.#request.iterator({destroyOnReturn: false});
-    let [waited, received] = [0, 0];
-    let isWaiting = false;
+    let isStalled = false;
     try {
       for (;;) {
-        const began = performance.now();
-        isWaiting = true;
-        const next = await withTimeout(chunks.next(), this.#stallMilliseconds - waited);
-        isWaiting = false;
+        isStalled = true;
+        const next = await withTimeout(chunks.next(), this.#stallMilliseconds);
+        isStalled = false;
         if (next.done === true) return;
-        // Only waiting for the client counts, not the time that the reader takes.
-        waited += performance.now() - began;
-        received += next.value.length;
-        if (received >= progressBytes) [waited, received] = [0, 0];
+        this.bytes += next.value.length;
+        if (this.bytes > limit) throw failure;
         yield next.value;
       }
     } finally {
       // It would wait for a chunk that never arrives.
-      if (!isWaiting) await chunks.return?.();
+      if (!isStalled) await chunks.return?.();
     }
   }
 
@@ -103,23 +66,7 @@ export class RequestBody {
   async discard(count: number): Promise<void> {
     if (count === 0) return;
     // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the bytes are of no interest
-    for await (const _ of this.read(Infinity)) {
-      if (this.#bytes >= count) return;
-    }
-  }
-
-  /**
-   * Lets a client finish sending after the response: closing with unread bytes would reset the connection, and the
-   * response could be lost.
-   */
-  async linger(): Promise<void> {
-    const ended = new AbortController();
-    const end = (): void => {
-      ended.abort();
-    };
-    this.#request.once('end', end).once('close', end).resume();
-    if (this.#request.complete || this.#request.destroyed) return;
-    await delay(lingerMilliseconds, undefined, {signal: ended.signal}).catch(() => undefined);
+    for await (const _ of this.read(Infinity)) if (this.bytes >= count) return;
   }
 
   /** @throws HttpFailure 413 when it is too large for a request that is not an upload. */
@@ -127,7 +74,7 @@ export class RequestBody {
     const chunks: Buffer[] = [];
     for await (const chunk of this.read(smallBodyBytes)) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString('utf8');
-    this.#excerpt = excerptOf(text);
+    this.excerpt = excerptOf(text);
     return text;
   }
 

@@ -11,7 +11,6 @@ import {createBoundedServer, serve} from './connections.js';
 import type {RuntimeContext} from './context.js';
 import {BundleReader} from './pages/bundle-reader.js';
 import {LiveFeed} from './pages/live-feed.js';
-import {Sessions} from './pages/session.js';
 import {RequestLog} from './request-log.js';
 import {openCredentials} from './store/credentials.js';
 import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
@@ -22,7 +21,6 @@ import {AppServers} from './ssr/app-servers.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './protocols/token-protocol.js';
 import {siteUrl} from './protocols/site-address.js';
-import {SiteFiles} from './protocols/site-files.js';
 import {ReadingTurns} from './upload/read-archive.js';
 
 const maxRecords = 1000;
@@ -126,12 +124,10 @@ function createContext(
     deployments,
     feed,
     reader,
-    sessions: new Sessions(),
     log: new RequestLog(),
     appServers,
     allowedHosts,
     limits,
-    files: new SiteFiles(),
     turns,
     auth,
     scopes,

@@ -1,6 +1,6 @@
 import {request} from 'node:http';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {isThisMachine} from '../../src/local-runtime/pages/session.js';
+import {isThisMachine} from '../../src/local-runtime/pages/pages-protocol.js';
 import type {LocalRuntime} from '../../src/testing.js';
 import {build, config, gnuTar, v2Archive} from './archives.js';
 import {send, sendRaw, v1Body} from './client.js';
@@ -139,21 +139,12 @@ describe('the pages', () => {
   });
 });
 
-/** The cookie and the token of a page, as a browser has them. */
-async function session(runtime: LocalRuntime) {
-  const {headers, body} = await page(runtime, '-/projects/shop');
-  const cookie = headers.get('set-cookie') ?? '';
-  expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
-  const [, token = ''] = /name="token" value="([^"]+)"/.exec(body) ?? [];
-  return {cookie: cookie.split(';')[0] ?? '', token};
-}
-
 /** Sends a form as a browser does. */
 function post(
   runtime: LocalRuntime,
   path: string,
   fields: Readonly<Record<string, string>>,
-  headers: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
 ) {
   const body = new URLSearchParams(fields);
   return send(`${runtime.origin}/-/${path}`, {method: 'POST', body, headers: {origin: runtime.origin, ...headers}});
@@ -175,55 +166,39 @@ test.each([
 describe('the buttons', () => {
   test('deploy a bundle and roll back, then lead to the project', async () => {
     const {runtime} = await startFilled();
-    const {cookie, token} = await session(runtime);
-    const {status, headers} = await post(
-      runtime,
-      'projects/shop/deploy',
-      {token, bundle: '2', target: 'production'},
-      {cookie},
-    );
+    const {status, headers} = await post(runtime, 'projects/shop/deploy', {bundle: '2', target: 'production'});
     expect([status, headers.get('location')]).toEqual([303, '/-/projects/shop?done=deploy']);
     const {body} = await page(runtime, '-/projects/shop?done=deploy');
     expect(textOf(body)).toMatch(
       /The deployment has started.* production Bundle 2 The second Live Roll back to bundle 1/,
     );
-    const back = await post(runtime, 'projects/shop/deploy', {token, bundle: '1', target: 'production'}, {cookie});
+    const back = await post(runtime, 'projects/shop/deploy', {bundle: '1', target: 'production'});
     expect(back.status).toBe(303);
     expect(textOf((await page(runtime, '-/projects/shop')).body)).toMatch(
       /production Bundle 1 The first Live Roll back/,
     );
   });
 
-  test('are refused without the token, with that of another session, and from other origins', async () => {
+  test('are refused from other origins, and without one', async () => {
     const {runtime} = await startFilled({auth: false});
-    const {cookie, token} = await session(runtime);
-    const other = await session(runtime);
-    const fields = {token, bundle: '2', target: 'staging'};
-    const refused = [
-      [{...fields, token: ''}, {cookie}],
-      [{...fields, token: other.token}, {cookie}],
-      [fields, {cookie: other.cookie}],
-      [fields, {}],
-      [fields, {cookie: `${cookie}x`}],
-      [fields, {cookie, origin: runtime.appsOrigin}],
-      [fields, {cookie, origin: 'https://evil.example'}],
-      [fields, {cookie, origin: 'null'}],
-      [fields, {cookie, 'sec-fetch-site': 'same-site'}],
-    ] as const;
-    for (const [given, headers] of refused) {
-      expect([headers, (await post(runtime, 'projects/shop/deploy', given, headers)).status]).toEqual([headers, 403]);
+    const fields = {bundle: '2', target: 'staging'};
+    for (const headers of [
+      {origin: runtime.appsOrigin},
+      {origin: runtime.siteUrl('shop', 'staging').slice(0, -1)},
+      {origin: 'https://evil.example'},
+      {origin: 'null'},
+      {'sec-fetch-site': 'same-site'},
+    ]) {
+      expect([headers, (await post(runtime, 'projects/shop/deploy', fields, headers)).status]).toEqual([headers, 403]);
     }
-    const {port} = new URL(runtime.origin);
-    const body = new URLSearchParams(fields).toString();
     const plain = await sendRaw(`${runtime.origin}/-/projects/shop/deploy`, {
       method: 'POST',
-      headers: {host: `localhost:${port}`, cookie, 'content-type': 'application/x-www-form-urlencoded'},
-      write: (request) => request.end(body),
+      headers: {'content-type': 'application/x-www-form-urlencoded'},
+      write: (request) => request.end(new URLSearchParams(fields).toString()),
     });
     expect(plain.status).toBe(403);
     expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('staging Bundle 2');
-    const spoiled = `${cookie.split('=')[0] ?? ''}=a.b; ${cookie}`;
-    expect((await post(runtime, 'projects/shop/deploy', fields, {cookie: spoiled})).status).toBe(303);
+    expect((await post(runtime, 'projects/shop/deploy', fields)).status).toBe(303);
   });
 
   test.each([
@@ -232,8 +207,7 @@ describe('the buttons', () => {
     [{bundle: '1', target: ''}, 400],
   ])('say what is wrong with %j', async (fields, expected) => {
     const {runtime} = await startFilled();
-    const {cookie, token} = await session(runtime);
-    const {status, body} = await post(runtime, 'projects/shop/deploy', {...fields, token}, {cookie});
+    const {status, body} = await post(runtime, 'projects/shop/deploy', fields);
     expect([status, body]).toEqual([expected, expect.stringContaining('class="notice problem"')]);
   });
 });
@@ -336,8 +310,7 @@ describe('the requests', () => {
 describe('the faults', () => {
   test('are switched on and off, and apply to requests', async () => {
     const {client, runtime} = await startFilled();
-    const {cookie, token} = await session(runtime);
-    const add = (fault: string) => post(runtime, 'faults', {token, fault}, {cookie});
+    const add = (fault: string) => post(runtime, 'faults', {fault});
     const {events} = await listen(runtime, 'faults');
     const {status, headers} = await add('503x1:route=list');
     expect([status, headers.get('location')]).toEqual([303, '/-/faults?done=add']);
@@ -355,22 +328,21 @@ describe('the faults', () => {
     const {body} = await page(runtime, '-/faults');
     expect(body).not.toContain('503x1:route=list');
     const [, number = ''] = /name="fault" value="(\d+)"/.exec(body) ?? [];
-    expect((await post(runtime, 'faults/remove', {token, fault: number}, {cookie})).status).toBe(303);
+    expect((await post(runtime, 'faults/remove', {fault: number})).status).toBe(303);
     expect(await list()).toBe(200);
     expect(textOf((await page(runtime, '-/faults')).body)).toContain('No faults');
   });
 
-  test('that are invalid are shown again with the reason, and nothing without the token changes', async () => {
+  test('that are invalid are shown again with the reason, and nothing from elsewhere changes', async () => {
     const {runtime} = await startFilled();
-    const {cookie, token} = await session(runtime);
-    const {status, body} = await post(runtime, 'faults', {token, fault: '<b>x'}, {cookie});
+    const {status, body} = await post(runtime, 'faults', {fault: '<b>x'});
     expect([status, textOf(body)]).toEqual([
       422,
       expect.stringContaining('The fault &quot;&lt;b&gt;x&quot; is invalid'),
     ]);
     expect(body).toContain('value="&lt;b&gt;x"');
-    expect((await post(runtime, 'faults', {fault: '503'}, {cookie})).status).toBe(403);
-    expect((await post(runtime, 'faults/remove', {fault: '1'}, {cookie})).status).toBe(403);
+    expect((await post(runtime, 'faults', {fault: '503'}, {origin: runtime.appsOrigin})).status).toBe(403);
+    expect((await post(runtime, 'faults/remove', {fault: '1'}, {origin: runtime.appsOrigin})).status).toBe(403);
     expect(textOf((await page(runtime, '-/faults')).body)).toContain('No faults');
   });
 });

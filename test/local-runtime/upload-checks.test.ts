@@ -84,10 +84,10 @@ describe('a v2 form', () => {
     expect((await client.legacy(v2Path, client.json({}))).status).toBe(415);
   });
 
-  test('is refused early, with the connection closed, when it is too large', async () => {
+  test('is refused early when it is too large', async () => {
     const {client} = await startRuntime({maxUploadBytes: 1000});
     const reply = await client.legacy(v2Path, handMade([bundlePart, Buffer.alloc(3_000_000)]));
-    expect([reply.status, reply.headers.get('connection')]).toEqual([413, 'close']);
+    expect(reply.status).toBe(413);
     expect(reply.json.detail).toContain('1000 bytes');
   });
 });

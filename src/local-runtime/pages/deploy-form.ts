@@ -1,28 +1,25 @@
 import {markup, shortened, type Html} from '../../html/html.js';
 import {slugProblems} from '../../settings/option-problems.js';
-import {HttpFailure, type Answer} from '../answer.js';
+import {HttpFailure} from '../answer.js';
 import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
 import {findBundle} from '../protocols/requested-records.js';
 import type {BundleRecord} from '../store/records.js';
 import {listed, maskOf, projectPath} from './elements.js';
-import {readForm, seeOther, tokenField} from './forms.js';
-import type {Session} from './session.js';
+import {readForm, seeOther} from './page-frame.js';
 
 /** What a form about a project needs. */
 interface ProjectForm {
   readonly context: RuntimeContext;
-  readonly session: Session;
   readonly projectSlug: string;
 }
 
 /** A form to deploy one of several bundles, or the only one. */
-export function deployForm({context, session, projectSlug}: ProjectForm, bundles: readonly BundleRecord[]): Html {
+export function deployForm({context, projectSlug}: ProjectForm, bundles: readonly BundleRecord[]): Html {
   const mask = maskOf(context);
   const targets = context.store.targets(projectSlug);
   const [only, ...others] = bundles;
   const [newest] = context.store.newestDeployments(1, projectSlug);
   return markup`<form class="row" action="${projectPath(projectSlug)}/deploy" method="post">
-    ${tokenField(session)}
     ${
       only !== undefined && others.length === 0
         ? markup`<input type="hidden" name="bundle" value="${String(only.id)}" />`
@@ -59,11 +56,10 @@ export function deployForm({context, session, projectSlug}: ProjectForm, bundles
 }
 
 /** A button that deploys the bundle that ran before the one that is live. Undefined if there is none. */
-export function rollbackForm({context, session, projectSlug}: ProjectForm, targetSlug: string): Html | undefined {
+export function rollbackForm({context, projectSlug}: ProjectForm, targetSlug: string): Html | undefined {
   const previous = previousBundle(context, projectSlug, targetSlug);
   if (previous === undefined) return undefined;
   return markup`<form class="inline" action="${projectPath(projectSlug)}/deploy" method="post">
-    ${tokenField(session)}
     <input type="hidden" name="bundle" value="${String(previous)}" />
     <input type="hidden" name="target" value="${targetSlug}" />
     <button aria-label="Roll ${targetSlug} back to bundle ${String(previous)}">
@@ -92,7 +88,7 @@ function previousBundle(
 }
 
 /** Deploys the bundle of a form to its target. */
-export async function deployBundle(call: AdmittedCall): Promise<Answer> {
+export async function deployBundle(call: AdmittedCall): Promise<Response> {
   const {deployments} = call.context;
   const projectSlug = param(call, 'projectSlug');
   const form = await readForm(call);

@@ -1,12 +1,10 @@
 import {isRuntimeCliError} from '../../errors/index.js';
 import {markup} from '../../html/html.js';
 import {renderTable} from '../../html/page.js';
-import type {Answer} from '../answer.js';
 import type {AdmittedCall} from '../context.js';
-import {readForm, seeOther, tokenField} from './forms.js';
 import {foreign} from './elements.js';
 import {faultText, type FaultRule} from '../faults.js';
-import {pageAnswer, pagesPath} from './page-frame.js';
+import {pageAnswer, pagesPath, readForm, seeOther} from './page-frame.js';
 
 const path = `${pagesPath}faults`;
 
@@ -24,9 +22,8 @@ const ready = [
 ] as const;
 
 /** The faults that are left, and forms to add and remove them. `refused`: what was to be added, and why it was not. */
-export function showFaults(call: AdmittedCall, refused?: {readonly text: string; readonly problem: string}): Answer {
+export function showFaults(call: AdmittedCall, refused?: {readonly text: string; readonly problem: string}): Response {
   const {context, query} = call;
-  const session = context.sessions.of(call.request);
   const faults = context.faults.list();
   const notice = {add: 'The fault was added.', remove: 'The fault was removed.'}[query.get('done') ?? ''];
   const content = markup`
@@ -50,7 +47,6 @@ export function showFaults(call: AdmittedCall, refused?: {readonly text: string;
                   title: 'Remove',
                   cell: ({number, rule}) =>
                     markup`<form class="inline" action="${path}/remove" method="post">
-                      ${tokenField(session)}
                       <input type="hidden" name="fault" value="${String(number)}" />
                       <button aria-label="Remove ${faultText(rule)}">Remove</button>
                     </form>`,
@@ -68,7 +64,6 @@ export function showFaults(call: AdmittedCall, refused?: {readonly text: string;
           : markup`<p class="notice problem" id="problem" role="alert">${refused.problem}</p>`
       }
       <form class="row" action="${path}" method="post">
-        ${tokenField(session)}
         <div class="field long">
           <label for="fault">Fault</label>
           <input
@@ -91,7 +86,6 @@ export function showFaults(call: AdmittedCall, refused?: {readonly text: string;
       </p>
       <h3>Ready-made</h3>
       <form class="buttons" action="${path}" method="post">
-        ${tokenField(session)}
         ${ready.map(([fault, label]) => markup`<button name="fault" value="${fault}">${label}</button>`)}
       </form>
     </section>`;
@@ -99,14 +93,13 @@ export function showFaults(call: AdmittedCall, refused?: {readonly text: string;
     title: 'Faults',
     place: 'Faults',
     content,
-    session,
     topics: ['faults', 'requests'],
     status: refused === undefined ? 200 : 422,
   });
 }
 
 /** Adds the fault of a form. */
-export async function addFault(call: AdmittedCall): Promise<Answer> {
+export async function addFault(call: AdmittedCall): Promise<Response> {
   const text = (await readForm(call)).get('fault')?.trim() ?? '';
   try {
     call.context.faults.add(text);
@@ -119,7 +112,7 @@ export async function addFault(call: AdmittedCall): Promise<Answer> {
 }
 
 /** Removes the fault of a form. One that is used up is gone already. */
-export async function removeFault(call: AdmittedCall): Promise<Answer> {
+export async function removeFault(call: AdmittedCall): Promise<Response> {
   call.context.faults.remove(Number((await readForm(call)).get('fault')));
   call.context.feed.publish('faults');
   return seeOther(`${path}?done=remove`);

@@ -1,9 +1,9 @@
 import {bundleStyles} from '../../html/bundle-page.js';
 import {Html, markup} from '../../html/html.js';
 import {baseStyles, pageStart} from '../../html/page.js';
-import type {Answer} from '../answer.js';
+import {answer, HttpFailure} from '../answer.js';
+import type {Call} from '../context.js';
 import type {Topic} from './live-feed.js';
-import type {Session} from './session.js';
 
 /** Where the pages are, besides `/`. */
 export const pagesPath = '/-/';
@@ -30,8 +30,6 @@ export interface RuntimePage {
   /** @default 200 */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Whose forms the page contains. @default it has none */
-  readonly session?: Session | undefined;
 }
 
 /** Headers of every answer: nothing foreign is loaded or run, and no page is framed or cached. */
@@ -62,8 +60,7 @@ export function pageAnswer({
   topics = [],
   status = 200,
   headers = {},
-  session,
-}: RuntimePage): Answer {
+}: RuntimePage): Response {
   const {text} = markup`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -103,21 +100,32 @@ ${content}
 </body>
 </html>
 `;
-  return {
-    status,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      ...securityHeaders,
-      ...headers,
-      ...(session?.setCookie !== undefined && {'set-cookie': session.setCookie}),
-    },
-    body: `${pageStart}${text}`,
-  };
+  return answer(status, `${pageStart}${text}`, {
+    'content-type': 'text/html; charset=utf-8',
+    ...securityHeaders,
+    ...headers,
+  });
+}
+
+/** Reads a form. @throws HttpFailure 403 if no page of this runtime has sent it; 415 for another type. */
+export async function readForm({request: {headers}, body}: Call): Promise<URLSearchParams> {
+  body.refuseOtherTypes('application/x-www-form-urlencoded');
+  const form = new URLSearchParams(await body.text());
+  // Browsers say with each form where it comes from. Apps have other origins.
+  if (headers.origin !== `http://${headers.host ?? ''}`) {
+    throw new HttpFailure(403, 'Only pages of this runtime can do that. Open the page there and try again.');
+  }
+  return form;
+}
+
+/** Redirects to a page that shows the result, so that reloading it does not repeat the action. */
+export function seeOther(location: string): Response {
+  return answer(303, '', {location, ...securityHeaders});
 }
 
 /** A file that pages load. */
-export function assetAnswer(type: string, body: string): Answer {
-  return {status: 200, headers: {'content-type': type, ...securityHeaders}, body};
+export function assetAnswer(type: string, body: string): Response {
+  return answer(200, body, {'content-type': type, ...securityHeaders});
 }
 
 /** The styles of all pages. */
@@ -294,8 +302,6 @@ async function readAgain() {
         const other = next.getElementById(part.id);
         if (other) adopt(part, other);
       }
-      const token = next.querySelector('input[name=token]');
-      if (token) for (const field of document.querySelectorAll('input[name=token]')) field.value = token.value;
     }
   } catch {
     // The runtime was stopped. The event stream notices when it is back.

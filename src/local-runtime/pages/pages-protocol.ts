@@ -1,4 +1,5 @@
-import {HttpFailure, type Answer} from '../answer.js';
+import {Readable} from 'node:stream';
+import {HttpFailure} from '../answer.js';
 import type {AdmittedCall, Call, Protocol} from '../context.js';
 import {markup} from '../../html/html.js';
 import {faviconPath} from '../protocols/site-protocol.js';
@@ -8,39 +9,35 @@ import {topics, type Topic} from './live-feed.js';
 import {assetAnswer, icon, liveScript, pageAnswer, pagesPath, securityHeaders, stylesheet} from './page-frame.js';
 import {showBundle, showComparison, showOverview, showProject} from './project-pages.js';
 import {showRequest, showRequests} from './request-pages.js';
-import {isThisMachine} from './session.js';
 
 /** Whether a path is one of the pages rather than of the service. */
 export function isPage(path: string): boolean {
   return path === '/' || path === faviconPath || path.startsWith(pagesPath);
 }
 
-const place = pagesPath.slice(1);
-
 /** The pages for people. No fault applies to them, and their requests are not recorded. */
 export const pagesProtocol: Protocol = {
-  prefix: '/',
-  anyFinalSlash: false,
+  prefix: pagesPath,
   routes: [
-    {method: 'GET', pattern: '', handle: showOverview},
-    {method: 'GET', pattern: `${place}projects/{projectSlug}`, handle: showProject},
-    {method: 'GET', pattern: `${place}projects/{projectSlug}/compare`, handle: showComparison},
-    {method: 'GET', pattern: `${place}projects/{projectSlug}/bundles/{bundleId}`, handle: showBundle},
-    {method: 'POST', pattern: `${place}projects/{projectSlug}/deploy`, handle: deployBundle},
-    {method: 'GET', pattern: `${place}requests`, handle: showRequests},
-    {method: 'GET', pattern: `${place}requests/{number}`, handle: showRequest},
-    {method: 'GET', pattern: `${place}faults`, handle: showFaults},
-    {method: 'POST', pattern: `${place}faults`, handle: addFault},
-    {method: 'POST', pattern: `${place}faults/remove`, handle: removeFault},
-    {method: 'GET', pattern: `${place}events`, handle: streamEvents},
-    {method: 'GET', pattern: `${place}style.css`, handle: () => assetAnswer('text/css; charset=utf-8', stylesheet)},
+    {method: 'GET', path: '/', handle: showOverview},
+    {method: 'GET', path: `${pagesPath}projects/{projectSlug}`, handle: showProject},
+    {method: 'GET', path: `${pagesPath}projects/{projectSlug}/compare`, handle: showComparison},
+    {method: 'GET', path: `${pagesPath}projects/{projectSlug}/bundles/{bundleId}`, handle: showBundle},
+    {method: 'POST', path: `${pagesPath}projects/{projectSlug}/deploy`, handle: deployBundle},
+    {method: 'GET', path: `${pagesPath}requests`, handle: showRequests},
+    {method: 'GET', path: `${pagesPath}requests/{number}`, handle: showRequest},
+    {method: 'GET', path: `${pagesPath}faults`, handle: showFaults},
+    {method: 'POST', path: `${pagesPath}faults`, handle: addFault},
+    {method: 'POST', path: `${pagesPath}faults/remove`, handle: removeFault},
+    {method: 'GET', path: `${pagesPath}events`, handle: streamEvents},
+    {method: 'GET', path: `${pagesPath}style.css`, handle: () => assetAnswer('text/css; charset=utf-8', stylesheet)},
     {
       method: 'GET',
-      pattern: `${place}live.js`,
+      path: `${pagesPath}live.js`,
       handle: () => assetAnswer('text/javascript; charset=utf-8', liveScript),
     },
-    ...[`${place}icon.svg`, faviconPath.slice(1)].map((pattern) => ({
-      ...({method: 'GET', pattern} as const),
+    ...[`${pagesPath}icon.svg`, faviconPath].map((path) => ({
+      ...({method: 'GET', path} as const),
       handle: () => assetAnswer('image/svg+xml', icon),
     })),
   ],
@@ -71,12 +68,15 @@ function admitBrowser({context, request}: Call): string {
 }
 
 /** Tells a page what has changed as long as it is open. */
-function streamEvents({context, query}: AdmittedCall): Answer {
+function streamEvents({context, query}: AdmittedCall): Response {
   const asked = (query.get('topics') ?? '').split(' ');
   const wanted = new Set<Topic>(topics.filter((topic) => asked.includes(topic)));
-  return {
-    status: 200,
-    headers: {'content-type': 'text/event-stream', ...securityHeaders},
-    body: {stream: context.feed.stream(wanted)},
-  };
+  const events = Readable.toWeb(context.feed.stream(wanted)) as ReadableStream;
+  return new Response(events, {headers: {'content-type': 'text/event-stream', ...securityHeaders}});
+}
+
+/** Whether a client's address belongs to this machine. */
+export function isThisMachine(address = ''): boolean {
+  const plain = address.replace(/^::ffff:/, '');
+  return plain === '::1' || plain.startsWith('127.');
 }

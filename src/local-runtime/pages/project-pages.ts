@@ -1,7 +1,6 @@
 import {contentText, renderBundleSections, renderDiff} from '../../html/bundle-page.js';
 import {markup, shortened, type Html} from '../../html/html.js';
 import {renderTable} from '../../html/page.js';
-import type {Answer} from '../answer.js';
 import {HttpFailure} from '../answer.js';
 import {param, type AdmittedCall} from '../context.js';
 import {findBundle} from '../protocols/requested-records.js';
@@ -27,7 +26,7 @@ import {pageAnswer} from './page-frame.js';
 const newest = 8;
 
 /** The first page: what runs where, and what happened last. */
-export function showOverview(call: AdmittedCall): Answer {
+export function showOverview(call: AdmittedCall): Response {
   const {context, origin} = call;
   const projects = context.store.projects();
   const deployments = context.store.newestDeployments(newest);
@@ -144,7 +143,7 @@ function deploymentTable(
 }
 
 /** The page of a project: its targets, deployments and bundles. */
-export function showProject(call: AdmittedCall): Answer {
+export function showProject(call: AdmittedCall): Response {
   const {context} = call;
   const projectSlug = param(call, 'projectSlug');
   if (!context.store.projects().includes(projectSlug)) {
@@ -153,7 +152,6 @@ export function showProject(call: AdmittedCall): Answer {
   const [targets, bundles] = [context.store.targets(projectSlug), context.store.bundles(projectSlug)];
   const deployments = context.store.newestDeployments(listed, projectSlug);
   const mask = maskOf(context);
-  const session = context.sessions.of(call.request);
   const content = markup`
     ${call.query.get('done') === 'deploy' ? markup`<p class="notice">The deployment has started.</p>` : undefined}
     <section id="targets" data-live aria-labelledby="targets-title">
@@ -167,7 +165,7 @@ export function showProject(call: AdmittedCall): Answer {
                 {title: 'Target', cell: (target) => targetLink(projectSlug, target, call)},
                 {title: 'Live', cell: (target) => liveText(projectSlug, target, call)},
                 {title: 'Newest deployment', cell: (target) => newestState(projectSlug, target, call)},
-                {title: 'Roll back', cell: (target) => rollbackForm({context, session, projectSlug}, target) ?? '–'},
+                {title: 'Roll back', cell: (target) => rollbackForm({context, projectSlug}, target) ?? '–'},
               ],
               targets.slice(0, listed),
             )
@@ -178,7 +176,7 @@ export function showProject(call: AdmittedCall): Answer {
         ? undefined
         : markup`<section id="deploy" data-live aria-labelledby="deploy-title">
             <h2 id="deploy-title">Deploy a bundle</h2>
-            ${deployForm({context, session, projectSlug}, bundles)}
+            ${deployForm({context, projectSlug}, bundles)}
           </section>`
     }
     <section id="bundles" data-live aria-labelledby="bundles-title">
@@ -218,7 +216,6 @@ export function showProject(call: AdmittedCall): Answer {
     place: 'Projects',
     parents: [{name: 'Projects', path: '/'}],
     content,
-    session,
     topics: ['bundles', 'deployments'],
   });
 }
@@ -275,7 +272,7 @@ function compareForm({context, query}: AdmittedCall, projectSlug: string): Html 
 }
 
 /** The difference between two bundles. */
-export async function showComparison(call: AdmittedCall): Promise<Answer> {
+export async function showComparison(call: AdmittedCall): Promise<Response> {
   const {context, query} = call;
   const projectSlug = param(call, 'projectSlug');
   const bundle = (name: string) => findBundle(call, projectSlug, Number(query.get(name) ?? ''));
@@ -320,12 +317,11 @@ function parentsOf(projectSlug: string) {
 }
 
 /** The page of a bundle. */
-export async function showBundle(call: AdmittedCall): Promise<Answer> {
+export async function showBundle(call: AdmittedCall): Promise<Response> {
   const {context} = call;
   const projectSlug = param(call, 'projectSlug');
   const bundle = findBundle(call, projectSlug, Number(param(call, 'bundleId')));
   const inspection = await context.reader.inspect(bundle);
-  const session = context.sessions.of(call.request);
   const mask = maskOf(context);
   const content = markup`
     <dl class="facts">
@@ -346,7 +342,7 @@ export async function showBundle(call: AdmittedCall): Promise<Answer> {
     </dl>
     <section aria-labelledby="deploy-title">
       <h2 id="deploy-title">Deploy</h2>
-      ${deployForm({context, session, projectSlug}, [bundle])}
+      ${deployForm({context, projectSlug}, [bundle])}
     </section>
     ${renderBundleSections(inspection, {mask})}`;
   return pageAnswer({
@@ -354,7 +350,6 @@ export async function showBundle(call: AdmittedCall): Promise<Answer> {
     place: 'Projects',
     parents: parentsOf(projectSlug),
     content,
-    session,
     topics: ['deployments'],
   });
 }

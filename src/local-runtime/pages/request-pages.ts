@@ -1,6 +1,6 @@
 import {markup, type Html} from '../../html/html.js';
 import {renderTable} from '../../html/page.js';
-import {HttpFailure, type Answer} from '../answer.js';
+import {HttpFailure} from '../answer.js';
 import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
 import {mayNameSecret} from '../../http/redact.js';
 import {masked, maskedPairs, type Excerpt, type LoggedRequest} from '../request-log.js';
@@ -20,7 +20,7 @@ const filters = {
 const isFilter = (name: string): name is keyof typeof filters => Object.hasOwn(filters, name);
 
 /** The newest requests: the wire. */
-export function showRequests({context, query}: AdmittedCall): Answer {
+export function showRequests({context, query}: AdmittedCall): Response {
   const asked = query.get('show') ?? 'all';
   const filter = isFilter(asked) ? asked : 'all';
   const requests = context.log.requests.filter(filters[filter].shows);
@@ -75,7 +75,7 @@ function faultNames(faults: readonly string[]): Html {
 }
 
 /** The page of a request. */
-export function showRequest(call: AdmittedCall): Answer {
+export function showRequest(call: AdmittedCall): Response {
   const {context} = call;
   const number = Number(param(call, 'number'));
   const request = context.log.requests.find((one) => one.number === number);

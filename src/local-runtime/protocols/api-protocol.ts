@@ -1,6 +1,6 @@
 import {STATUS_CODES} from 'node:http';
 import * as v from 'valibot';
-import {json, HttpFailure, validate, type Answer} from '../answer.js';
+import {json, HttpFailure, validate} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
 import {deploymentState, type DeploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
@@ -11,23 +11,20 @@ import {siteUrlFor} from './site-address.js';
 
 // Unknown paths below it are refused as problem details, too.
 const prefix = '/storefront/';
-const service = 'deployments/v1/';
-const storefront = `${service}organizations/{organizationId}/storefronts/{storefrontId}`;
-const deployments = `${storefront}/environments/{environmentId}/deployments`;
-
 /** Where the paths of the Api backend start. */
-export const apiPrefix = `${prefix}${service}`;
+export const apiPrefix = `${prefix}deployments/v1/`;
+const storefront = `${apiPrefix}organizations/{organizationId}/storefronts/{storefrontId}`;
+const deployments = `${storefront}/environments/{environmentId}/deployments`;
 
 /** The protocol of the Api backend. */
 export const apiProtocol: Protocol = {
   prefix,
-  anyFinalSlash: true,
   routes: [
-    {method: 'POST', pattern: `${storefront}/bundles`, name: 'upload', handle: upload},
-    {method: 'GET', pattern: `${storefront}/bundles`, name: 'list', handle: listBundles},
-    {method: 'POST', pattern: deployments, name: 'deploy', handle: deploy},
-    {method: 'GET', pattern: deployments, name: 'history', handle: history},
-    {method: 'GET', pattern: `${deployments}/{deploymentId}`, name: 'deployment', handle: oneDeployment},
+    {method: 'POST', path: `${storefront}/bundles`, name: 'upload', handle: upload},
+    {method: 'GET', path: `${storefront}/bundles`, name: 'list', handle: listBundles},
+    {method: 'POST', path: deployments, name: 'deploy', handle: deploy},
+    {method: 'GET', path: deployments, name: 'history', handle: history},
+    {method: 'GET', path: `${deployments}/{deploymentId}`, name: 'deployment', handle: oneDeployment},
   ],
   admit: admitApi,
   failure: ({status, message, headers}) =>
@@ -47,19 +44,19 @@ const descriptions: Readonly<Record<DeploymentState['status'], string>> = {
   failed: 'The deployment failed because of an injected fault.',
 };
 
-async function upload(call: AdmittedCall): Promise<Answer> {
+async function upload(call: AdmittedCall): Promise<Response> {
   const {bundle, warnings, matches} = await receiveV2(call, param(call, 'storefrontId'));
   return json(201, {bundleId: bundle.id, warnings, matches});
 }
 
-function listBundles(call: AdmittedCall): Answer {
+function listBundles(call: AdmittedCall): Response {
   const {store, deployments} = call.context;
   return list(call, store.bundles(param(call, 'storefrontId')), (bundle) =>
     bundleRow(bundle, deployments.targetsServing(bundle)),
   );
 }
 
-async function deploy(call: AdmittedCall): Promise<Answer> {
+async function deploy(call: AdmittedCall): Promise<Response> {
   const {deployments, now} = call.context;
   const [projectSlug, targetSlug] = [param(call, 'storefrontId'), param(call, 'environmentId')];
   const body = validate(deployBodySchema, await call.body.json(), {status: 400, what: 'The body'});
@@ -70,14 +67,14 @@ async function deploy(call: AdmittedCall): Promise<Answer> {
   return json(201, deploymentRow(deployment, now(), call));
 }
 
-function history(call: AdmittedCall): Answer {
+function history(call: AdmittedCall): Response {
   const {store, now} = call.context;
   const time = now();
   const items = store.deployments(param(call, 'storefrontId'), param(call, 'environmentId'));
   return list(call, items, (deployment) => deploymentRow(deployment, time, call));
 }
 
-function oneDeployment(call: AdmittedCall): Answer {
+function oneDeployment(call: AdmittedCall): Response {
   const {store, now} = call.context;
   const id = param(call, 'deploymentId');
   const deployment = store
@@ -87,7 +84,7 @@ function oneDeployment(call: AdmittedCall): Answer {
   return json(200, deploymentRow(deployment, now(), call));
 }
 
-function list<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Answer {
+function list<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Response {
   const range = readRange(call);
   return json(200, {...range, total: items.length, data: slice(items, range).map(row)});
 }

@@ -1,8 +1,9 @@
-import {json, HttpFailure, type Answer} from '../answer.js';
+import {json, HttpFailure} from '../answer.js';
 import {param, type AdmittedCall, type Call, type Protocol, type RuntimeContext} from '../context.js';
 import type {BundleRecord} from '../store/records.js';
 import {secretsEqual, sign} from '../signatures.js';
-import {fileAnswer} from './file-answer.js';
+import {sendFile} from '../send-file.js';
+import {verifyOwnFile} from '../store/data-folder.js';
 
 /** Where presigned URLs lead. */
 export const archivePrefix = '/api/archives/';
@@ -12,8 +13,7 @@ const validMilliseconds = 3600 * 1000;
 /** Presigned URLs: they allow downloading the archive for an hour, without credentials. */
 export const archiveProtocol: Protocol = {
   prefix: archivePrefix,
-  anyFinalSlash: true,
-  routes: [{method: 'GET', pattern: '{projectSlug}/{bundleId}', name: 'archive', handle: download}],
+  routes: [{method: 'GET', path: `${archivePrefix}{projectSlug}/{bundleId}`, name: 'archive', handle: download}],
   admit: checkSignature,
   failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
@@ -42,18 +42,13 @@ function checkSignature({path, query, context}: Call): string {
   return 'presigned';
 }
 
-async function download(call: AdmittedCall): Promise<Answer> {
-  const {store} = call.context;
+async function download(call: AdmittedCall): Promise<Response> {
+  const {store, stallSeconds} = call.context;
   const bundle = store.bundle(param(call, 'projectSlug'), Number(param(call, 'bundleId')));
+  if (!bundle) throw new HttpFailure(404, 'The bundle was deleted.');
+  const file = store.archivePath(bundle.id);
+  await verifyOwnFile(file);
+  const modified = new Date(bundle.createdAt);
   const headers = {'content-type': 'application/octet-stream'};
-  const answer =
-    bundle &&
-    (await fileAnswer(call.request, {
-      file: store.archivePath(bundle.id),
-      etag: bundle.sha256,
-      modified: new Date(bundle.createdAt),
-      headers,
-    }));
-  if (!answer) throw new HttpFailure(404, 'The bundle was deleted.');
-  return answer;
+  return sendFile(file, call, {etag: bundle.sha256, modified, headers, stallSeconds});
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {json, HttpFailure, validate, type Answer} from '../answer.js';
+import {answer, json, HttpFailure, validate} from '../answer.js';
 import {param, type AdmittedCall, type Protocol} from '../context.js';
 import {deploymentState, type DeploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/records.js';
@@ -15,20 +15,24 @@ export const legacyPrefix = '/api/';
 /** The protocol of the legacy backend. */
 export const legacyProtocol: Protocol = {
   prefix: legacyPrefix,
-  anyFinalSlash: true,
   routes: [
-    {method: 'GET', pattern: 'projects/', name: 'projects', handle: listProjects},
-    {method: 'POST', pattern: 'projects/{projectSlug}/builds/', name: 'upload', handle: pushV1},
-    {method: 'POST', pattern: 'projects/{projectSlug}/builds/{targetSlug}/', name: 'upload', handle: pushAndDeployV1},
-    {method: 'POST', pattern: 'v2/projects/{projectSlug}/bundles/', name: 'upload', handle: pushV2},
-    {method: 'GET', pattern: 'projects/{projectSlug}/bundles/', name: 'list', handle: listBundles},
-    {method: 'GET', pattern: 'projects/{projectSlug}/bundles/{bundleId}/download/', name: 'download', handle: download},
-    {method: 'POST', pattern: 'projects/{projectSlug}/bundles/bulk-delete/', name: 'delete', handle: removeSeveral},
-    {method: 'DELETE', pattern: 'projects/{projectSlug}/bundles/{bundleId}/', name: 'delete', handle: remove},
-    {method: 'POST', pattern: 'projects/{projectSlug}/target/{targetSlug}/deploy/', name: 'deploy', handle: deploy},
-    {method: 'GET', pattern: 'projects/{projectSlug}/target/{targetSlug}/deploy/', name: 'history', handle: history},
-    {method: 'GET', pattern: 'projects/{projectSlug}/target/', name: 'targets', handle: listTargets},
-    {method: 'GET', pattern: 'projects/{projectSlug}/target/{targetSlug}/', name: 'target', handle: target},
+    {method: 'GET', path: '/api/projects/', name: 'projects', handle: listProjects},
+    {method: 'POST', path: '/api/projects/{projectSlug}/builds/', name: 'upload', handle: pushV1},
+    {method: 'POST', path: '/api/projects/{projectSlug}/builds/{targetSlug}/', name: 'upload', handle: pushAndDeployV1},
+    {method: 'POST', path: '/api/v2/projects/{projectSlug}/bundles/', name: 'upload', handle: pushV2},
+    {method: 'GET', path: '/api/projects/{projectSlug}/bundles/', name: 'list', handle: listBundles},
+    {
+      method: 'GET',
+      path: '/api/projects/{projectSlug}/bundles/{bundleId}/download/',
+      name: 'download',
+      handle: download,
+    },
+    {method: 'POST', path: '/api/projects/{projectSlug}/bundles/bulk-delete/', name: 'delete', handle: removeSeveral},
+    {method: 'DELETE', path: '/api/projects/{projectSlug}/bundles/{bundleId}/', name: 'delete', handle: remove},
+    {method: 'POST', path: '/api/projects/{projectSlug}/target/{targetSlug}/deploy/', name: 'deploy', handle: deploy},
+    {method: 'GET', path: '/api/projects/{projectSlug}/target/{targetSlug}/deploy/', name: 'history', handle: history},
+    {method: 'GET', path: '/api/projects/{projectSlug}/target/', name: 'targets', handle: listTargets},
+    {method: 'GET', path: '/api/projects/{projectSlug}/target/{targetSlug}/', name: 'target', handle: target},
   ],
   admit: admitLegacy,
   // Some clients read one, some the other.
@@ -41,11 +45,11 @@ const bulkDeleteBodySchema = v.object({
   bundle_ids: v.pipe(v.array(bundleId), v.minLength(1), v.maxLength(maxDeletedBundles)),
 });
 
-async function pushV1(call: AdmittedCall): Promise<Answer> {
+async function pushV1(call: AdmittedCall): Promise<Response> {
   return pushedV1(call, await receiveV1(call));
 }
 
-async function pushAndDeployV1(call: AdmittedCall): Promise<Answer> {
+async function pushAndDeployV1(call: AdmittedCall): Promise<Response> {
   const {deployments} = call.context;
   const targetSlug = param(call, 'targetSlug');
   return deployments.exclusively(param(call, 'projectSlug'), targetSlug, async () => {
@@ -55,7 +59,7 @@ async function pushAndDeployV1(call: AdmittedCall): Promise<Answer> {
   });
 }
 
-function pushedV1(call: AdmittedCall, {bundle, warnings}: AcceptedUpload): Answer {
+function pushedV1(call: AdmittedCall, {bundle, warnings}: AcceptedUpload): Response {
   const {targetSlug} = call.params;
   return json(200, {
     bundle_id: bundle.id,
@@ -66,30 +70,30 @@ function pushedV1(call: AdmittedCall, {bundle, warnings}: AcceptedUpload): Answe
   });
 }
 
-async function pushV2(call: AdmittedCall): Promise<Answer> {
+async function pushV2(call: AdmittedCall): Promise<Response> {
   const {bundle, warnings, matches} = await receiveV2(call, param(call, 'projectSlug'));
   return json(201, {id: bundle.id, warnings, matches});
 }
 
-function listBundles(call: AdmittedCall): Answer {
+function listBundles(call: AdmittedCall): Response {
   const {store, deployments} = call.context;
   const bundles = store.bundles(param(call, 'projectSlug'));
   return legacyList(call, bundles, (bundle) => legacyBundle(bundle, deployments.targetsServing(bundle)));
 }
 
-function download(call: AdmittedCall): Answer {
+function download(call: AdmittedCall): Response {
   const bundle = findBundle(call, param(call, 'projectSlug'), Number(param(call, 'bundleId')));
   return json(200, {download_url: presignedUrl(bundle, call)});
 }
 
-async function remove(call: AdmittedCall): Promise<Answer> {
+async function remove(call: AdmittedCall): Promise<Response> {
   await deleteBundle(call, findBundle(call, param(call, 'projectSlug'), Number(param(call, 'bundleId'))));
   // The service deletes later, and says so.
-  return {status: 202};
+  return answer(202, '');
 }
 
 /** Deletes each bundle that can be deleted. */
-async function removeSeveral(call: AdmittedCall): Promise<Answer> {
+async function removeSeveral(call: AdmittedCall): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const body = validate(bulkDeleteBodySchema, await call.body.json(), {status: 400, what: 'The body'});
   const queued: number[] = [];
@@ -106,7 +110,7 @@ async function removeSeveral(call: AdmittedCall): Promise<Answer> {
   return json(202, {rejected_bundles: rejected, bundles_queued_for_cleanup: queued});
 }
 
-async function deploy(call: AdmittedCall): Promise<Answer> {
+async function deploy(call: AdmittedCall): Promise<Response> {
   const {deployments} = call.context;
   const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const body = validate(deployBodySchema, await call.body.json(), {status: 400, what: 'The body'});
@@ -119,14 +123,14 @@ async function deploy(call: AdmittedCall): Promise<Answer> {
   return json(201, {warnings: []});
 }
 
-function history(call: AdmittedCall): Answer {
+function history(call: AdmittedCall): Response {
   const {store, now} = call.context;
   const time = now();
   const deployments = store.deployments(param(call, 'projectSlug'), param(call, 'targetSlug'));
   return legacyList(call, deployments, (deployment) => legacyDeployment(deployment, time));
 }
 
-function listProjects(call: AdmittedCall): Answer {
+function listProjects(call: AdmittedCall): Response {
   return legacyList(call, call.context.store.projects(), (slug) => ({
     slug,
     name: slug,
@@ -135,7 +139,7 @@ function listProjects(call: AdmittedCall): Answer {
   }));
 }
 
-function listTargets(call: AdmittedCall): Answer {
+function listTargets(call: AdmittedCall): Response {
   const {store, now} = call.context;
   const [projectSlug, time] = [param(call, 'projectSlug'), now()];
   return legacyList(call, store.targets(projectSlug), (slug) =>
@@ -147,7 +151,7 @@ function listTargets(call: AdmittedCall): Answer {
   );
 }
 
-function target(call: AdmittedCall): Answer {
+function target(call: AdmittedCall): Response {
   const {store, now} = call.context;
   const [projectSlug, slug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
   const url = siteUrlFor(call, {projectSlug, targetSlug: slug});
@@ -167,7 +171,7 @@ const statusWords: Readonly<Record<DeploymentState['status'], string>> = {
 };
 
 /** One page of a list, with the URLs of the adjacent ones. */
-function legacyList<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Answer {
+function legacyList<T>(call: AdmittedCall, items: readonly T[], row: (item: T) => unknown): Response {
   const range = readRange(call);
   const {limit, offset} = range;
   const page = (start: number): string =>

@@ -1,15 +1,14 @@
 import {json} from '../answer.js';
 import type {Protocol} from '../context.js';
 
+const path = '/openapi.json';
+
 /** The description of the protocols, which needs no credentials. */
 export const openApiProtocol: Protocol = {
-  prefix: '/openapi.json',
-  anyFinalSlash: false,
+  prefix: path,
   routes: [
     {
-      method: 'GET',
-      pattern: '',
-      name: 'openapi',
+      ...({method: 'GET', path, name: 'openapi'} as const),
       async handle({origin}) {
         const {openApiDocument} = await import('../openapi/document.js');
         return json(200, openApiDocument(origin));

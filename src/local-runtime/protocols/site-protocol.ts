@@ -1,186 +1,259 @@
-import {text, HttpFailure, type Answer} from '../answer.js';
-import {param, type AdmittedCall, type Protocol, type RuntimeContext} from '../context.js';
+import {realpath, stat} from 'node:fs/promises';
+import path from 'node:path';
+import {frameworks} from '../../frameworks/frameworks.js';
+import {answer, HttpFailure, text} from '../answer.js';
+import type {AdmittedCall, Call, Protocol, RuntimeContext} from '../context.js';
+import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/records.js';
-import {cacheControl, chooseEncoding, fileAnswer, isCompressibleType, mediaType} from './file-answer.js';
-import {sitePath} from './site-address.js';
-import {pathInside} from './site-files.js';
+import {siteOfHost, sitePath, type SiteName} from './site-address.js';
 
 /** Where browsers look for an icon at every server, whatever its pages say. */
 export const faviconPath = '/favicon.ico';
 
-/** Folders besides the root that can contain the page of a target. */
-const pageFolders = ['static', 'client'];
+/** Whether a browser looks for the icon of all apps, of which there is none. */
+export function isAppIcon({path, request}: Call): boolean {
+  return path === faviconPath && siteOfHost(request.headers.host) === undefined;
+}
 
-const faviconHeaders = {'cache-control': 'max-age=86400'};
+/** Whether it is the top of the port, where no app is. */
+export function isHome({path, request}: Call): boolean {
+  return path === '/' && siteOfHost(request.headers.host) === undefined;
+}
 
 /**
- * The deployed apps: their files except server-only ones, what their servers answer, and a line of text at the root.
- * Needs no credentials. It is served from an origin of its own, so that scripts of an app can neither call the API nor
- * change the pages of the runtime.
+ * The deployed apps. They need no credentials, and have other origins than the API, so that their scripts can neither
+ * call it nor change the pages of the runtime.
  */
 export const siteProtocol: Protocol = {
   prefix: '/',
-  anyFinalSlash: false,
-  routes: [
-    {method: 'GET', pattern: '', name: 'home', handle: home},
-    // The icon of an app is below its target.
-    {method: 'GET', pattern: faviconPath.slice(1), handle: () => ({status: 204, headers: faviconHeaders})},
-    {method: '*', pattern: '{name}', name: 'site', handle: serveNothing},
-    {method: '*', pattern: '{projectSlug}/{targetSlug}', name: 'site', handle: addSlash},
-    {method: '*', pattern: '{projectSlug}/{targetSlug}/{file*}', name: 'site', handle: serveApp},
-  ],
+  routes: [],
   admit: () => 'browser',
   failure: ({status, message, headers}) => text(status, message, headers),
 };
-
-function home({context}: AdmittedCall): Answer {
-  return text(200, `Each target is served at ${sitePattern(context)}, for development only.`);
-}
 
 /** Where targets are served, for people. */
 function sitePattern({appsOrigin}: RuntimeContext): string {
   return `http://TARGET--PROJECT.localhost:${new URL(appsOrigin).port}/`;
 }
 
-function serveNothing({path, context}: AdmittedCall): never {
-  throw new HttpFailure(404, `Nothing is served at ${path}. Each target is served at ${sitePattern(context)}.`);
-}
-
-function addSlash(call: AdmittedCall): Answer {
-  findDeployment(call);
-  return redirect(308, call, []);
-}
-
-/** What a target runs, and which of its files a request is for. */
-interface Site {
+/** A request for an app. */
+interface SiteCall extends AdmittedCall {
+  readonly site: SiteName;
+  /** The path of the target, without a final slash; empty at a host name of its own. */
+  readonly base: string;
   readonly deployment: DeploymentRecord;
-  readonly folder: string;
   /** The decoded parts of the path below the target. */
   readonly parts: readonly string[];
+  /** The folder with the files that may be served, see `Deployments.start()`. */
+  readonly folder: string;
+}
+
+/** Answers a request for an app, by its host name or, where clients cannot resolve that, by its path. */
+export async function serveSite(call: AdmittedCall): Promise<Response> {
+  const {context, request} = call;
+  const own = siteOfHost(request.headers.host);
+  const parts = call.path.slice(1).split('/').map(decodeURIComponent);
+  if (own) return serve(call, own, {base: '', parts});
+  const [projectSlug = '', targetSlug, ...rest] = parts;
+  if (isAppIcon(call)) return answer(204, '', {'cache-control': 'max-age=86400'});
+  if (isHome(call)) return text(200, `Each target is served at ${sitePattern(context)}, for development only.`);
+  if (targetSlug === undefined) {
+    throw new HttpFailure(404, `Nothing is served at ${call.path}. Each target is served at ${sitePattern(context)}.`);
+  }
+  const site = {projectSlug, targetSlug};
+  const base = sitePath(site);
+  if (rest.length > 0) return serve(call, site, {base, parts: rest});
+  findDeployment(call, site);
+  return redirect(308, {base, search: call.search}, []);
 }
 
 /** The deployment that a target runs. @throws HttpFailure 404 if there is none. */
-function findDeployment(call: AdmittedCall): DeploymentRecord {
-  const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-  const deployment = call.context.deployments.current(projectSlug, targetSlug);
+function findDeployment({context}: Call, {projectSlug, targetSlug}: SiteName): DeploymentRecord {
+  const deployment = context.deployments.current(projectSlug, targetSlug);
   if (deployment) return deployment;
   const place = `"${targetSlug}" of "${projectSlug}"`;
-  throw new HttpFailure(404, `Nothing is deployed to ${place}. Each target is served at ${sitePattern(call.context)}.`);
+  throw new HttpFailure(404, `Nothing is deployed to ${place}. Each target is served at ${sitePattern(context)}.`);
 }
 
-/** Serves the deployment that a target runs. */
-async function serveApp(call: AdmittedCall): Promise<Answer> {
-  const deployment = findDeployment(call);
+async function serve(
+  call: AdmittedCall,
+  site: SiteName,
+  where: {readonly base: string; readonly parts: readonly string[]},
+): Promise<Response> {
+  const open = (deployment: DeploymentRecord): SiteCall => {
+    return {...call, ...where, site, deployment, folder: call.context.store.sitePath(deployment.deploymentId)};
+  };
+  const deployment = findDeployment(call, site);
   try {
-    return await serveFrom(deployment, call);
+    return await serveFrom(open(deployment));
   } catch (error) {
-    if (!(error instanceof HttpFailure) || error.status !== 404) throw error;
-    const newer = findDeployment(call);
-    if (newer === deployment) throw error;
+    const newer = findDeployment(call, site);
+    if (!(error instanceof HttpFailure) || error.status !== 404 || newer === deployment) throw error;
     // Its files were removed while they were looked for.
-    return serveFrom(newer, call);
+    return serveFrom(open(newer));
   }
 }
 
-/** Answers with a file of a deployment, or else what its server answers. */
-async function serveFrom(deployment: DeploymentRecord, call: AdmittedCall): Promise<Answer> {
-  const {store, appServers} = call.context;
-  const parts = param(call, 'file').split('/').map(decodeURIComponent);
-  const site = {deployment, folder: store.sitePath(deployment.deploymentId), parts};
-  const {method = 'GET'} = call.request;
+/** Answers with a file of a deployment, or else what its server answers, or else as hosts of static sites do. */
+async function serveFrom(call: SiteCall): Promise<Response> {
+  const {context, request, deployment, base} = call;
+  const {method = 'GET'} = request;
   const isRead = method === 'GET' || method === 'HEAD';
-  const answer = (isRead ? await fileOf(call, site) : undefined) ?? (await appServers?.answer(call, deployment));
-  if (answer) return answer;
-  if (isRead) return otherPage(call, site);
+  const found = isRead ? await findFile(call) : undefined;
+  if (found !== undefined) return answerWith(call, found);
+  const answered = await context.appServers?.answer({...call, base}, deployment);
+  if (answered) return answered;
+  if (isRead) return otherPage(call);
   throw new HttpFailure(405, `${call.path} does not accept ${method}, only GET.`, {allow: 'GET'});
 }
 
-/** The file that a path asks for. The folder only contains files that may be served, see `Deployments.start()`. */
-async function fileOf(call: AdmittedCall, site: Site): Promise<Answer | undefined> {
-  const {parts} = site;
+/** Folders that frameworks build for the root of a site whose server stands beside them. */
+const publicFolders = [...new Set(frameworks.flatMap(({publicFolder = []}) => publicFolder))];
+
+/** The name of the file that a path asks for, in the folder of the site. */
+async function findFile({folder, parts}: SiteCall): Promise<string | undefined> {
   if (!isSafe(parts)) return undefined;
   const name = parts.join('/');
-  if (name === '' || name.endsWith('/')) return siteAnswer(call, site, `${name}index.html`);
-  return (await siteAnswer(call, site, name)) ?? siteAnswer(call, site, `${name}.html`);
+  const isFolder = name === '' || name.endsWith('/');
+  const names = isFolder ? [`${name}index.html`] : [name, `${name}.html`];
+  return firstFile(folder, isFolder ? names : [...names, ...publicFolders.map((root) => `${root}/${name}`)]);
+}
+
+async function firstFile(folder: string, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) if ((await pathInside(folder, name, 'file')) !== undefined) return name;
+  return undefined;
 }
 
 /** The page that a path without a file may mean, or a redirect to it. */
-async function otherPage(call: AdmittedCall, site: Site): Promise<Answer> {
-  const {folder, parts} = site;
-  if (!isSafe(parts)) throw notServed(call);
+async function otherPage(call: SiteCall): Promise<Response> {
+  const {folder, parts, request} = call;
   const name = parts.join('/');
+  if (!isSafe(parts)) throw notServed(call);
   const isFolder = name === '' || name.endsWith('/');
   if (!isFolder && (await pathInside(folder, name, 'folder')) !== undefined) return redirect(302, call, parts);
-  const page = name === '' ? undefined : await fallbackPage(call, site);
-  if (page !== undefined) return page;
-  if (name !== '') throw notServed(call);
-  for (const pageFolder of pageFolders) {
+  if (name === '') {
     // A redirect instead of the page itself, because its relative links depend on its location.
-    const page = await pathInside(folder, `${pageFolder}/index.html`, 'file');
-    if (page !== undefined) return redirect(302, call, [pageFolder], 'index.html');
+    const page = await firstFile(folder, ['static/index.html', 'client/index.html']);
+    if (page !== undefined) return redirect(302, call, [path.dirname(page)], 'index.html');
+    throw notServed(call);
   }
+  if ((await firstFile(folder, ['404.html'])) !== undefined) return answerWith(call, '404.html', 404);
+  // The page of an app with its routes in the browser.
+  const isNavigation = request.headers.accept?.includes('text/html') === true;
+  const page = isNavigation ? await firstFile(folder, ['index.html']) : undefined;
+  if (page !== undefined) return answerWith(call, page);
   throw notServed(call);
 }
 
-/** The page for paths that no file has: the site's own 404.html, or that of an app with its routes in the browser. */
-async function fallbackPage(call: AdmittedCall, site: Site): Promise<Answer | undefined> {
-  const isMissing = await siteAnswer(call, site, '404.html');
-  if (isMissing) return {...isMissing, status: isMissing.status === 200 ? 404 : isMissing.status};
-  const isNavigation = call.request.headers.accept?.includes('text/html') === true;
-  return isNavigation ? siteAnswer(call, site, 'index.html') : undefined;
+/** Encodings of precompressed files, best first, with their file extensions. */
+const encodings = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+/** Answers with a file of a site, in an encoding that the client accepts, if the bundle has one. */
+async function answerWith(
+  {request, response, folder, context, deployment: {deploymentId, endsAt}}: SiteCall,
+  name: string,
+  status?: number,
+): Promise<Response> {
+  const {default: types} = await import('mime');
+  const type = types.getType(name) ?? 'application/octet-stream';
+  const encoded = [];
+  for (const [encoding, suffix] of encodings) {
+    const file = await pathInside(folder, `${name}${suffix}`, 'file');
+    if (file !== undefined) encoded.push({encoding, file});
+  }
+  const variant = encoded.find(({encoding}) => accepts(request.headers['accept-encoding'], encoding));
+  const file = variant?.file ?? (await pathInside(folder, name, 'file'));
+  if (file === undefined) throw new HttpFailure(404, 'The file is gone.');
+  return sendFile(
+    file,
+    {request, response},
+    {
+      status,
+      etag: variant === undefined ? deploymentId : `${deploymentId}-${variant.encoding}`,
+      modified: new Date(endsAt),
+      headers: {
+        'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+        'cache-control': cacheControl(name),
+        'x-content-type-options': 'nosniff',
+        ...(encoded.length > 0 && {vary: 'accept-encoding'}),
+        ...(variant && {'content-encoding': variant.encoding}),
+      },
+      stallSeconds: context.stallSeconds,
+    },
+  );
 }
 
-/** Answers with a file of a site, in an encoding that the client accepts, if the bundle contains one. */
-async function siteAnswer(
-  {request, context: {files}}: AdmittedCall,
-  {folder, deployment: {deploymentId: etag, endsAt}}: Site,
-  name: string,
-): Promise<Answer | undefined> {
-  const found = await files.find(folder, name);
-  if (!found) return undefined;
-  const {plain, encoded} = found;
-  const encoding = chooseEncoding(request.headers['accept-encoding'], [...encoded.keys()]);
-  const type = await mediaType(name);
-  const headers = {
-    'content-type': type,
-    'cache-control': cacheControl(name),
-    'x-content-type-options': 'nosniff',
-    ...(encoded.size > 0 && {vary: 'accept-encoding'}),
-    ...(encoding !== undefined && {'content-encoding': encoding}),
-  };
-  const file = (encoding === undefined ? undefined : encoded.get(encoding)) ?? plain;
-  return fileAnswer(request, {
-    file,
-    etag: encoding === undefined ? etag : `${etag}-${encoding}`,
-    modified: new Date(endsAt),
-    headers,
-    // A bundle with compressed variants of a file has been compressed with more care than there is time for here.
-    isCompressible: encoded.size === 0 && isCompressibleType(type),
-    open: (path) => files.open(path),
+/** Whether an `Accept-Encoding` header names an encoding, and not to refuse it. */
+function accepts(header = '', encoding: string): boolean {
+  return header.split(',').some((item) => {
+    const [name = '', quality = ''] = item
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/);
+    return (name === encoding || name === `x-${encoding}`) && !/^q=0(?:\.0*)?$/.test(quality);
   });
+}
+
+/**
+ * Names that bundlers give to files, with a hash of their content: in hex (webpack, Parcel), in base32 (esbuild,
+ * Angular) and in base64 (Vite, Rollup). Digits before letters set it apart from words, years and numbered names.
+ */
+const hashedNames = [
+  /(?:^|[-._])(?=\d*[a-f])(?=[a-f]*\d)[\da-f]{8,64}(?:\.[a-z]\w*)+$/,
+  /[-.](?=[A-Z2-7]*[2-7][A-Z])[A-Z2-7]{8}(?:\.[a-z]\w*)+$/,
+  /[-.](?=[\w-]*\d[A-Za-z])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{8}(?:\.[a-z]\w*)+$/,
+];
+const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
+
+/** Folders in which frameworks put nothing but files that never change: those of SvelteKit and Next.js. */
+const immutableFolder = /(?:^|\/)(?:_app\/immutable|[_.]next\/static)\//;
+
+/**
+ * How long a file of a bundle may be kept without asking again: forever if a change of it would change its name, and
+ * not at all otherwise.
+ */
+export function cacheControl(name: string): string {
+  const file = name.slice(name.lastIndexOf('/') + 1);
+  const isImmutable =
+    !file.endsWith('.html') &&
+    (immutableFolder.test(name) || (hashedNames.some((pattern) => pattern.test(file)) && !uuid.test(file)));
+  return isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache';
 }
 
 /**
  * Redirects to a folder of the same target, or a file in it. The address is built from validated names, because
  * browsers could take the requested one for another server's (`//evil`, `/\evil`).
  */
-function redirect(status: number, call: AdmittedCall, folders: readonly string[], file = ''): Answer {
-  const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-  if ([projectSlug, targetSlug, ...folders].some(isUnsafe)) throw notServed(call);
-  const base = call.base ?? sitePath({projectSlug, targetSlug});
+function redirect(
+  status: number,
+  {base, search}: Pick<SiteCall, 'base' | 'search'>,
+  folders: readonly string[],
+  file = '',
+): Response {
   const names = folders.map((name) => `/${encodeURIComponent(name)}`).join('');
-  return {status, headers: {location: `${base}${names}/${file}${call.search}`}};
+  return answer(status, '', {location: `${base}${names}/${file}${search}`});
 }
 
-function notServed({path: requested, context: {appServers}}: AdmittedCall): HttpFailure {
+function notServed({path: requested, context: {appServers}}: Call): HttpFailure {
   const advice = appServers === undefined ? ' If its server should answer, start the runtime with --ssr.' : '';
   return new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.${advice}`);
 }
 
 function isSafe(parts: readonly string[]): boolean {
+  const isUnsafe = (part: string): boolean => part === '.' || part === '..' || /[/\\\0]/.test(part);
   return !parts.slice(0, -1).includes('') && !parts.some(isUnsafe);
 }
 
-function isUnsafe(part: string): boolean {
-  return part === '.' || part === '..' || /[/\\\0]/.test(part);
+/**
+ * The file or folder that a name resolves to, if it is inside the folder. This repeats the check of the upload. Files
+ * may be links of the bundle; the folder itself is not a link, nor behind one.
+ */
+async function pathInside(folder: string, name: string, kind: 'file' | 'folder'): Promise<string | undefined> {
+  const found = await realpath(path.join(folder, name)).catch(() => undefined);
+  if (!found?.startsWith(folder + path.sep)) return undefined;
+  const stats = await stat(found).catch(() => undefined);
+  return (kind === 'file' ? stats?.isFile() : stats?.isDirectory()) ? found : undefined;
 }

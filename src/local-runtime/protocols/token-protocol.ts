@@ -1,4 +1,4 @@
-import {json, type Answer} from '../answer.js';
+import {json} from '../answer.js';
 import type {AdmittedCall, Protocol} from '../context.js';
 import {secretsEqual} from '../signatures.js';
 import {issueToken, authorization, basicCredentials} from './admission.js';
@@ -9,14 +9,13 @@ export const tokenPath = '/api/oauth2/token';
 /** The token endpoint of the Api backend: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: Protocol = {
   prefix: tokenPath,
-  anyFinalSlash: true,
-  routes: [{method: 'POST', pattern: '', name: 'token', handle: grant}],
+  routes: [{method: 'POST', path: tokenPath, name: 'token', handle: grant}],
   admit: () => 'oauth-client',
   failure: ({status, message, headers}) =>
     oauthError(status, status >= 500 ? 'server_error' : 'invalid_request', message, headers),
 };
 
-async function grant({context, request, body}: AdmittedCall): Promise<Answer> {
+async function grant({context, request, body}: AdmittedCall): Promise<Response> {
   const {credentials, scopes: granted, tokenSeconds, now} = context;
   body.refuseOtherTypes('application/x-www-form-urlencoded');
   const form = new URLSearchParams(await body.text());
@@ -58,6 +57,6 @@ function oauthError(
   error: string,
   description: string,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): Response {
   return json(status, {error, error_description: description}, {'cache-control': 'no-store', ...headers});
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {findServer} from '../../frameworks/detect-framework.js';
-import {HttpFailure, type Answer} from '../answer.js';
+import {HttpFailure} from '../answer.js';
 import {sitePath} from '../protocols/site-address.js';
 import type {ArchiveLimits} from '../options.js';
 import {removeFolder} from '../store/data-folder.js';
@@ -59,7 +59,7 @@ export class AppServers {
    * Has the server of a deployment answer. Undefined if its bundle has none.
    * @throws HttpFailure 502 with what the server printed if it has crashed, 504 if it takes too long.
    */
-  async answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Answer | undefined> {
+  async answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Response | undefined> {
     if (this.#isClosed) throw new HttpFailure(502, 'The local runtime is stopping.');
     this.#sweeping ??= setInterval(() => {
       this.#sweep();
@@ -133,7 +133,7 @@ class App {
     this.#options = options;
   }
 
-  async answer(call: ForwardedRequest): Promise<Answer | undefined> {
+  async answer(call: ForwardedRequest): Promise<Response | undefined> {
     this.#unpacked ??= this.#unpack();
     const bundle = await this.#unpacked.catch((error: unknown) => {
       this.#unpacked = undefined;

@@ -1,9 +1,8 @@
-import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
+import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
-import {HttpFailure, type Answer} from '../answer.js';
-import {sessionCookie} from '../pages/session.js';
+import {alreadySent, HttpFailure} from '../answer.js';
 import type {RequestBody} from '../request-body.js';
 import type {AppProcess} from './app-process.js';
 
@@ -22,6 +21,7 @@ const endMs = 1000;
 /** A request for the server of an app, as `Call` has it. */
 export interface ForwardedRequest {
   readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   readonly body: RequestBody;
   readonly path: string;
   readonly search: string;
@@ -35,20 +35,19 @@ export interface ForwardedRequest {
  * @throws AppFailure if the server ends or is stuck; HttpFailure 502 or 504 if it only does not answer.
  */
 export async function forward(
-  {request, body, path, search}: ForwardedRequest,
+  {request, response, body, path, search}: ForwardedRequest,
   app: AppProcess,
   {prefix, timeoutMs}: {readonly prefix: string; readonly timeoutMs: number},
-): Promise<Answer> {
+): Promise<Response> {
   const [, , , ...rest] = path.split('/');
   const outgoing = httpRequest({
     host: '127.0.0.1',
     port: app.port,
     method: request.method,
-    path: `/${rest.join('/')}${search}`,
+    path: `${prefix === '' ? path : `/${rest.join('/')}`}${search}`,
     agent: false,
     headers: {
       ...withoutOwn(request.headers),
-      ...(request.headers.cookie !== undefined && {cookie: withoutSessions(request.headers.cookie)}),
       // As the client sent it: chunks, or a number of bytes.
       ...(request.headers['transfer-encoding'] === undefined ? {} : {'transfer-encoding': 'chunked'}),
       'x-forwarded-for': request.socket.remoteAddress,
@@ -70,6 +69,7 @@ export async function forward(
       yield chunk;
     }
   }
+  let answer: IncomingMessage;
   try {
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       outgoing.once('response', resolve).on('error', reject).once('close', reject);
@@ -77,7 +77,7 @@ export async function forward(
     });
     // A server may answer before it has read everything, and what goes wrong is an error of the answer, too.
     pipeline(Readable.from(progressing()), outgoing).catch(() => undefined);
-    return answerOf(await answered, prefix);
+    answer = await answered;
   } catch (error) {
     outgoing.destroy();
     if (body.isBroken) throw error;
@@ -91,17 +91,21 @@ export async function forward(
     throw new HttpFailure(502, 'The server of the app closed the connection without an answer.');
   } finally {
     clearTimeout(timer);
-    socket.off('close', end);
   }
+  return sendAnswer(answer, response, prefix).finally(() => socket.off('close', end));
 }
 
-function answerOf(response: IncomingMessage, prefix: string): Answer {
-  const {statusCode: status = 502, headers} = response;
+async function sendAnswer(answer: IncomingMessage, response: ServerResponse, prefix: string): Promise<Response> {
+  const {statusCode: status = 502, headers} = answer;
   const moved = ['location', 'service-worker-allowed'].flatMap((name): [string, string][] => {
     const value = headers[name];
     return typeof value === 'string' ? [[name, below(prefix, value)]] : [];
   });
-  return {status, headers: {...withoutOwn(headers), ...Object.fromEntries(moved)}, body: {stream: response}};
+  response.writeHead(status, {...withoutOwn(headers), ...Object.fromEntries(moved)});
+  // Its first bytes may be long in coming.
+  response.flushHeaders();
+  await pipeline(answer, response);
+  return alreadySent;
 }
 
 /** A path of an app, which means one below its target, as one of this server. Other addresses stay as they are. */
@@ -109,14 +113,6 @@ function below(prefix: string, address: string): string {
   const isPath = /^\/(?![/\\])/.test(address);
   const isBelow = address.startsWith(prefix) && /^(?:[/?#]|$)/.test(address.slice(prefix.length));
   return isPath && !isBelow ? `${prefix}${address}` : address;
-}
-
-/** The cookies of a browser without those of the pages, which an app has nothing to do with. Ports share cookies. */
-function withoutSessions(cookies: string): string {
-  return cookies
-    .split(/; */)
-    .filter((cookie) => !cookie.startsWith(sessionCookie))
-    .join('; ');
 }
 
 function withoutOwn(headers: IncomingHttpHeaders): Record<string, string | string[]> {

@@ -1,0 +1,55 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import send from 'send';
+import {alreadySent, HttpFailure} from './answer.js';
+import {systemCode} from '../errors/system-failure.js';
+
+/** A request for a file, and its response. */
+interface FileExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** How to send a file. */
+interface FileToSend {
+  readonly status?: number | undefined;
+  /** Changes when the content does; without quotes. */
+  readonly etag: string;
+  readonly modified: Date;
+  readonly headers: Readonly<Record<string, string>>;
+  /** How long a client may read nothing, in seconds. */
+  readonly stallSeconds: number;
+}
+
+/**
+ * Sends a regular file, the requested range of it, or 304.
+ * @throws HttpFailure 404 if it is not there, 416 outside of it.
+ */
+export async function sendFile(
+  file: string,
+  {request, response}: FileExchange,
+  {status, etag, modified, headers, stallSeconds}: FileToSend,
+): Promise<Response> {
+  const all = {...headers, etag: `"${etag}"`, 'last-modified': modified.toUTCString()};
+  for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
+  if (status !== undefined) response.statusCode = status;
+  response.setTimeout(stallSeconds * 1000);
+  await new Promise<void>((resolve, reject) => {
+    response.once('close', resolve);
+    const encoded = file.split('/').map(encodeURIComponent).join('/');
+    // What depends on the file system says nothing about a bundle, which changes with its deployment.
+    send(request, encoded, {dotfiles: 'allow', index: false, etag: false, lastModified: false, cacheControl: false})
+      .on('error', (error: Error & {readonly status?: number; readonly headers?: Record<string, string>}) => {
+        for (const name of Object.keys(all)) if (name !== 'etag') response.removeHeader(name);
+        const code = systemCode(error);
+        reject(
+          error.status === 416
+            ? new HttpFailure(416, 'The range is outside of the file.', error.headers)
+            : code === 'ENOENT' || error.status === 404
+              ? new HttpFailure(404, 'The file is gone.')
+              : error,
+        );
+      })
+      .pipe(response);
+  });
+  return alreadySent;
+}
