@@ -113,7 +113,7 @@ function routerPath({path}: Route): string {
 
 function protocolOf({call: {path}, isForPeople}: Exchange): Protocol {
   if (isForPeople) return pagesProtocol;
-  return protocols.find(({prefix}) => `${path}/`.startsWith(prefix.replace(/\/?$/, '/'))) ?? frontProtocol;
+  return protocols.find(({prefix}) => path === prefix || path.startsWith(prefix.replace(/\/?$/, '/'))) ?? frontProtocol;
 }
 
 /** Refuses a request whose Host header is not of this server, as web pages with DNS rebinding send. */

@@ -1,7 +1,6 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import send from 'send';
 import {alreadySent, HttpFailure} from './answer.js';
-import {systemCode} from '../errors/system-failure.js';
 
 /** A request for a file, and its response. */
 interface FileExchange {
@@ -21,8 +20,8 @@ interface FileToSend {
 }
 
 /**
- * Sends a regular file, the requested range of it, or 304.
- * @throws HttpFailure 404 if it is not there, 416 outside of it.
+ * Sends a regular file, the requested range of it, 304 or 416.
+ * @throws HttpFailure 404 if it is not there.
  */
 export async function sendFile(
   file: string,
@@ -39,15 +38,12 @@ export async function sendFile(
     // What depends on the file system says nothing about a bundle, which changes with its deployment.
     send(request, encoded, {dotfiles: 'allow', index: false, etag: false, lastModified: false, cacheControl: false})
       .on('error', (error: Error & {readonly status?: number; readonly headers?: Record<string, string>}) => {
-        for (const name of Object.keys(all)) if (name !== 'etag') response.removeHeader(name);
-        const code = systemCode(error);
-        reject(
-          error.status === 416
-            ? new HttpFailure(416, 'The range is outside of the file.', error.headers)
-            : code === 'ENOENT' || error.status === 404
-              ? new HttpFailure(404, 'The file is gone.')
-              : error,
-        );
+        if (error.status === 416) {
+          response.writeHead(416, {...error.headers, 'content-length': 0}).end();
+          return;
+        }
+        for (const name of Object.keys(all)) response.removeHeader(name);
+        reject(error.status === 404 ? new HttpFailure(404, 'The file is gone.') : error);
       })
       .pipe(response);
   });

@@ -92,11 +92,16 @@ describe('the server', () => {
   });
 
   test.each([
-    ['/storefront', 'application/problem+json', {title: 'Not Found', type: 'about:blank'}],
     ['/storefront/nothing', 'application/problem+json', {title: 'Not Found', type: 'about:blank'}],
-    ...['/api', '/api/nothing', '/api/oauth2/tokens', '/nothing', '/shop/staging/', '/openapi.jsons'].map(
-      (path) => [path, 'application/json', {message: `Nothing is served at ${path}.`}] as const,
-    ),
+    ...[
+      '/storefront',
+      '/api',
+      '/api/nothing',
+      '/api/oauth2/tokens',
+      '/nothing',
+      '/shop/staging/',
+      '/openapi.jsons',
+    ].map((path) => [path, 'application/json', {message: `Nothing is served at ${path}.`}] as const),
   ] as const)('refuses an unknown path in the form of its protocol: %s', async (path, type, more) => {
     const {runtime} = await startRuntime();
     const {status, headers, json} = await send(`${runtime.origin}${path}`);

@@ -6,7 +6,7 @@ import type {Exchange} from './exchange.js';
 // Looks at every exchange of every HTTP server in this process. Servers are not asked: Node tells of each request
 // before the server gets it. The document is loaded at the first exchange that belongs to the wire.
 
-const [startBytes, endBytes] = [64 * 1024, 8 * 1024];
+const [startBytes, endBytes] = [128 * 1024, 8 * 1024];
 
 /** The start and the end of a body, which may be long. */
 class Excerpt {
