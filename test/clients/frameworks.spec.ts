@@ -30,8 +30,15 @@ async function served(
     const {status} = spawnSync(process.execPath, push, {stdio: ['ignore', 2, 2]});
     if (status !== 0) process.exit(status);
     const site = process.env.MYCLI_RUNTIME_ORIGIN + '/shop/staging/';
-    const ask = async (path) => { const answer = await fetch(site + path); return [answer.status, await answer.text()]; };
-    Promise.all(${JSON.stringify(paths)}.map(ask)).then((answers) => console.log(JSON.stringify(answers)));`;
+    // Not every resolver knows the names below localhost, where the path leads.
+    const lookup = (name, options, done) => require('node:dns').lookup('127.0.0.1', options, done);
+    const ask = (url) => new Promise((resolve, reject) => {
+      require('node:http').get(url, {lookup}, (answer) => {
+        if (answer.statusCode === 307) return resolve(ask(answer.resume().headers.location));
+        require('node:stream/consumers').text(answer).then((text) => resolve([answer.statusCode, text]), reject);
+      }).on('error', reject);
+    });
+    Promise.all(${JSON.stringify(paths)}.map((path) => ask(site + path))).then((answers) => console.log(JSON.stringify(answers)));`;
   const {code, stdout, stderr} = await runCli(
     binary,
     ['runtime:start', ...runtimeFlags, '--', process.execPath, '-e', script],
