@@ -20,8 +20,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'take what was sent whole for what was never sent',
-    from: 'if (attempt.sent && isWrite(options)) {',
-    to: 'if (attempt.sent && isWrite(options) && !attempt.connected) {',
+    from: 'attempt.sent || (attempt.handedOver && attempt.connected)',
+    to: 'attempt.sent && !attempt.connected',
   },
   {
     name: 'take the 504 of a gateway for a refusal',
