@@ -12,7 +12,7 @@ export interface BundleContentOptions {
   readonly buildDirectory?: string | undefined;
   /** Directory from which `config.server.ts`, `.js` or `.mjs` is read. @default the working directory */
   readonly projectDirectory?: string | undefined;
-  /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Bundle <time>` */
+  /** Describes the bundle, at most 2,048 characters. @default `<branch>: <commit>` from git, else `Build of <date>` */
   readonly message?: string | undefined;
   /**
    * Names the commit in a given message, too: `Release 5 [main: 1a2b3c4]`. Guards of later deployments need it.

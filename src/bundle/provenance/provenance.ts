@@ -19,14 +19,14 @@ export interface Origin {
 /**
  * Where a bundle built at `directory` comes from. The default message is `<branch>: <short commit>` of the git work
  * tree there, or only the commit if no branch is checked out, plus ` (modified)` if tracked files have uncommitted
- * changes. Without git, `Bundle <ISO time>`.
+ * changes. Without git, `Build of <date>`.
  */
 export async function readOrigin(directory: string, env: Environment, now: () => Date): Promise<Origin> {
   const tree = await readWorkTree(directory, env);
   const run = ciRunOf(env);
   const ci = run && {system: run.system, url: run.url};
   if (tree === undefined) {
-    return {provenance: ci && {ci}, message: `Bundle ${now().toISOString()}`, from: 'time'};
+    return {provenance: ci && {ci}, message: `Build of ${dayAndMinute(now())}`, from: 'time'};
   }
   const {commit, dirty} = tree;
   // CI systems often check out a commit without its branch.
@@ -37,6 +37,11 @@ export async function readOrigin(directory: string, env: Environment, now: () =>
     from: 'git',
     record: describeCommit({...tree, branch}),
   };
+}
+
+/** `2026-01-02 03:04 UTC`. */
+function dayAndMinute(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 function describeCommit({branch, shortCommit, dirty}: Pick<WorkTree, 'branch' | 'shortCommit' | 'dirty'>): string {

@@ -519,7 +519,7 @@ describe('the default message', () => {
   });
 
   test('is the time without a work tree, without a commit and without git', async () => {
-    const time = 'Bundle 2026-01-02T03:04:05.678Z';
+    const time = 'Build of 2026-01-02 03:04 UTC';
     const cwd = await makeFolder(smallBuild);
     expect(await messageIn(cwd)).toBe(time);
     expect(sourceOf(await planBundle(planOptions(cwd, {env, message: undefined})), 'message')).toBe('time');

@@ -125,7 +125,7 @@ describe('a message', () => {
     ['1a2b3c4 (modified)', {branch: undefined, commit: '1a2b3c4', dirty: true}],
     ['Release 5 [feature/x: 1a2b3c4 (modified)]', {branch: 'feature/x', commit: '1a2b3c4', dirty: true}],
     ['Release 5', undefined],
-    ['Bundle 2026-01-01T00:00:00.000Z', undefined],
+    ['Build of 2026-01-01 00:00 UTC', undefined],
     ['fix [the thing]', undefined],
   ])('%j names %j', (message, expected) => {
     expect(recordedCommit(message)).toEqual(expected);
