@@ -18,7 +18,6 @@ async function openService(): Promise<ConformanceService> {
   const proxy = await startProxy(apache.url);
   const projectSlug = `shop ${randomUUID()}`;
   const folder = join(apache.files, projectSlug);
-  const isUpload = ({method, path}: Parameters<Intercept>[0]) => method === 'PUT' && path.includes('/bundle.tar');
   // As reverse proxies do: the server refuses to move anything to another origin.
   const forward: Intercept = ({headers}) => {
     const {destination} = headers;

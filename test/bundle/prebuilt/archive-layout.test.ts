@@ -5,37 +5,37 @@ const file = (path: string): LayoutEntry => ({path, type: 'file'});
 const link = (path: string, linkTarget: string): LayoutEntry => ({path, type: 'symlink', linkTarget});
 const problemOf = (...entries: readonly LayoutEntry[]) => layoutProblem(entries, {root: '', mayRepeat: false});
 
-describe('the layout of an archive', async () => {
+describe('the layout of an archive', () => {
   test.each<[string, LayoutEntry]>([
     ['a/b', file('a')],
     ['a/b/c', file('a/b')],
     ['a/b', link('a', 'x')],
-  ])('with %s below something that is not a folder is refused', async (path, parent) => {
+  ])('with %s below something that is not a folder is refused', (path, parent) => {
     const neighbours = [file('a-b'), file('a.b'), file('a b'), file('aa')];
     for (const entries of [
       [...neighbours, parent, file(path)],
       [file(path), ...neighbours, parent],
     ]) {
-      expect(await problemOf(...entries)).toEqual({kind: 'below', entry: file(path), parent: parent.path});
+      expect(problemOf(...entries)).toEqual({kind: 'below', entry: file(path), parent: parent.path});
     }
   });
 
-  test('accepts names with a common prefix, and folders', async () => {
+  test('accepts names with a common prefix, and folders', () => {
     const names = ['a', 'a-b/c', 'a.b', 'a b', 'aa/a', 'b/c/d', 'b/c-d'];
     expect(
-      await problemOf({path: 'b', type: 'directory'}, {path: 'b/c', type: 'directory'}, ...names.map(file)),
+      problemOf({path: 'b', type: 'directory'}, {path: 'b/c', type: 'directory'}, ...names.map(file)),
     ).toBeUndefined();
   });
 
   // Each of these took longer than a test may when every folder above a path was looked at by itself.
-  test('may have thousands of paths with thousands of parts', async () => {
+  test('may have thousands of paths with thousands of parts', () => {
     const deep = 'a/'.repeat(2000);
-    expect(await problemOf(...Array.from({length: 5000}, (_, index) => file(`${index}/${deep}b`)))).toBeUndefined();
+    expect(problemOf(...Array.from({length: 5000}, (_, index) => file(`${index}/${deep}b`)))).toBeUndefined();
   });
 
-  test('is refused when its links take too long to follow', async () => {
+  test('is refused when its links take too long to follow', () => {
     const [folder, target] = ['a/'.repeat(1000), `${'a/'.repeat(900)}x`];
     const links = Array.from({length: 20_000}, (_, index) => link(`${folder}l${index}`, target));
-    expect(await problemOf(...links)).toMatchObject({kind: 'leads-out'});
+    expect(problemOf(...links)).toMatchObject({kind: 'leads-out'});
   });
 });
