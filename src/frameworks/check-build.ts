@@ -1,7 +1,8 @@
 import {readdir, stat} from 'node:fs/promises';
 import {builtinModules} from 'node:module';
-import {join, posix} from 'node:path';
+import {join, posix, relative, sep} from 'node:path';
 import type {parse as Parse} from 'es-module-lexer';
+import {shellLine} from '../errors/suggest.js';
 import {readTextFile} from '../files/read-file.js';
 import {entryOf} from './detect-framework.js';
 import type {Framework} from './frameworks.js';
@@ -24,8 +25,8 @@ export async function buildWarnings(framework: Framework, directories: Directori
     missingPackages(framework, directories.build),
   ]);
   const hints = copies.map(
-    ({from, to}) =>
-      `${framework.name} doesn't copy ${from} into the build. Before the push, run: ${copyCommand(framework, {from, to})}`,
+    (copy) =>
+      `${framework.name} doesn't copy ${copy.from} into the build. Before the push, run: ${copyCommand(directories, copy)}`,
   );
   if (imports.names.length === 0) return hints;
   const others = imports.names.length > listed ? `, and ${String(imports.names.length - listed)} more` : '';
@@ -40,14 +41,20 @@ export async function buildWarnings(framework: Framework, directories: Directori
 /** The commands that complete a build after each run of the framework's own. */
 export function copyCommands(framework: Framework, directories: Directories): Promise<readonly string[]> {
   return presentCopies(framework, directories.project).then((copies) =>
-    copies.map((copy) => copyCommand(framework, copy)),
+    copies.map((copy) => copyCommand(directories, copy)),
   );
 }
 
 type Copy = NonNullable<Framework['copies']>[number];
 
-function copyCommand({buildDirectory}: Framework, {from, to}: Copy): string {
-  return `cp -r ${from} ${posix.join(buildDirectory, posix.dirname(to))}/`;
+/** To be typed in the folder of the project. */
+function copyCommand({project, build}: Directories, {from, to}: Copy): string {
+  return shellLine(
+    'cp',
+    '-r',
+    from,
+    `${posix.join(relative(project, build).split(sep).join('/'), posix.dirname(to))}/`,
+  );
 }
 
 async function presentCopies({copies = []}: Framework, project: string): Promise<readonly Copy[]> {
@@ -74,13 +81,15 @@ async function missingPackages(
   if (entry === undefined) return {entry: '', names: []};
   const {init, parse} = await import('es-module-lexer');
   await init;
-  const names = new Set<string>();
+  /** The folders of the modules that import a package. */
+  const importers = new Map<string, Set<string>>();
   const modules = new Set([entry]);
   for (const path of modules) {
     const source = await readTextFile(join(build, path)).catch(() => '');
     for (const specifier of staticImports(parse, source)) {
       if (!specifier.startsWith('.')) {
-        names.add(packageName(specifier));
+        const name = packageName(specifier);
+        importers.set(name, (importers.get(name) ?? new Set<string>()).add(posix.dirname(path)));
         continue;
       }
       const imported = posix.join(posix.dirname(path), specifier);
@@ -88,10 +97,11 @@ async function missingPackages(
     }
   }
   const missing: string[] = [];
-  for (const name of [...names].sort()) {
-    if (!(await isInstalled(name, posix.dirname(entry), build))) missing.push(name);
+  for (const [name, folders] of importers) {
+    const found = await Promise.all([...folders].map((folder) => isInstalled(name, folder, build)));
+    if (found.includes(false)) missing.push(name);
   }
-  return {entry, names: missing};
+  return {entry, names: missing.sort()};
 }
 
 function staticImports(parse: typeof Parse, source: string): readonly string[] {

@@ -43,7 +43,7 @@ export async function readPwaKitSettings(
 async function load(file: string, place: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (/\.ya?ml$/.test(file)) {
     throw createError('ERR_CONFIG_INVALID', `${file} is YAML, which mycli doesn't read.`, {
-      suggestions: ['Write the settings as .js or .json, or pass --ssr-only, --ssr-shared and --ssr-param.'],
+      suggestions: ['Write the settings as .js or .json.'],
     });
   }
   const value = file.endsWith('.js') ? (await loadModule(file))['default'] : await readJson(file);

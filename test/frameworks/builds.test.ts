@@ -140,7 +140,9 @@ describe('planBundle', () => {
     await write('@react-router/dev', {
       'build/server/index.js': "import 'node:fs';\nimport {a} from './chunks/a.js';\nimport 'own';\nexport default a;",
       'build/server/chunks/a.js':
-        "import React from 'react';\nimport '@scope/part/sub';\nexport const a = import('later');",
+        "import './near.js';\nimport React from 'react';\nimport '@scope/part/sub';\nexport const a = import('later');",
+      'build/server/chunks/near.js': "import 'near';",
+      'build/server/chunks/node_modules/near/index.js': '',
       'build/node_modules/own/index.js': '',
       'build/client/a.js': '',
     });

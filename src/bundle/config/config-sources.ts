@@ -224,5 +224,7 @@ export async function readConfigSources(
     );
   };
   const {sources, warnings} = await readServerConfigs(directories, cwd, isComplete);
-  return {sources: [explicit, ...sources, ...(await readPwaKit(directories, cwd, env['DEPLOY_TARGET']))], warnings};
+  // A static site has no use for what its framework's server would need.
+  const own = options.static === true ? [] : await readPwaKit(directories, cwd, env['DEPLOY_TARGET']);
+  return {sources: [explicit, ...sources, ...own], warnings};
 }

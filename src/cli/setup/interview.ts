@@ -13,7 +13,7 @@ import {Interview} from '../command/prompts.js';
 import {withStoredCredentials} from '../credentials/stored-settings.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
 import {recognizeService, type RecognizedService} from './recognize-service.js';
-import {takeOver} from './take-over.js';
+import {takeOverProject} from './take-over.js';
 
 /** What an interview about a new project needs. */
 interface InterviewContext {
@@ -39,7 +39,7 @@ export async function interview({context, settings, detected, checkBackend}: Int
   const {cwd, credentialFile} = context;
   const questions = new Interview(context);
   const asked = new Set<AnswerKey>();
-  let known = await takeOver(questions, settings, context);
+  let known = await takeOverProject(questions, settings, context);
   const ask = async (key: AnswerKey, text: string, check?: (answer: string) => void, fallback = known[key]?.value) => {
     if (isGiven(known, key) || asked.has(key)) return;
     known = withAnswer(known, key, await questions.ask({text, fallback, check}));
@@ -168,7 +168,11 @@ export async function askForAddress(
   const answer = await questions.ask({text, fallback: known[key]?.value, check});
   const url = answer.includes('://') ? answer : completeUrl(key, 'The URL', answer);
   if (url !== answer) questions.tell(`The URL has no scheme: using ${url}.`);
-  return withAnswer(known, key, url);
+  const suggested = known[key];
+  // What a file suggests stays the file's, with its scheme, too.
+  return suggested?.source.kind === 'config' && suggested.value === answer
+    ? {...known, [key]: {value: url, source: suggested.source}}
+    : withAnswer(known, key, url);
 }
 
 /**

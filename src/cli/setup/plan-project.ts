@@ -83,7 +83,7 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
       buildDirectory,
       ...(isStatic === true
         ? {static: true}
-        : {ssrOnly: settings.ssrOnly?.value, ssrShared: settings.ssrShared?.value}),
+        : {static: settings.static?.value, ssrOnly: settings.ssrOnly?.value, ssrShared: settings.ssrShared?.value}),
       // It is not for the site's visitors.
       ignore: resolve(cwd, buildDirectory) === resolve(cwd) ? [newConfigName] : undefined,
     },

@@ -8,6 +8,7 @@ import {definitions} from '../../settings/definitions.js';
 import {checkedSecret} from '../settings/load-settings.js';
 import type {Settings} from '../settings/settings.js';
 import {askForAddress} from './interview.js';
+import {takeOverKey, withUser} from './take-over.js';
 
 /** What storing the credentials of a new project needs. */
 interface SignIn {
@@ -56,10 +57,16 @@ export async function signIn({context, settings, backend, asks, verify}: SignIn)
     }
   }
   if (secret === undefined && !asks) return {settings};
-  const first = secret === undefined ? await askForSecret(context, settings, kind) : {kind, secret};
+  const other =
+    secret === undefined && kind === 'api-key' && settings.origin !== undefined
+      ? await takeOverKey(settings.origin.value, context)
+      : undefined;
+  const own = other === undefined ? settings : withUser(settings, other);
+  const known = secret ?? other?.apiKey;
+  const first = known === undefined ? await askForSecret(context, own, kind) : {kind, secret: known};
   if (first === undefined) return {settings};
-  await confirmAddresses(context, settings, loginTarget(context, settings, kind), asks);
-  let attempt: Attempt = {settings, credentials: first, verify};
+  await confirmAddresses(context, own, loginTarget(context, own, kind), asks);
+  let attempt: Attempt = {settings: own, credentials: first, verify};
   for (;;) {
     const {credentials, settings: tried} = attempt;
     if (credentials === undefined) return {settings: tried};

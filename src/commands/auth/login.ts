@@ -21,7 +21,7 @@ import {
   type CredentialKind,
 } from '../../cli/credentials/login.js';
 import {canAsk, readSecretInput} from '../../cli/command/prompts.js';
-import {takeOverKey} from '../../cli/setup/take-over.js';
+import {takeOverKey, withUser} from '../../cli/setup/take-over.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {commandHost} from '../../cli/command/operation-options.js';
@@ -79,20 +79,21 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, stdin, signal} = context;
-    let settings = await context.loadSettings({stored: false});
-    const {runtimeBackend: wanted} = settings;
+    const loaded = await context.loadSettings({stored: false});
+    const {runtimeBackend: wanted} = loaded;
     const named = [this.flags.origin, this.flags['api-origin'], this.flags.kind].some((flag) => flag !== undefined);
-    if (!named && isPluginBackend(wanted.value)) return this.#loginToPlugin(context, settings);
-    const kind = this.#kind(settings);
-    const target = loginTarget(context, settings, kind);
-    await confirmAddresses(context, settings, target, canAsk(context));
+    if (!named && isPluginBackend(wanted.value)) return this.#loginToPlugin(context, loaded);
+    const kind = this.#kind(loaded);
+    const target = loginTarget(context, loaded, kind);
+    await confirmAddresses(context, loaded, target, canAsk(context));
     const {prompt} = target;
-    if (kind === 'api-key' && canAsk(context)) {
-      settings = await takeOverKey(settings, context);
-    }
-    const taken = settings.apiKey?.source.kind === 'flag' ? settings.apiKey.value.reveal() : undefined;
+    const other =
+      kind === 'api-key' && loaded.origin !== undefined && canAsk(context)
+        ? await takeOverKey(loaded.origin.value, context)
+        : undefined;
+    const settings = other === undefined ? loaded : withUser(loaded, other);
     const input =
-      taken ?? (await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal}));
+      other?.apiKey ?? (await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal}));
     const secret = checkedSecret(input, `the ${kind}`);
     const identity = this.flags.verify ? await verifyLogin(context, settings, {kind, secret}) : undefined;
     const login = await storeLogin(context, settings, {kind, secret, identity});

@@ -172,6 +172,7 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       {columns: 40},
     );
     expect(config).toMatchObject({
+      static: false,
       projectSlug: 'web-shop',
       runtimeBackend: 'api',
       api: {origin: closed, organizationId: 'org_1', tokenUrl: 'https://login.example/token'},
@@ -201,41 +202,61 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
 describe('what is set up for another client', {timeout: 20_000}, () => {
   const build = {'build-directory': 'dist', static: true};
 
-  async function others() {
-    const {host, origin} = new URL(runtime.origin);
-    await write({
-      'dw.json': JSON.stringify({configs: [{name: 'a', active: true, mrtOrigin: origin, mrtProject: 'storefront'}]}),
-    });
+  async function others(mrtOrigin: string) {
+    const {host} = new URL(runtime.origin);
+    const configs = [{name: 'a', active: true, mrtOrigin, mrtProject: 'storefront'}];
+    await write({'dw.json': JSON.stringify({configs})});
     await writeFile(join(root, `.mobify--${host}`), JSON.stringify({username: 'me@shop.example', api_key: key}));
-    return {HOME: root, MRT_ENVIRONMENT: 'staging', MYCLI_RUNTIME_ORIGIN: origin};
+    await writeFile(join(root, '.mobify'), JSON.stringify({username: 'me', api_key: 'key-of-the-usual-host'}));
+    return {HOME: root, MRT_ENVIRONMENT: 'staging'};
   }
 
   test('init: another client is offered by the names of its files and variables, and taken over when wanted', async () => {
-    const {config, shown} = await plan([['for another client in MRT_ENVIRONMENT, dw.json, and ~/.mobify--', '']], {
-      env: await others(),
-      flags: build,
-    });
+    const {config} = await plan(
+      [
+        ['set up for another client in MRT_ENVIRONMENT or dw.json? [Y/n]: ', ''],
+        [`URL of the service (${runtime.origin}): `, ''],
+        ['Project slug (storefront): ', ''],
+        [`in dw.json or ~/.mobify--${new URL(runtime.origin).host} for ${runtime.origin}? [Y/n]: `, ''],
+        ['dw.json', 'y'],
+      ],
+      {env: await others(runtime.origin), flags: build},
+    );
     expect(config).toMatchObject({projectSlug: 'storefront', targetSlug: 'staging', apiUser: 'me@shop.example'});
-    expect(shown).not.toContain(keyQuestion);
     expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key, user: 'me@shop.example'}}}});
   });
 
+  test('init: an address from a file of the project gets no key before it is confirmed', async () => {
+    const address = new URL(runtime.origin).host;
+    const setup = plan(
+      [
+        ['set up for another client in ', ''],
+        [`URL of the service (${address}): `, ''],
+        ['Project slug (storefront): ', ''],
+        [`for ${runtime.origin}? [Y/n]: `, ''],
+        ['dw.json', 'n'],
+      ],
+      {env: await others(address), flags: build},
+    );
+    await expect(setup).rejects.toThrow('Cancelled. Nothing was sent');
+    expect(runtime.requests.filter(({status}) => status !== 401)).toEqual([]);
+  });
+
   test('init: nothing of another client is used unless the user agrees', async () => {
-    const env = await others();
+    const env = {...(await others(runtime.origin)), MYCLI_RUNTIME_ORIGIN: runtime.origin};
     const {config} = await plan(
       [
-        ['for another client in ', 'n'],
+        ['set up for another client in ', 'n'],
         ['Project slug (my-shop): ', ''],
         ['Target to deploy to (empty for none): ', ''],
+        ['Use the API key of another client in ', 'n'],
         [keyQuestion, ''],
       ],
       {env, flags: build},
     );
     expect(config).toMatchObject({projectSlug: 'my-shop', targetSlug: undefined, apiUser: undefined});
-    const {projectSlug, hasCredentials} = await plan([], {env, flags: {...build, project: 'x'}}).then(
-      ({config: own, ...rest}) => ({...own, ...rest}),
-    );
-    expect([projectSlug, hasCredentials]).toEqual(['x', false]);
+    const {hasCredentials} = await plan([], {env, flags: {...build, project: 'x'}});
+    expect(hasCredentials).toBe(false);
   });
 });
 

@@ -43,7 +43,7 @@ describe.each(['legacy', 'api'])('a check with %s', (preference) => {
     expect(status).toBe('finished');
     expect(check).toEqual({passed: true, checks: [{url, passed: true, attempts: 1, status: 200}]});
     const paths = service.runtime.requests.filter(({route}) => route === 'site').map(({path}) => path);
-    expect(paths).toEqual(['/shop/staging/static/index.html']);
+    expect(paths).toEqual(['/static/index.html']);
   });
 
   test('that does not pass is an error of its own, which says how to roll back', async () => {
