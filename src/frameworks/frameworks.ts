@@ -1,5 +1,5 @@
 /**
- * The builds that people have: one row for each way a framework builds. Detection, the defaults of a push, `init`, the
+ * The frameworks mycli knows: one row for each way of building with one. Detection, the defaults of a push, `init`, the
  * warnings about a build, `runtime:start --ssr` and the table in docs/guides/frameworks.md come from these rows. How to
  * add one: CONTRIBUTING.md.
  */
@@ -10,7 +10,7 @@ export interface Framework {
   readonly name: string;
   /** Which way of building it this row is, for the guide: `adapter-node`. */
   readonly variant?: string;
-  /** Packages of which any in package.json tells the framework. A name that begins with `/` has any scope or none. */
+  /** Packages of which any in package.json identifies the framework. A name that begins with `/` has any scope or none. */
   readonly packages: readonly string[];
   /** A package, or a text in a configuration file of the project, that tells this row before there is a build. */
   readonly setting?: {readonly packages: readonly string[]} | {readonly files: RegExp; readonly text: RegExp};
@@ -28,7 +28,7 @@ export interface Framework {
   readonly ssrShared?: readonly string[];
   /** Folders of the project that the build needs and does not contain by itself, and where they go in the build. */
   readonly copies?: readonly {readonly from: string; readonly to: string}[];
-  /** Where the framework's own settings for the Runtime stand. */
+  /** Where the framework's own settings for the Runtime are. */
   readonly ownSettings?: 'pwa-kit' | 'config.server';
   /** Modules that start or export the server, the first that exists. */
   readonly entries?: readonly string[];
@@ -198,7 +198,7 @@ export const frameworks: readonly Framework[] = [
     ssrOnly: ['server/**', '*.json', '*.txt'],
     ssrShared: ['browser/**'],
     entries: ['server/server.mjs'],
-    // It answers for the hosts that it is told only.
+    // It only answers for hosts it is configured for.
     environment: {NG_ALLOWED_HOSTS: '*'},
     publicFolder: 'browser',
   },

@@ -231,7 +231,7 @@ describe('a plugin that is linked', () => {
     expect(await backends(mycli)).toContainEqual(
       expect.objectContaining({
         ...{name: 'directory', plugin: 'mycli-plugin-directory', version: '0.1.0'},
-        ...{configured: false, missing: ['directory (--backend-option directory=PATH)']},
+        ...{configured: false, missing: ['directory']},
       }),
     );
   });
