@@ -1,9 +1,10 @@
-import {open, rm} from 'node:fs/promises';
-import {join} from 'node:path';
+import {open, rename, rm} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
 import type {MycliConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {outputError, systemCode} from '../../errors/system-failure.js';
+import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {configIn} from '../settings/config-file.js';
 
 /** The configuration file that is written. */
@@ -31,22 +32,37 @@ function existingError(path: string): Error {
 export async function writeConfig(directory: string, config: MycliConfig, force: boolean): Promise<string> {
   const path = join(directory, newConfigName);
   try {
-    if (force) await rm(path, {force: true});
-    // Never overwrites a file, or follows a link, that appeared in the meantime.
-    const file = await open(path, 'wx');
-    try {
-      await file.writeFile(configSource(config));
-    } catch (error) {
-      await rm(path, {force: true});
-      throw error;
-    } finally {
-      await file.close();
-    }
+    await (force ? replaceFile : createFile)(path, configSource(config));
   } catch (error) {
     if (systemCode(error) === 'EEXIST') throw existingError(path);
-    throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {cause: error});
+    throw outputError(path, error);
   }
   return path;
+}
+
+/** Never overwrites a file, or follows a link, that appeared in the meantime. */
+async function createFile(path: string, source: string): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(source);
+  } catch (error) {
+    await rm(path, {force: true});
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The file of before stays until the new one is complete. */
+async function replaceFile(path: string, source: string): Promise<void> {
+  const staging = await createSweptDirectory(dirname(path));
+  try {
+    const complete = join(staging.path, newConfigName);
+    await createFile(complete, source);
+    await rename(complete, path);
+  } finally {
+    await staging.remove();
+  }
 }
 
 function configSource(config: MycliConfig): string {

@@ -79,6 +79,23 @@ describe.runIf(canMount)('on a full disk', () => {
     expect(await readdir(disk)).toEqual(['copy']);
   });
 
+  test('init --force is an error, and the configuration of before stays', async () => {
+    const {cwd, mycli} = await service();
+    const disk = await mountSmallDisk();
+    const before = {'mycli.config.ts': 'export default {};', 'build/ssr.js': '1'};
+    await writeTree(disk, {...before, fill: '1'});
+    spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'fill')}`, 'bs=4k'], {stdio: 'ignore'});
+    const {code, stdout} = await mycli('init', '--force', '--yes', '--no-verify', '-C', disk);
+    const path = join(disk, 'mycli.config.ts');
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {code: 'ERR_OUTPUT', message: `${path} cannot be written: no space left on device.`},
+    });
+    expect(code).toBe(3);
+    expect(await readFile(path, 'utf8')).toBe(before['mycli.config.ts']);
+    expect(await readdir(disk)).toEqual(['build', 'fill', 'mycli.config.ts']);
+    expect(await readdir(cwd)).toEqual(['build']);
+  });
+
   test('the local runtime reports it, keeps its data, and accepts what fits', async () => {
     const dataDirectory = join(await mountSmallDisk(), 'data');
     const runtime = await startLocalRuntime({dataDirectory});
