@@ -4,6 +4,7 @@ import {createRedactor} from '../http/redact.js';
 import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, Backend, BackendCapability} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
+import {messageOf} from '../errors/system-failure.js';
 import {checkBeforeRetrying} from '../errors/suggest.js';
 import {isBuiltIn} from './select.js';
 
@@ -145,7 +146,7 @@ function afterWriting(error: unknown): unknown {
 }
 
 function toRuntimeCliError(backend: string, doing: string, error: unknown, redact: Redact): Error {
-  const message = redact(error instanceof Error ? error.message : String(error));
+  const message = redact(messageOf(error));
   const cause = withoutSecrets(error, redact);
   if (!isBackendError(error)) {
     return createError('ERR_BACKEND_FAILED', asSentence(`The ${backend} backend failed while ${doing}: ${message}`), {

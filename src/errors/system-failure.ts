@@ -7,6 +7,14 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** What an error says. That of `fetch` says why only in its cause, which may be several errors and only have a code. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const {message, cause} = error;
+  if (message !== 'fetch failed' || !(cause instanceof Error)) return message;
+  return `${message}: ${cause.message || String(Reflect.get(cause, 'code'))}`;
+}
+
 /**
  * What went wrong, to finish a sentence that already names the file: `no such file or directory`. Without a full stop.
  */

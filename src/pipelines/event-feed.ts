@@ -1,4 +1,5 @@
 import {exitCodes, isRuntimeCliError} from '../errors/index.js';
+import {messageOf} from '../errors/system-failure.js';
 import type {EventBody, EventError, FailureEvent, RuntimeEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
 import type {CommonOptions} from '../operations/options.js';
@@ -76,7 +77,7 @@ function reportOf(error: unknown, status: FailureEvent['status']): EventError {
     const {code, message, exitCode, status: httpStatus, suggestions, details} = error;
     return {code, message, exitCode, status: httpStatus, suggestions, details};
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return status === 'interrupted'
     ? {code: 'ERR_INTERRUPTED', message, exitCode: exitCodes.interrupted}
     : {code: 'ERR_UNEXPECTED', message, exitCode: exitCodes.unexpected};

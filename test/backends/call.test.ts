@@ -40,6 +40,16 @@ test('anything else is a failure of the backend, with its cause', async () => {
   });
 });
 
+test.each([
+  [new Error('connect ECONNREFUSED 127.0.0.1:9'), 'fetch failed: connect ECONNREFUSED 127.0.0.1:9.'],
+  [Object.assign(new AggregateError([]), {code: 'ECONNREFUSED'}), 'fetch failed: ECONNREFUSED.'],
+  [undefined, 'fetch failed.'],
+])('a fetch that failed is told with its cause', async (cause, told) => {
+  await expect(call(new TypeError('fetch failed', {cause}))).rejects.toMatchObject({
+    message: `The acme backend failed while uploading the bundle: ${told}`,
+  });
+});
+
 test('errors of the backend are told without its secrets, in their causes too', async () => {
   const thrown = new TypeError('canary-1 is wrong', {cause: new Error('canary-2')});
   const failing = (error: unknown) =>

@@ -4,6 +4,7 @@ import type {PlannedWrite, WriteOutcome} from '../../backends/contract.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
+import {messageOf} from '../../errors/system-failure.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../process/ending.js';
 import {afterHook, beforeHook} from '../process/plugin-sources.js';
@@ -90,7 +91,7 @@ export async function askBeforeWrite(
   if (failed === undefined) return;
   const {plugin} = failed;
   const cause = 'error' in failed ? failed.error : new Error('it returned neither nothing nor {veto: "the reason"}');
-  const what = asSentence(`Plugin ${plugin}: its ${beforeHook} hook failed: ${messageOf(cause, output)}`);
+  const what = asSentence(`Plugin ${plugin}: its ${beforeHook} hook failed: ${oneLine(messageOf(cause), output)}`);
   throw createError('ERR_HOOK_FAILED', `${what} Nothing was changed.`, {
     suggestions: [withoutPlugin(plugin)],
     details: {operation, plugin},
@@ -118,7 +119,7 @@ export async function tellAfterWrite(
   over.abort();
   for (const answer of answers) {
     if (!('error' in answer)) continue;
-    const message = messageOf(answer.error, output);
+    const message = oneLine(messageOf(answer.error), output);
     output.warn(asSentence(`Plugin ${answer.plugin}: its ${afterHook} hook failed: ${message}`));
   }
   // Node reports a promise that a hook has left to fail when nothing else is to be done.
@@ -131,16 +132,12 @@ function outcomeOf(
 ): Pick<WriteOutcome, 'outcome' | 'error'> {
   if (!('error' in ended)) return {outcome: 'succeeded'};
   const {error} = ended;
-  const message = messageOf(error, output);
+  const message = oneLine(messageOf(error), output);
   if (!isRuntimeCliError(error)) return {outcome: 'failed', error: {code: 'ERR_UNEXPECTED', message}};
   const {code} = error;
   const isUnknown = code === 'ERR_OUTCOME_UNKNOWN' || code === 'ERR_WAIT_TIMEOUT';
   const outcome = code === 'ERR_INTERRUPTED' ? 'interrupted' : isUnknown ? 'unknown' : 'failed';
   return {outcome, error: {code, message}};
-}
-
-function messageOf(error: unknown, output: Asking['output']): string {
-  return oneLine(error instanceof Error ? error.message : String(error), output);
 }
 
 /** Text of a plugin or a server on one line, without secrets: hooks send it elsewhere. */

@@ -3,6 +3,7 @@ import {withoutPlugin} from '../process/ending.js';
 import {PluginFailure} from '../process/host-config.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 import {asSentence} from '../../errors/sentence.js';
+import {messageOf} from '../../errors/system-failure.js';
 
 /** An error report. */
 export interface ErrorReport {
@@ -65,8 +66,4 @@ function reportOwn(error: RuntimeCliError): ErrorReport {
 function reportOclif(error: OclifError): ErrorReport {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_UNEXPECTED';
   return {code, message: error.message, exitCode: error.oclif.exit ?? exitCodes.unexpected, suggestions: []};
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -118,7 +118,8 @@ async function afterUpload<Result>(
     const id = String(uploaded.result.bundleId);
     const bundle = uploaded.unchanged ? `Bundle ${id} is unchanged` : `Bundle ${id} was uploaded`;
     const details = {bundleId: uploaded.result.bundleId};
-    if (accepted && error.code !== 'ERR_DEPLOYMENT_FAILED') {
+    const hasFailed = error.code === 'ERR_DEPLOYMENT_FAILED';
+    if (accepted && !hasFailed) {
       const message = interrupted ? `${error.message} ${bundle}.` : `${bundle}. ${error.message}`;
       throw amendError(error, {message, details});
     }
@@ -137,7 +138,7 @@ async function afterUpload<Result>(
         ? `${mayHaveStarted}: ${error.message}`
         : `${bundle}, but deploying it to ${targetSlug} failed: ${error.message}`;
     const hasHistory = registryOf(plan.options).get(uploaded.backend).listDeployments !== undefined;
-    const mustLook = unclear || error.code === 'ERR_SERVER' || error.code === 'ERR_RESPONSE_INVALID';
+    const mustLook = unclear || hasFailed || error.code === 'ERR_SERVER' || error.code === 'ERR_RESPONSE_INVALID';
     const history = command('bundle:history');
     throw amendError(error, {
       message,
@@ -145,7 +146,7 @@ async function afterUpload<Result>(
         ...(mustLook && hasHistory && !error.suggestions.includes(history)
           ? ['Check before you deploy it again:', history]
           : []),
-        ...(unclear ? [] : ['To deploy it without another upload, run:', command('bundle:deploy', id)]),
+        ...(unclear || hasFailed ? [] : ['To deploy it without another upload, run:', command('bundle:deploy', id)]),
       ],
       details,
     });

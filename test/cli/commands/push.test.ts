@@ -199,7 +199,7 @@ describe('bundle:push', () => {
     expect(runtime.requests.filter(({route}) => route === 'upload')).toHaveLength(3);
   });
 
-  test('a failed deployment is exit code 8, and the error holds the bundle and the command that deploys it', async () => {
+  test('a failed deployment is exit code 8, and the error holds the bundle and how to look', async () => {
     await startRuntime({faults: ['failx1']});
     const {code, stdout} = await mycli(['bundle:push', '-t', 'staging', '--wait', '--json']);
     expect(code).toBe(8);
@@ -208,8 +208,8 @@ describe('bundle:push', () => {
         code: 'ERR_DEPLOYMENT_FAILED',
         details: {bundleId: 1},
         suggestions: [
-          'To deploy it without another upload, run:',
-          'mycli bundle:deploy 1 --project shop --target staging --runtime-backend api',
+          'Check before you deploy it again:',
+          'mycli bundle:history --project shop --target staging --runtime-backend api',
         ],
       },
     });

@@ -1,6 +1,6 @@
 import {execFileSync, spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {readdir, readFile} from 'node:fs/promises';
+import {readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../../src/testing.js';
@@ -83,8 +83,8 @@ describe.runIf(canMount)('on a full disk', () => {
     const {cwd, mycli} = await service();
     const disk = await mountSmallDisk();
     const before = {'mycli.config.ts': 'export default {};', 'build/ssr.js': '1'};
-    await writeTree(disk, {...before, fill: '1'});
-    spawnSync('dd', ['if=/dev/zero', `of=${join(disk, 'fill')}`, 'bs=4k'], {stdio: 'ignore'});
+    await writeTree(disk, before);
+    await expect(writeFile(join(disk, 'fill'), large())).rejects.toThrow('ENOSPC');
     const {code, stdout} = await mycli('init', '--force', '--yes', '--no-verify', '-C', disk);
     const path = join(disk, 'mycli.config.ts');
     expect(JSON.parse(stdout)).toMatchObject({
