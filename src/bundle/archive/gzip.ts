@@ -23,8 +23,6 @@ interface Job {
   readonly run: Buffer;
   /** Missing if the run is stored uncompressed. */
   readonly compressed?: Promise<readonly Buffer[]>;
-  /** The block that is no longer needed once this run is written. */
-  readonly spent: Buffer | undefined;
 }
 
 /**
@@ -34,13 +32,8 @@ interface Job {
  * trying to compress them would take most of the time of a build full of fonts and photos.
  * @param blocks All of one size, ideally 1 MiB; only the last may be shorter.
  * @param level 0 (none) to 9 (maximum).
- * @param free Called with each block, except the last, once it is no longer needed here.
  */
-export async function* gzip(
-  blocks: AsyncIterable<Buffer>,
-  level: number,
-  free: (block: Buffer) => void = () => undefined,
-): AsyncGenerator<Buffer> {
+export async function* gzip(blocks: AsyncIterable<Buffer>, level: number): AsyncGenerator<Buffer> {
   const detector = new IncompressibleDetector();
   const jobs: Job[] = [];
   let inFlight = 0;
@@ -51,11 +44,10 @@ export async function* gzip(
   async function* finishOldest(): AsyncGenerator<Buffer> {
     const job = jobs.shift();
     if (job === undefined) return;
-    const {run, compressed, spent} = job;
+    const {run, compressed} = job;
     const pieces = compressed ? await compressed : store(run);
     yield* pieces;
     inFlight -= run.length;
-    if (spent) free(spent);
   }
   yield gzipHeader;
   for await (const block of blocks) {
@@ -68,7 +60,6 @@ export async function* gzip(
       jobs.push({
         run,
         ...(!isIncompressible && {compressed: deflate(run, afterIncompressible ? undefined : dictionary, level)}),
-        spent: end === block.length ? before : undefined,
       });
       afterIncompressible = isIncompressible && run.length >= windowBytes;
       inFlight += run.length;
