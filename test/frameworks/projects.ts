@@ -1,6 +1,6 @@
 /**
- * The smallest project of each framework, from pinned packages, that shows a text on its first page. They are built, pushed and opened by
- * `npm run test:browser`; a row of src/frameworks without one here fails a test.
+ * The smallest project of each framework, from pinned packages, that shows a text on its first page. `npm run
+ * test:browser` builds, pushes and opens them; a row of src/frameworks without one here fails a test.
  */
 export interface FrameworkProject {
   /** A row of src/frameworks. */
