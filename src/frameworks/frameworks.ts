@@ -10,7 +10,7 @@ export interface Framework {
   readonly name: string;
   /** Which way of building it this row is, for the guide: `adapter-node`. */
   readonly variant?: string;
-  /** Packages of which any in package.json identifies the framework. A name that begins with `/` has any scope or none. */
+  /** Any of these in package.json identifies the framework. A name that begins with `/` has any scope or none. */
   readonly packages: readonly string[];
   /** A package, or a text in a configuration file of the project, that tells this row before there is a build. */
   readonly setting?: {readonly packages: readonly string[]} | {readonly files: RegExp; readonly text: RegExp};

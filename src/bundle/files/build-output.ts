@@ -30,11 +30,18 @@ async function missingError(directory: string, cwd: string): Promise<Error> {
   const project = dirname(directory);
   const detected = await detectBuild(project);
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
-    suggestions: suggestionsFor(detected, (folder) => relative(cwd, join(project, folder)) || '.'),
+    suggestions: suggestionsFor(detected, {
+      isWanted: detected !== undefined && join(project, detected.buildDirectory) === directory,
+      show: (folder) => relative(cwd, join(project, folder)) || '.',
+    }),
   });
 }
 
-function suggestionsFor(detected: DetectedBuild | undefined, show: (folder: string) => string): readonly string[] {
+/** @param isWanted Whether the missing folder is the one that the framework builds into. */
+function suggestionsFor(
+  detected: DetectedBuild | undefined,
+  {isWanted, show}: {readonly isWanted: boolean; readonly show: (folder: string) => string},
+): readonly string[] {
   if (detected === undefined) {
     return ['Build the application first, or pass the folder it builds into with --build-directory DIR.'];
   }
@@ -45,7 +52,7 @@ function suggestionsFor(detected: DetectedBuild | undefined, show: (folder: stri
   if (!exists && framework !== undefined) {
     return [
       `Build the application first${buildCommand === undefined ? '' : `: ${buildCommand}`}.`,
-      `${framework.name} builds into ${folder}. To push it, pass ${flags}`,
+      ...(isWanted ? [] : [`${framework.name} builds into ${folder}. To push it, pass ${flags}`]),
     ];
   }
   return [

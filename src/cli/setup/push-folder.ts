@@ -30,23 +30,35 @@ export async function withPushFolder(
   if (settings.buildDirectory.source.kind !== 'default') return withStatic(settings, output);
   const project = settings.projectDirectory.value;
   const detected = await detectBuild(project);
-  const isUsual = detected?.framework === undefined && (await isFolder(settings.buildDirectory.value));
+  const isBuilt = await isFolder(settings.buildDirectory.value);
+  const isUsual = isBuilt && (detected?.framework === undefined || !detected.exists);
   // A folder that is itself the site may hold anything else, too: it has to be named.
-  if (detected?.exists !== true || detected.buildDirectory === '.' || isUsual) return withStatic(settings, output);
+  const isFound = detected !== undefined && (detected.exists || detected.framework !== undefined);
+  if (!isFound || detected.buildDirectory === '.' || isUsual) return withStatic(settings, output);
   const value = resolve(project, detected.buildDirectory);
-  if (value !== settings.buildDirectory.value) {
+  if (detected.exists && value !== settings.buildDirectory.value) {
     output.info(`Pushing ${detected.buildDirectory}, the build of ${detected.framework?.name ?? 'this project'}.`);
   }
   return withStatic({...settings, buildDirectory: {value, source: {kind: 'default', name: 'detected'}}}, output);
 }
 
-async function givenFolder(argument: string, {buildDirectory}: Settings, cwd: string): Promise<string> {
+async function givenFolder(
+  argument: string,
+  {buildDirectory, projectDirectory}: Settings,
+  cwd: string,
+): Promise<string> {
   const shown = plainPath.test(argument) ? ` ${argument}` : '';
   if (buildDirectory.source.kind === 'flag') {
     throw createError('ERR_USAGE', 'The folder to push is given twice: as an argument and with --build-directory.');
   }
   const path = resolve(cwd, argument);
   if (await isFolder(path)) return path;
+  const detected = await detectBuild(projectDirectory.value);
+  if (detected?.buildCommand !== undefined && resolve(projectDirectory.value, detected.buildDirectory) === path) {
+    throw createError('ERR_BUILD_DIRECTORY', `The build directory ${path} does not exist.`, {
+      suggestions: [`Build the application first: ${detected.buildCommand}.`],
+    });
+  }
   const isFile = (await stat(path).catch(() => undefined)) !== undefined;
   throw createError('ERR_USAGE', isFile ? `${argument} is not a folder.` : `There is no folder${shown} to push.`, {
     suggestions: isFile

@@ -40,8 +40,8 @@ describe('the folder to push', () => {
     const {code, stderr} = await build();
     expect(code).toBe(3);
     expect(stderr).toContain('Build the application first: npm run build.');
-    expect(stderr).toContain('pass --static --build-directory dist');
-    expect(stderr).not.toContain('--build-directory .\n');
+    expect(stderr).not.toContain('--build-directory');
+    expect((await build('dist')).stderr).toContain('Build the application first: npm run build.');
   });
 
   test('push: takes the folder that is an argument', async () => {
