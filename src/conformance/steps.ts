@@ -89,12 +89,12 @@ export async function promote(
   subject: Subject,
   bundleId: BundleId,
   {signal}: Pick<CallOptions, 'signal'> = {},
-): Promise<DeploymentRef> {
+): Promise<DeployResult> {
   const [from, to] = [subject.targetSlug, otherTarget(subject)];
   const member = memberOf(subject, 'promote');
   const request = subject.given({bundleId: typed(subject, bundleId), from, to}, 'the request');
   const call = (context: BuiltInContext) => member(request, context);
-  return (await subject.call('promoting', call, {targetSlug: to, signal})).deployment;
+  return subject.call('promoting', call, {targetSlug: to, signal});
 }
 
 /**

@@ -796,6 +796,13 @@ export const brokenBackends: readonly BrokenBackend[] = [
       deploy: async (request, context) => ({...(await good.deploy(request, context)), status: 'finished' as const}),
     }),
   ),
+  broken(
+    'reports a promotion as finished when it is accepted',
+    ['promote: a promotion that is reported as finished is finished'],
+    (good) => ({
+      promote: async (request, context) => ({...(await good.promote(request, context)), status: 'finished' as const}),
+    }),
+  ),
   broken('reports a failed deployment as finished', [failedDeployment], (good) => ({
     getDeployment: async (deployment, context) => {
       const state = await good.getDeployment(deployment, context);

@@ -20,6 +20,7 @@ import {
   listDeployments,
   uploadInOrder,
 } from '../steps.js';
+import type {Subject} from '../subject.js';
 import {idsOf} from './lists.js';
 
 /** Cases for the capability `deploy`. */
@@ -88,16 +89,30 @@ export const deployStatusChecks: readonly Check[] = [
       const subject = await scope.open();
       const bundleId = await subject.upload(await subject.makeBundle());
       const {deployment, status} = await requestDeployment(subject, bundleId);
-      if (status !== 'finished') return;
-      const {status: checked} = await checkDeployment(subject, deployment);
-      assert.equal(
-        checked,
-        'finished',
-        'deploy() reports "finished". Until the deployment is live, it is "in_progress".',
-      );
+      if (status === 'finished') await assertFinished(subject, deployment, 'deploy');
     },
   },
 ];
+
+/** Cases for the capability `wait` of backends that have `promote`, too. */
+export const promoteStatusChecks: readonly Check[] = [
+  {
+    name: 'promote: a promotion that is reported as finished is finished',
+    async run(scope) {
+      const subject = await scope.open();
+      const bundleId = await subject.upload(await subject.makeBundle());
+      await deployInOrder(subject, [bundleId]);
+      const {deployment, status} = await promote(subject, bundleId);
+      if (status === 'finished') await assertFinished(subject, deployment, 'promote');
+    },
+  },
+];
+
+async function assertFinished(subject: Subject, deployment: DeploymentRef, member: string): Promise<void> {
+  const {status} = await checkDeployment(subject, deployment);
+  const rule = `${member}() reports "finished". Until the deployment is live, it is "in_progress".`;
+  assert.equal(status, 'finished', rule);
+}
 
 /** Cases for uploads of backends that can deploy. */
 export function uploadDeployChecks(format: BundleFormat): readonly Check[] {
@@ -150,7 +165,7 @@ export const promoteChecks: readonly Check[] = [
       const [newer, older] = await uploadInOrder(subject, 2);
       assert.ok(newer !== undefined && older !== undefined);
       await deployInOrder(subject, [older]);
-      const deployment = await promote(subject, older);
+      const {deployment} = await promote(subject, older);
       assertPlainJson(deployment);
       if (backend.getDeployment) await waitUntilFinished(subject, deployment);
       await subject.nextInstant();
