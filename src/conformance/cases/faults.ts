@@ -32,7 +32,9 @@ const faults: readonly {
 }[] = [
   {
     name: 'an abort ends it within a second',
-    async run({operation, subject, prepared, at}) {
+    async run({operation, subject, prepared, at, total}) {
+      // By its last request, a deployment may have been made: what is left is to clean up.
+      if (operation.name === 'deploy' && total > 1 && at === total) return;
       await assertAbortEnds(operation.name, subject, async (signal, abort) => {
         subject.relay.arm({kind: 'hold', at, count: Infinity, onHeld: abort});
         await operation.run(subject, prepared, signal);
@@ -154,12 +156,19 @@ async function assertReported(
   const told = subject.recording.messages.length;
   subject.relay.arm(fault);
   const working = operation.run(subject, prepared);
-  if (operation.writes && at < total) {
+  if (operation.writes) {
     const isDone = await working.then(
       () => true,
       () => false,
     );
-    if (isDone) return;
+    if (isDone && at < total) return;
+    if (isDone && operation.name === 'deploy' && total > 1 && subject.backend.listDeployments) {
+      // The last request may only clean up after a deployment that was made.
+      subject.relay.disarm();
+      const {items} = await listDeployments(subject);
+      assert.equal(items.length, 1, 'A deployment was reported as a success, but is not in the history.');
+      return;
+    }
   }
   const error = await failureOf(`${operation.name}, whose request ${String(at)} failed,`, working);
   assertHasCode(error);

@@ -63,10 +63,9 @@ describe('records of pushes', () => {
   ])('that are damaged are an error that names the file: %j', async (content) => {
     const records = pushRecordFiles(data);
     await records.write(place, record);
-    await writeFile(await onlyFile(), content);
-    await expect(records.read(place)).rejects.toMatchObject({
-      message: expect.stringContaining(await onlyFile()) as string,
-    });
+    const file = await onlyFile();
+    await writeFile(file, content);
+    await expect(records.read(place)).rejects.toMatchObject({message: expect.stringContaining(file) as string});
     await records.write(place, record);
     expect(await records.read(place)).toMatchObject(record);
   });
