@@ -32,7 +32,7 @@ export interface TestBucket {
   /** The context of a call. */
   context(
     changes?: Partial<BackendContextOptions> & {readonly endpoint?: string | undefined},
-  ): Promise<S3Context & Pick<HostContext, 'cleanUp'>>;
+  ): Promise<S3Context & Omit<HostContext, 'options'>>;
 }
 
 /** Makes a bucket that has nothing yet. */
