@@ -104,8 +104,10 @@ export class Relay {
 async function forward(incoming: IncomingMessage, origin: string): Promise<IncomingMessage> {
   const url = new URL(incoming.url ?? '/', origin);
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  // The host header is that of the service, as if the request had gone there.
-  const headers = {...incoming.headers, ...(incoming.headers.host?.startsWith('127.0.0.1') && {host: url.host})};
+  // The host header is that of the service, as if the request had gone there, unless the client has signed it.
+  const {host, authorization} = incoming.headers;
+  const isReplaced = host?.startsWith('127.0.0.1') === true && authorization?.startsWith('AWS4-') !== true;
+  const headers = {...incoming.headers, ...(isReplaced && {host: url.host})};
   const onward = send(url, {method: incoming.method, headers});
   incoming.on('close', () => {
     if (!incoming.complete) onward.destroy();
