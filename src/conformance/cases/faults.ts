@@ -55,8 +55,7 @@ const faults: readonly {
     async run(hit) {
       await assertReported(hit, {kind: 'limit', at: hit.at, count: Infinity}, isOfRate);
       const {relay, maxRetries} = hit.subject;
-      // As many again may clean up after the failure.
-      const allowed = 2 * hit.total * (1 + maxRetries);
+      const allowed = hit.total * (1 + maxRetries);
       assert.ok(
         relay.requests <= allowed,
         `The backend sent ${String(relay.requests)} requests while its rate was limited, but at most ` +
