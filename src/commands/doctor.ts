@@ -1,8 +1,8 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {connectionFlags} from '../cli/command/flags.js';
-import {runChecks} from '../cli/doctor/checks.js';
-import {reportChecks} from '../cli/doctor/report.js';
+import {runChecks} from '../cli/setup/checks.js';
+import {reportChecks} from '../cli/setup/report.js';
 import type {Body, DoctorDocument} from '../cli/output/documents.js';
 
 export default class Doctor extends BaseCommand<typeof Doctor> {

@@ -2,8 +2,8 @@ import {relative} from 'node:path';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
-import {trustAddresses} from '../cli/credentials/login.js';
-import {canAsk} from '../cli/command/prompts.js';
+import {trustAddresses} from '../cli/setup/login.js';
+import {canAsk} from '../cli/setup/prompts.js';
 import {planProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
 import {Flags} from '../cli/process/oclif.js';
@@ -55,7 +55,7 @@ export default class Init extends BaseCommand<typeof Init> {
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
     const checkBackend = async (name: string) => {
-      const {requireBackend} = await import('../cli/backends/reach-backends.js');
+      const {requireBackend} = await import('../cli/settings/reach-backends.js');
       await requireBackend(name, {context, settings, config: this.config, flags: this.flags});
     };
     const plan = await planProject({

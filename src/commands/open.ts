@@ -1,7 +1,7 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
-import {reachBackends} from '../cli/backends/reach-backends.js';
+import {reachBackends} from '../cli/settings/reach-backends.js';
 import type {Body, OpenDocument} from '../cli/output/documents.js';
 import {Args, Flags} from '../cli/process/oclif.js';
 import {createError} from '../errors/index.js';

@@ -1,7 +1,7 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../cli/command/flags.js';
-import {reachBackends} from '../cli/backends/reach-backends.js';
+import {reachBackends} from '../cli/settings/reach-backends.js';
 
 export default class Status extends BaseCommand<typeof Status> {
   static override readonly summary = 'Show what each target runs, since when, and where.';

@@ -72,7 +72,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const last = write !== undefined && ended !== undefined ? [{...write, ended: 'error' in ended ? ended : {}}] : [];
     const writes = [...endedWrites, ...last];
     if (writes.length === 0) return;
-    const {tellAfterWrite} = await import('../backends/write-hooks.js');
+    const {tellAfterWrite} = await import('../settings/write-hooks.js');
     const tell = (told: EndedWrite) => tellAfterWrite(told, told.ended, {config: this.config, output, signal});
     // One after the other, in the order of what happened, unless there is hardly any time.
     if (signal.aborted) await Promise.all(writes.map(tell));

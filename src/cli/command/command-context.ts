@@ -3,7 +3,7 @@ import {dirname, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import type {Environment, Logger} from '../../http/types.js';
-import type {CredentialFile} from '../credentials/credential-file.js';
+import type {CredentialFile} from '../settings/credential-file.js';
 import type {EventFeed} from '../../pipelines/event-feed.js';
 import type {Output} from '../output/output.js';
 import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from '../process/session.js';

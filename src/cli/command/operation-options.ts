@@ -8,7 +8,7 @@ import type {PipelineHost} from '../../pipelines/host.js';
 import {definitions, settingKeys} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
-import type {PluginConfig} from '../backends/write-hooks.js';
+import type {PluginConfig} from '../settings/write-hooks.js';
 import type {AllowedWrite} from '../process/session.js';
 import type {CommandContext} from './command-context.js';
 
@@ -144,7 +144,7 @@ export function guardOptions(
 ): GuardOptions & {readonly projectDirectory: string} {
   const {guardCleanTree, guardBranch, guardOrigin, guardNotOlder, guardCiOnly, guardConfirm} = settings;
   const ask = async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
-    const {askLine} = await import('./prompts.js');
+    const {askLine} = await import('../setup/prompts.js');
     const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
     return askLine(`To confirm the ${operation}${bundle} of ${projectSlug}, type the name of the target:`, context);
   };
@@ -243,7 +243,7 @@ function writeObserver(
   };
   return {
     async before(planned, {dryRun} = {dryRun: false}) {
-      const {askBeforeWrite} = await import('../backends/write-hooks.js');
+      const {askBeforeWrite} = await import('../settings/write-hooks.js');
       await whileUnchanged(() => askBeforeWrite(planned, {dryRun}, {config, output, signal}));
       if (!dryRun) note({planned, known: {}});
     },

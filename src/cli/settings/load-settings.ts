@@ -17,8 +17,8 @@ import {
   type SettingKey,
 } from '../../settings/definitions.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
-import type {CredentialFile} from '../credentials/credential-file.js';
-import {withStoredCredentials} from '../credentials/stored-settings.js';
+import type {CredentialFile} from './credential-file.js';
+import {withStoredCredentials} from './stored-settings.js';
 import {loadConfigFile} from './config-file.js';
 import {
   explainSetting,

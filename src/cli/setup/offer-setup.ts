@@ -1,7 +1,7 @@
 import {relative} from 'node:path';
 import type {CommandContext} from '../command/command-context.js';
-import {canAsk, Interview} from '../command/prompts.js';
-import {trustAddresses} from '../credentials/login.js';
+import {canAsk, Interview} from './prompts.js';
+import {trustAddresses} from './login.js';
 import {configIn} from '../settings/config-file.js';
 import type {Settings} from '../settings/settings.js';
 import {writeConfig} from './new-config.js';

@@ -5,7 +5,7 @@ import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
-import type {CredentialKind} from '../credentials/login.js';
+import type {CredentialKind} from './login.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import {backendOf, buildDirectoryOf, completeUrl, interview, suggestedSlug, type AddressKey} from './interview.js';

@@ -1,9 +1,9 @@
 import type {Identity} from '../../backends/built-ins.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
-import {Interview, readSecretInput} from '../command/prompts.js';
-import {isRefusal} from '../credentials/check-credentials.js';
-import {confirmAddresses, loginTarget, storeLogin, verifyLogin, type CredentialKind} from '../credentials/login.js';
+import {Interview, readSecretInput} from './prompts.js';
+import {isRefusal} from './check-credentials.js';
+import {confirmAddresses, loginTarget, storeLogin, verifyLogin, type CredentialKind} from './login.js';
 import {definitions} from '../../settings/definitions.js';
 import {checkedSecret} from '../settings/load-settings.js';
 import type {Settings} from '../settings/settings.js';

@@ -1,5 +1,5 @@
 import type {CommandContext} from '../command/command-context.js';
-import {Interview} from '../command/prompts.js';
+import {Interview} from './prompts.js';
 import type {Settings} from '../settings/settings.js';
 import {findOtherKeys, findOtherProject, readOtherKey, readOtherProject, type OtherKey} from './other-clients.js';
 

@@ -1,5 +1,5 @@
-import {optionsFor, partitioned} from '../../cli/backends/plugin-options.js';
-import {loadAllBackends} from '../../cli/backends/reach-backends.js';
+import {optionsFor, partitioned} from '../../cli/settings/plugin-options.js';
+import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import type {HostBackend} from '../../backends/built-in.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
@@ -11,7 +11,7 @@ import {
   originsIn,
   storeBackendSecrets,
   verifyBackendLogin,
-} from '../../cli/credentials/backend-login.js';
+} from '../../cli/setup/backend-login.js';
 import {
   confirmAddresses,
   credentialKinds,
@@ -19,8 +19,8 @@ import {
   storeLogin,
   verifyLogin,
   type CredentialKind,
-} from '../../cli/credentials/login.js';
-import {canAsk, readSecretInput} from '../../cli/command/prompts.js';
+} from '../../cli/setup/login.js';
+import {canAsk, readSecretInput} from '../../cli/setup/prompts.js';
 import {takeOverKey, withUser} from '../../cli/setup/take-over.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';

@@ -1,9 +1,9 @@
-import {isPluginBackend, removeBackendSecrets} from '../../cli/credentials/backend-login.js';
+import {isPluginBackend, removeBackendSecrets} from '../../cli/setup/backend-login.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {readCredentials, updateCredentials} from '../../cli/credentials/credential-file.js';
-import {afterLogout} from '../../cli/credentials/login.js';
-import {originOf} from '../../cli/credentials/stored-settings.js';
+import {readCredentials, updateCredentials} from '../../cli/settings/credential-file.js';
+import {afterLogout} from '../../cli/setup/login.js';
+import {originOf} from '../../cli/settings/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';

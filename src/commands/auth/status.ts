@@ -1,11 +1,11 @@
-import {loadAllBackends} from '../../cli/backends/reach-backends.js';
-import {optionsFor, readPluginSettings} from '../../cli/backends/plugin-options.js';
+import {loadAllBackends} from '../../cli/settings/reach-backends.js';
+import {optionsFor, readPluginSettings} from '../../cli/settings/plugin-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {checkCredentials, checkPlugin} from '../../cli/credentials/check-credentials.js';
-import {credentialPath, readCredentials} from '../../cli/credentials/credential-file.js';
-import {backendEntries, describeBackendEntry, isPluginBackend} from '../../cli/credentials/backend-login.js';
-import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/credentials/login.js';
+import {checkCredentials, checkPlugin} from '../../cli/setup/check-credentials.js';
+import {credentialPath, readCredentials} from '../../cli/settings/credential-file.js';
+import {backendEntries, describeBackendEntry, isPluginBackend} from '../../cli/setup/backend-login.js';
+import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/setup/login.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';

@@ -1,9 +1,9 @@
-import {warnOfIncompleteApi} from '../../cli/backends/api-completeness.js';
-import {loadAllBackends} from '../../cli/backends/reach-backends.js';
-import {readPluginSettings} from '../../cli/backends/plugin-options.js';
+import {warnOfIncompleteApi} from '../../cli/settings/api-completeness.js';
+import {loadAllBackends} from '../../cli/settings/reach-backends.js';
+import {readPluginSettings} from '../../cli/settings/plugin-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {resolveConnection} from '../../cli/backends/connection.js';
+import {resolveConnection} from '../../cli/settings/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {renderBackends} from '../../cli/render/settings.js';
@@ -36,7 +36,7 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
     // Throws for an unknown backend.
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
-    const {describeBackends} = await import('../../cli/backends/describe-backends.js');
+    const {describeBackends} = await import('../../cli/setup/describe-backends.js');
     const {flags} = this;
     const {verify} = flags;
     const settingsFor = (registration: BackendRegistration) =>

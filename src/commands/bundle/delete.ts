@@ -1,10 +1,10 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {confirm, requireConsent} from '../../cli/command/prompts.js';
+import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly aliases = ['delete'];

@@ -13,7 +13,7 @@ import {
   waitForSlotFlag,
 } from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly aliases = ['deploy'];

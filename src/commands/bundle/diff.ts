@@ -3,7 +3,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 import {exitCodes} from '../../errors/index.js';
 
 /** The folders to compare are arguments. */

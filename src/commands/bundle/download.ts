@@ -4,7 +4,7 @@ import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   static override readonly aliases = ['download'];

@@ -5,7 +5,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   static override readonly aliases = ['inspect'];

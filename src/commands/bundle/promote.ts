@@ -10,7 +10,7 @@ import {
   waitFlags,
 } from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   static override readonly aliases = ['promote'];

@@ -1,8 +1,8 @@
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {confirm, requireConsent} from '../../cli/command/prompts.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {confirm, requireConsent} from '../../cli/setup/prompts.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
 

@@ -27,7 +27,7 @@ import {offerSetup} from '../../cli/setup/offer-setup.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
 import {uploadStateFiles} from '../../cli/command/upload-states.js';
-import {reachBackends, requireBackend} from '../../cli/backends/reach-backends.js';
+import {reachBackends, requireBackend} from '../../cli/settings/reach-backends.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 

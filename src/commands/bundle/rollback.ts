@@ -3,7 +3,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {checkFlags, connectionFlags, eventsFlag, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/process/oclif.js';
-import {reachBackends} from '../../cli/backends/reach-backends.js';
+import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly aliases = ['rollback'];

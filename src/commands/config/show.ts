@@ -1,5 +1,5 @@
-import {warnOfIncompleteApi} from '../../cli/backends/api-completeness.js';
-import {loadWantedBackends} from '../../cli/backends/reach-backends.js';
+import {warnOfIncompleteApi} from '../../cli/settings/api-completeness.js';
+import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {

@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
-import {removeReadyFile, writeReadyFile} from '../../cli/local-runtime/ready-file.js';
+import {removeReadyFile, writeReadyFile} from '../../cli/setup/ready-file.js';
 import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/process/oclif.js';
 import {createError} from '../../errors/index.js';
@@ -93,7 +93,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const {output, logger, cwd, env, signal} = context;
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, variableNames} =
-      await import('../../cli/local-runtime/environment.js');
+      await import('../../cli/setup/environment.js');
     const readyPath = readyFile === undefined ? undefined : resolve(cwd, readyFile);
     if (readyPath !== undefined) await removeReadyFile(readyPath);
     const envFile =
@@ -124,7 +124,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
-        const {runCommand} = await import('../../cli/local-runtime/run-command.js');
+        const {runCommand} = await import('../../cli/setup/run-command.js');
         context.endWith(await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal}));
         return undefined;
       }

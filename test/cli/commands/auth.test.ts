@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {readSecretInput} from '../../../src/cli/command/prompts.js';
+import {readSecretInput} from '../../../src/cli/setup/prompts.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {startServer} from '../../http/with-server.js';
 import {binary, start, type Ended} from '../spawn-cli.js';

@@ -5,7 +5,7 @@ import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {readPluginSettings} from '../../../src/cli/backends/plugin-options.js';
+import {readPluginSettings} from '../../../src/cli/settings/plugin-options.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
 import {Secret} from '../../../src/cli/settings/secret.js';

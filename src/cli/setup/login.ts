@@ -2,9 +2,9 @@ import type {Identity} from '../../backends/built-ins.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
-import {checkCredentialsUrl, trustsListedOrigins} from '../backends/connection.js';
+import {checkCredentialsUrl, trustsListedOrigins} from '../settings/connection.js';
 import type {CommandContext} from '../command/command-context.js';
-import {confirm} from '../command/prompts.js';
+import {confirm} from './prompts.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
 import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, withCredentials} from './check-credentials.js';
@@ -14,7 +14,7 @@ import {
   updateCredentials,
   type OriginCredentials,
   type StoredCredentials,
-} from './credential-file.js';
+} from '../settings/credential-file.js';
 
 // Commands must not import http directly.
 export {shownAddress};

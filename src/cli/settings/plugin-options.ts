@@ -4,13 +4,13 @@ import {OptionText} from '../../backends/option-text.js';
 import {qualifiedName} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
-import type {PluginSettings} from '../credentials/check-credentials.js';
-import type {CredentialFile} from '../credentials/credential-file.js';
+import type {PluginSettings} from '../setup/check-credentials.js';
+import type {CredentialFile} from './credential-file.js';
 import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
-import {readFlagSecret} from '../settings/load-settings.js';
-import type {FlagValues} from '../settings/resolve-settings.js';
-import type {Settings, SettingValue} from '../settings/settings.js';
+import {readFlagSecret} from './load-settings.js';
+import type {FlagValues} from './resolve-settings.js';
+import type {Settings, SettingValue} from './settings.js';
 
 const flag = '--backend-option';
 
@@ -62,7 +62,7 @@ async function readStored(
   {env, output, credentialFile}: PluginOptionSources['context'],
 ): Promise<PluginSettings> {
   if (credentialFile === undefined || secrets.length + secretEnv.length === 0) return {options: {}, variables: {}};
-  const {storedSecrets} = await import('../credentials/backend-login.js');
+  const {storedSecrets} = await import('../setup/backend-login.js');
   const stored = (await storedSecrets({name, secretEnv}, given, env, credentialFile)) ?? {};
   output.addSecrets(Object.values(stored));
   return partitioned(stored, secretEnv);

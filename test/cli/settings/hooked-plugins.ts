@@ -1,4 +1,4 @@
-import type {PluginConfig} from '../../../src/cli/backends/write-hooks.js';
+import type {PluginConfig} from '../../../src/cli/settings/write-hooks.js';
 
 /** What a plugin's hook does. */
 export type HookFunction = (options: Readonly<Record<string, unknown>>) => unknown;

@@ -1,6 +1,6 @@
 import {describe, expect, test, vi} from 'vitest';
 import type {PlannedWrite, WriteOutcome} from '../../../src/backends/contract.js';
-import {askBeforeWrite, tellAfterWrite} from '../../../src/cli/backends/write-hooks.js';
+import {askBeforeWrite, tellAfterWrite} from '../../../src/cli/settings/write-hooks.js';
 import {createError} from '../../../src/errors/index.js';
 import {configOf, type HookFunction} from './hooked-plugins.js';
 

@@ -1,7 +1,7 @@
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import {isApiUnset} from '../backends/api-completeness.js';
-import {Secret} from '../settings/secret.js';
-import type {Setting, ValueSource, Settings} from '../settings/settings.js';
+import {isApiUnset} from './api-completeness.js';
+import {Secret} from './secret.js';
+import type {Setting, ValueSource, Settings} from './settings.js';
 import {
   readCredentials,
   type CredentialFile,

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {resolveConnection, assertTrustedOrigin, type Connection} from '../../../src/cli/backends/connection.js';
+import {resolveConnection, assertTrustedOrigin, type Connection} from '../../../src/cli/settings/connection.js';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';

@@ -3,8 +3,8 @@ import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {flagAndVariable} from '../settings/settings.js';
-import {isVariableEmpty} from '../settings/resolve-settings.js';
+import {flagAndVariable} from './settings.js';
+import {isVariableEmpty} from './resolve-settings.js';
 
 /** Whether a setting has a value, from any source. */
 type IsSet = (key: SettingKey) => boolean;

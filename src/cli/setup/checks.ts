@@ -11,12 +11,12 @@ import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
-import {incompleteApi} from '../backends/api-completeness.js';
-import {readPluginSettings} from '../backends/plugin-options.js';
-import {loadAllBackends} from '../backends/reach-backends.js';
+import {incompleteApi} from '../settings/api-completeness.js';
+import {readPluginSettings} from '../settings/plugin-options.js';
+import {loadAllBackends} from '../settings/reach-backends.js';
 import type {CommandContext} from '../command/command-context.js';
-import {isPluginBackend} from '../credentials/backend-login.js';
-import {checkCredentials, checkPlugin, type CheckedBackend} from '../credentials/check-credentials.js';
+import {isPluginBackend} from './backend-login.js';
+import {checkCredentials, checkPlugin, type CheckedBackend} from './check-credentials.js';
 import type {Settings} from '../settings/settings.js';
 
 /** The outcome of a check. */

@@ -6,8 +6,8 @@ import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import type {SettingKey} from '../../settings/definitions.js';
-import {secretValues} from '../settings/load-settings.js';
-import {flagAndVariable, type Setting, type Settings} from '../settings/settings.js';
+import {secretValues} from './load-settings.js';
+import {flagAndVariable, type Setting, type Settings} from './settings.js';
 import {isApiUnset, missingApiSettings} from './api-completeness.js';
 
 /** How to reach the backends, as options for operations. */

@@ -1,7 +1,7 @@
 import {createError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {fitsDotenv} from '../output/env-file.js';
-import {trustedOriginsVariable} from '../backends/connection.js';
+import {trustedOriginsVariable} from '../settings/connection.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {Environment} from '../../http/types.js';
 import type {RuntimeStartDocument} from '../output/documents.js';

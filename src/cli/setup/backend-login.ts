@@ -6,9 +6,9 @@ import {isBuiltIn} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {Environment} from '../../http/types.js';
-import {assertTrustedOrigin} from '../backends/connection.js';
+import {assertTrustedOrigin} from '../settings/connection.js';
 import type {CommandContext} from '../command/command-context.js';
-import {canAsk, Interview, readSecretInput} from '../command/prompts.js';
+import {canAsk, Interview, readSecretInput} from './prompts.js';
 import type {Settings} from '../settings/settings.js';
 import {
   credentialPath,
@@ -16,7 +16,7 @@ import {
   updateCredentials,
   type CredentialFile,
   type StoredCredentials,
-} from './credential-file.js';
+} from '../settings/credential-file.js';
 import {askPlugin, type PluginCredentials} from './check-credentials.js';
 import {confirmConfigured} from './login.js';
 

@@ -1,6 +1,6 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
-import {confirm, requireConsent} from '../../../src/cli/command/prompts.js';
+import {confirm, requireConsent} from '../../../src/cli/setup/prompts.js';
 import {sanitize} from '../../../src/cli/output/sanitize.js';
 
 function terminal({terminal = true, isTTY = true} = {}) {

@@ -12,7 +12,7 @@ import {
   withVariables,
   type CredentialCheck,
   type PluginSettings,
-} from '../credentials/check-credentials.js';
+} from './check-credentials.js';
 import type {Settings} from '../settings/settings.js';
 
 /** A backend, and whether it is configured. */

@@ -3,12 +3,12 @@ import {missingConfiguration, notConfigured} from '../../backends/configuration.
 import type {HostBackend} from '../../backends/built-in.js';
 import type {VerifyResult} from '../../backends/contract.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {resolveConnection} from '../backends/connection.js';
+import {resolveConnection} from '../settings/connection.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
 import {Secret} from '../settings/secret.js';
 import {describeSettings, type Settings, type SettingValue, type ValueSource} from '../settings/settings.js';
-import type {OriginCredentials} from './credential-file.js';
+import type {OriginCredentials} from '../settings/credential-file.js';
 
 /** A backend whose credentials can be checked. */
 export type CheckedBackend = 'api' | 'legacy';
