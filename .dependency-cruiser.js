@@ -116,7 +116,7 @@ const owners = {
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},
   listr2: {owner: 'src/pipelines/'},
-  '@oclif/core': {owner: 'src/cli/process/oclif[.]ts', types: '^src/(cli/(?!process/oclif[.]ts)|commands/)'},
+  '@oclif/core': {owner: 'src/cli/command/oclif[.]ts', types: '^src/(cli/(?!command/oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/local-runtime/'},
   mime: {owner: 'src/local-runtime/'},
   hono: {owner: 'src/local-runtime/'},

@@ -6,6 +6,6 @@ if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
   process.stderr.write('mycli needs Node.js 20.19 or newer; this is ' + process.versions.node + '.\n');
   process.exit(3);
 }
-import('../dist/cli/process/run.js').then(function (cli) {
+import('../dist/cli/command/run.js').then(function (cli) {
   return cli.run(process, path.dirname(__dirname));
 });

@@ -13,7 +13,7 @@ const loadedByOclif = [oclif.helpClass, ...Object.values(oclif.hooks)].map(({tar
 const parts = [
   'cli/command/base-command',
   'cli/command/flags',
-  'cli/process/oclif-commands',
+  'cli/command/oclif-commands',
   'settings/definitions',
   'settings/row',
   'errors/index',

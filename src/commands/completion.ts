@@ -1,4 +1,4 @@
-import {Args, Command} from '../cli/process/oclif.js';
+import {Args, Command} from '../cli/command/oclif.js';
 
 export default class Completion extends Command {
   static override readonly summary = 'Show how to complete commands and flags in bash or zsh.';

@@ -6,7 +6,7 @@ import {trustAddresses} from '../cli/setup/login.js';
 import {canAsk} from '../cli/setup/prompts.js';
 import {planProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
-import {Flags} from '../cli/process/oclif.js';
+import {Flags} from '../cli/command/oclif.js';
 import {refuseExistingConfig, writeConfig} from '../cli/setup/new-config.js';
 import {commandLine} from '../errors/suggest.js';
 

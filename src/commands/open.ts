@@ -3,7 +3,7 @@ import type {CommandContext, JsonDocument} from '../cli/command/command-context.
 import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
 import {reachBackends} from '../cli/settings/reach-backends.js';
 import type {Body, OpenDocument} from '../cli/output/documents.js';
-import {Args, Flags} from '../cli/process/oclif.js';
+import {Args, Flags} from '../cli/command/oclif.js';
 import {createError} from '../errors/index.js';
 import {flagValue, shellLine} from '../errors/suggest.js';
 
@@ -43,7 +43,7 @@ export default class Open extends BaseCommand<typeof Open> {
     const {findTarget} = await import('../pipelines/read.js');
     const target = await findTarget({...connection, ...values}, host);
     const url = pageUrl(target.url, path);
-    const {openBrowser} = await import('../cli/process/open-browser.js');
+    const {openBrowser} = await import('../cli/command/open-browser.js');
     const opens = !this.flags.print && !output.json && output.terminal;
     const opened = opens && (await openBrowser(url, {env}));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');

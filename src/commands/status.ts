@@ -25,7 +25,7 @@ export default class Status extends BaseCommand<typeof Status> {
       needs: ['projectSlug'],
     });
     const {getProjectStatus} = await import('../pipelines/read.js');
-    const {renderStatus} = await import('../cli/render/status.js');
+    const {renderStatus} = await import('../cli/output/status.js');
     const {targetSlug} = settings;
     const status = {
       ...connection,

@@ -4,7 +4,7 @@
 import {EventEmitter} from 'node:events';
 import {Readable, Writable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
-import {run} from '../../dist/cli/process/run.js';
+import {run} from '../../dist/cli/command/run.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const script = fileURLToPath(new URL('../../bin/run.js', import.meta.url));

@@ -3,14 +3,14 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import {createContext, type CommandContext} from './command-context.js';
-import {isUsageError, usageError} from '../errors/oclif-errors.js';
+import {isUsageError, usageError} from './oclif-errors.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
-import {asksForVersion, givenValue, switchWithValue} from '../process/command-line.js';
+import {asksForVersion, givenValue, switchWithValue} from './command-line.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
-import {sessionOf} from '../process/host-config.js';
-import {Command} from '../process/oclif.js';
-import {createSession, type EndedWrite, type Session} from '../process/session.js';
+import {sessionOf} from './host-config.js';
+import {Command} from './oclif.js';
+import {createSession, type EndedWrite, type Session} from './session.js';
 
 /** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;

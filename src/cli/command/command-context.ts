@@ -6,7 +6,7 @@ import type {Environment, Logger} from '../../http/types.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import type {EventFeed} from '../../pipelines/event-feed.js';
 import type {Output} from '../output/output.js';
-import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from '../process/session.js';
+import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from './session.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Settings} from '../settings/settings.js';

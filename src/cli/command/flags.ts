@@ -10,7 +10,7 @@ import {
   type SettingKey,
 } from '../../settings/definitions.js';
 import {flagSets, type FlagSet} from '../../settings/row.js';
-import {Flags} from '../process/oclif.js';
+import {Flags} from './oclif.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Secret} from '../settings/secret.js';
 import type {SettingValue} from '../settings/settings.js';

@@ -9,7 +9,7 @@ import {definitions, settingKeys} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {PluginConfig} from '../settings/write-hooks.js';
-import type {AllowedWrite} from '../process/session.js';
+import type {AllowedWrite} from './session.js';
 import type {CommandContext} from './command-context.js';
 
 /**

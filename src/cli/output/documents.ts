@@ -21,7 +21,7 @@ import type {CredentialCheck} from '../setup/check-credentials.js';
 import type {BackendEntry} from '../setup/backend-login.js';
 import type {CredentialEntry, CredentialKind} from '../setup/login.js';
 import type {BackendDescription} from '../setup/describe-backends.js';
-import type {ErrorReport} from '../errors/error-report.js';
+import type {ErrorReport} from '../command/error-report.js';
 import type {ExplainedSetting} from '../settings/load-settings.js';
 
 // The output of `--json`, one type per command: docs/reference/json is generated from these types and their docstrings.

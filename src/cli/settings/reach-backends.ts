@@ -9,7 +9,7 @@ import type {Host} from '../../operations/host.js';
 import type {CommandContext} from '../command/command-context.js';
 import {repeatedFlags} from '../command/flags.js';
 import {commandHost} from '../command/operation-options.js';
-import {followsWrites, skipsPlugins} from '../process/plugin-sources.js';
+import {followsWrites, skipsPlugins} from '../command/plugin-sources.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/requirements.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import type {FlagValues} from './resolve-settings.js';

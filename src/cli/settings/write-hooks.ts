@@ -6,9 +6,9 @@ import {isRecord} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import type {Output} from '../output/output.js';
-import {withoutPlugin} from '../process/ending.js';
-import {afterHook, beforeHook} from '../process/plugin-sources.js';
-import type {AllowedWrite} from '../process/session.js';
+import {withoutPlugin} from '../command/ending.js';
+import {afterHook, beforeHook} from '../command/plugin-sources.js';
+import type {AllowedWrite} from '../command/session.js';
 
 /** How long plugins may take to answer before a change, in milliseconds: enough to ask a service, not a person. */
 const beforeWriteTimeoutMs = 60_000;

@@ -192,7 +192,7 @@ export function loginDialogue(
     async openUrl(given) {
       const url = shownUrl(String(given));
       if (url === undefined) throw new TypeError('openUrl() takes an http or https URL');
-      const {openBrowser} = await import('../process/open-browser.js');
+      const {openBrowser} = await import('../command/open-browser.js');
       const opened = output.terminal && (await openBrowser(url, {env}));
       // What is cleaned has no query, which the page needs.
       const shown = output.secrets.some((secret) => secret.length >= 4 && url.includes(secret))

@@ -25,7 +25,7 @@ import {takeOverKey, withUser} from '../../cli/setup/take-over.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import {commandHost} from '../../cli/command/operation-options.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import {checkedSecret} from '../../cli/settings/load-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {commandLine} from '../../errors/suggest.js';

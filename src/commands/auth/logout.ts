@@ -6,7 +6,7 @@ import {afterLogout} from '../../cli/setup/login.js';
 import {originOf} from '../../cli/settings/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
 

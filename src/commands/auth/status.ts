@@ -8,7 +8,7 @@ import {backendEntries, describeBackendEntry, isPluginBackend} from '../../cli/s
 import {credentialEntries, describeEntry, shownAddress, storedSecrets} from '../../cli/setup/login.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {

@@ -5,8 +5,8 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {resolveConnection} from '../../cli/settings/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
-import {renderBackends} from '../../cli/render/settings.js';
+import {Flags} from '../../cli/command/oclif.js';
+import {renderBackends} from '../../cli/output/settings.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 

@@ -2,7 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {bundleFlags, connectionFlags, repeatedFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/command/oclif.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
@@ -65,7 +65,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, context.cwd))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleInto, previewBuild} = await import('../../pipelines/build.js');
-    const {renderBuild, renderBuildPreview} = await import('../../cli/render/push.js');
+    const {renderBuild, renderBuildPreview} = await import('../../cli/output/push.js');
     const {cwd, signal} = context;
     const host = commandHost(context);
     const build = {...(await bundleOptions(settings)), format, projectSlug, signal, cwd};

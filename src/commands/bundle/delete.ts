@@ -3,7 +3,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/command/oclif.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {

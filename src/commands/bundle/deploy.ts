@@ -12,7 +12,7 @@ import {
   waitFlags,
   waitForSlotFlag,
 } from '../../cli/command/flags.js';
-import {Args} from '../../cli/process/oclif.js';
+import {Args} from '../../cli/command/oclif.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
@@ -58,7 +58,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const {projectSlug, targetSlug} = values;
     const {deployBundle} = await import('../../pipelines/deploy.js');
     const {timed} = await import('../../pipelines/progress-text.js');
-    const {renderDeployment} = await import('../../cli/render/deployment.js');
+    const {renderDeployment} = await import('../../cli/output/deployment.js');
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const deploy = {
       ...connection,

@@ -2,7 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/command/oclif.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 import {exitCodes} from '../../errors/index.js';
 
@@ -56,7 +56,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     const {buildDirectory, message, ...content} = await bundleOptions(settings);
     const local = {...content, from, to, signal, cwd, projectSlug: settings.projectSlug?.value};
     const {diffBundles} = await import('../../pipelines/diff.js');
-    const {renderDiff} = await import('../../cli/render/diff.js');
+    const {renderDiff} = await import('../../cli/output/diff.js');
     const diff = async () => {
       if (![from, to].some((source) => isRemote(source))) return diffBundles(local, commandHost(context));
       const {values, connection, host} = await reachBackends({

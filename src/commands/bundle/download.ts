@@ -2,7 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 

@@ -16,8 +16,8 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags, ...eventsFlag};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {deploymentColumns, renderDeployments} = await import('../../cli/render/bundles.js');
-    const {chooseColumns} = await import('../../cli/render/table.js');
+    const {deploymentColumns, renderDeployments} = await import('../../cli/output/bundles.js');
+    const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(deploymentColumns, this.flags.columns);
     const settings = await context.loadSettings();
     const {values, connection, host} = await reachBackends({

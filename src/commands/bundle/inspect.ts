@@ -4,7 +4,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Args} from '../../cli/process/oclif.js';
+import {Args} from '../../cli/command/oclif.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
@@ -32,8 +32,8 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {fileColumns, renderInspection} = await import('../../cli/render/bundles.js');
-    const {chooseColumns} = await import('../../cli/render/table.js');
+    const {fileColumns, renderInspection} = await import('../../cli/output/bundles.js');
+    const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(fileColumns, this.flags.columns);
     return renderInspection(await this.#read(context), columns, context.output);
   }

@@ -16,8 +16,8 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags, ...eventsFlag};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {bundleColumns, renderBundles} = await import('../../cli/render/bundles.js');
-    const {chooseColumns} = await import('../../cli/render/table.js');
+    const {bundleColumns, renderBundles} = await import('../../cli/output/bundles.js');
+    const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(bundleColumns, this.flags.columns);
     const settings = await context.loadSettings();
     const {values, connection, host} = await reachBackends({

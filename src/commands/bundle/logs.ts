@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
 

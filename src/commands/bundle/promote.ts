@@ -9,7 +9,7 @@ import {
   rollbackFlag,
   waitFlags,
 } from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
@@ -50,7 +50,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     const {promoteBundle} = await import('../../pipelines/promote.js');
     const {timed} = await import('../../pipelines/progress-text.js');
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
-    const {renderPromotion} = await import('../../cli/render/deployment.js');
+    const {renderPromotion} = await import('../../cli/output/deployment.js');
     const promotion = {
       ...connection,
       projectSlug,

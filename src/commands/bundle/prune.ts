@@ -3,7 +3,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 
 /** It prunes a project: a target would suggest that the others are left alone. */
@@ -58,7 +58,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     });
     const {projectSlug} = values;
     const {pruneBundles} = await import('../../pipelines/delete.js');
-    const {renderPrunable, renderPruned} = await import('../../cli/render/bundles.js');
+    const {renderPrunable, renderPruned} = await import('../../cli/output/bundles.js');
     const {output, now} = context;
     const rules = {keep, olderThanMs, match};
     const result = await pruneBundles(

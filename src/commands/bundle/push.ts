@@ -21,7 +21,7 @@ import {
   waitForSlotFlag,
   eventsFlag,
 } from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/process/oclif.js';
+import {Args, Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {offerSetup} from '../../cli/setup/offer-setup.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
@@ -119,7 +119,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       },
     };
     const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
-    const {renderPushPreview, renderPush} = await import('../../cli/render/push.js');
+    const {renderPushPreview, renderPush} = await import('../../cli/output/push.js');
     const {output, now} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output, now());
     const {timed} = await import('../../pipelines/progress-text.js');

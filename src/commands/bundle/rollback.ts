@@ -2,7 +2,7 @@ import {followUpOptions, guardOptions} from '../../cli/command/operation-options
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {checkFlags, connectionFlags, eventsFlag, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
@@ -37,7 +37,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {rollbackBundle} = await import('../../pipelines/rollback.js');
     const {timed} = await import('../../pipelines/progress-text.js');
     const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
-    const {renderRollback} = await import('../../cli/render/deployment.js');
+    const {renderRollback} = await import('../../cli/output/deployment.js');
     const rollback = {
       ...connection,
       projectSlug,

@@ -43,8 +43,8 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   protected override readonly hasEvents = false;
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {renderSettings, settingColumns} = await import('../../cli/render/settings.js');
-    const {chooseColumns} = await import('../../cli/render/table.js');
+    const {renderSettings, settingColumns} = await import('../../cli/output/settings.js');
+    const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);
     const explained = await context.explainSettings();
     const {runtimeBackend} = explained.resolved;

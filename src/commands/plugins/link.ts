@@ -1,5 +1,5 @@
 import {commands} from '@oclif/plugin-plugins';
-import {describeUnbuiltPlugin} from '../../cli/process/linked-plugin.js';
+import {describeUnbuiltPlugin} from '../../cli/command/linked-plugin.js';
 
 export default class PluginsLink extends commands['plugins:link'] {
   override async run(): Promise<void> {

@@ -5,7 +5,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
 import {removeReadyFile, writeReadyFile} from '../../cli/setup/ready-file.js';
 import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
-import {Flags} from '../../cli/process/oclif.js';
+import {Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
 import type {RequestRecord} from '../../testing.js';

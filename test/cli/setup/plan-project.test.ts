@@ -6,7 +6,7 @@ import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {createContext} from '../../../src/cli/command/command-context.js';
 import {Output} from '../../../src/cli/output/output.js';
-import {TemporaryDirectories} from '../../../src/cli/process/session.js';
+import {TemporaryDirectories} from '../../../src/cli/command/session.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {createError} from '../../../src/errors/index.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';

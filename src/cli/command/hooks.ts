@@ -1,6 +1,6 @@
 import type {Hook} from '@oclif/core';
 import {createError, nearest} from '../../errors/index.js';
-import {noSuchCommand} from '../errors/oclif-errors.js';
+import {noSuchCommand} from './oclif-errors.js';
 import {helpFlags, leadingWords} from './command-line.js';
 import {sessionOf} from './host-config.js';
 import {isOclifCommand} from './oclif-commands.js';

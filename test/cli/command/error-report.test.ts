@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {reportError} from '../../../src/cli/errors/error-report.js';
-import {requestedExitCode, usageError, type OclifError} from '../../../src/cli/errors/oclif-errors.js';
+import {reportError} from '../../../src/cli/command/error-report.js';
+import {requestedExitCode, usageError, type OclifError} from '../../../src/cli/command/oclif-errors.js';
 import {createError} from '../../../src/errors/index.js';
 
 function oclifError(message: string, fields: object = {}): OclifError {

@@ -2,9 +2,9 @@ import type {DeploymentItem} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, StatusDocument} from '../output/documents.js';
-import type {Output} from '../output/output.js';
-import {wrapSentence} from '../output/wrap.js';
+import type {Body, StatusDocument} from './documents.js';
+import type {Output} from './output.js';
+import {wrapSentence} from './wrap.js';
 import {listedDeployment} from './bundles.js';
 import {describeAge} from './age.js';
 

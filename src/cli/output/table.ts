@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 import {createError, nearest} from '../../errors/index.js';
-import type {Output} from '../output/output.js';
-import {sanitize} from '../output/sanitize.js';
-import {wrapWords} from '../output/wrap.js';
+import type {Output} from './output.js';
+import {sanitize} from './sanitize.js';
+import {wrapWords} from './wrap.js';
 import {describeAge} from './age.js';
 
 /** Where to show a table. Cells are cleaned before they are cut, or half a secret could remain. */

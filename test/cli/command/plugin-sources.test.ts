@@ -4,7 +4,7 @@ import {syncBuiltinESMExports} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {localCommands, projectPlugins} from '../../../src/cli/process/plugin-sources.js';
+import {localCommands, projectPlugins} from '../../../src/cli/command/plugin-sources.js';
 import {ownCommands} from '../own-commands.js';
 
 let folder: string;
@@ -25,7 +25,7 @@ async function write(files: Readonly<Record<string, unknown>>): Promise<void> {
   }
 }
 
-const plugin = (name: string) => ({name, version: '1.0.0', oclif: {hooks: {'mycli:backends': './hook.js'}}});
+const plugin = (name: string) => ({name, version: '1.0.0', oclif: {hooks: {'mycli:backends': '../process/hook.js'}}});
 
 function find(
   directory = '.',

@@ -3,8 +3,8 @@ import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js'
 import type {BackendDescription} from '../setup/describe-backends.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {CredentialCheck} from '../setup/check-credentials.js';
-import type {Body, ConfigShowDocument, BackendListDocument} from '../output/documents.js';
-import type {Output} from '../output/output.js';
+import type {Body, ConfigShowDocument, BackendListDocument} from './documents.js';
+import type {Output} from './output.js';
 import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSetting, ExplainedSettings} from '../settings/load-settings.js';
 import type {OverriddenValue} from '../settings/resolve-settings.js';

@@ -1,11 +1,11 @@
 import type {Command, Config, Interfaces} from '@oclif/core';
 import {nearest} from '../../errors/index.js';
-import {noSuchCommand} from '../errors/oclif-errors.js';
+import {noSuchCommand} from './oclif-errors.js';
 import {wrapSentence} from '../output/wrap.js';
-import {helpFlags, joinWords, leadingWords} from '../process/command-line.js';
-import {sessionOf} from '../process/host-config.js';
-import {isOclifCommand} from '../process/oclif-commands.js';
-import {CommandHelp, Help} from '../process/oclif.js';
+import {helpFlags, joinWords, leadingWords} from './command-line.js';
+import {sessionOf} from './host-config.js';
+import {isOclifCommand} from './oclif-commands.js';
+import {CommandHelp, Help} from './oclif.js';
 import {helpPages, type HelpPage} from './pages.js';
 
 type Render = (text: string) => string;

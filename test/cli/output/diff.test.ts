@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
 import {Output} from '../../../src/cli/output/output.js';
-import {renderDiff} from '../../../src/cli/render/diff.js';
+import {renderDiff} from '../../../src/cli/output/diff.js';
 import type {BundleContents} from '../../../src/operations/bundle-contents.js';
 import {compareContents} from '../../../src/operations/compare-contents.js';
 

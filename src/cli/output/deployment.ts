@@ -6,8 +6,8 @@ import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundleDeployDocument, BundlePromoteDocument, BundleRollbackDocument} from '../output/documents.js';
-import type {Output} from '../output/output.js';
+import type {Body, BundleDeployDocument, BundlePromoteDocument, BundleRollbackDocument} from './documents.js';
+import type {Output} from './output.js';
 
 /** A deployment that was accepted or has ended. */
 interface DeployOutcome {

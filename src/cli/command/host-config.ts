@@ -2,7 +2,7 @@ import {inspect} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
-import {isOclifError, requestedExitCode} from '../errors/oclif-errors.js';
+import {isOclifError, requestedExitCode} from './oclif-errors.js';
 import type {Output} from '../output/output.js';
 import {Config} from './oclif.js';
 import type {Session} from './session.js';

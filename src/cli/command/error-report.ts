@@ -1,6 +1,6 @@
 import {createError, exitCodes, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {withoutPlugin} from '../process/ending.js';
-import {PluginFailure} from '../process/host-config.js';
+import {withoutPlugin} from './ending.js';
+import {PluginFailure} from './host-config.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 import {asSentence} from '../../errors/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {chooseColumns, renderTable, type Column} from '../../../src/cli/render/table.js';
+import {chooseColumns, renderTable, type Column} from '../../../src/cli/output/table.js';
 
 interface Row {
   readonly id: number;

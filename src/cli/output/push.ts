@@ -6,8 +6,8 @@ import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundlePushDocument, BundleBuildDocument} from '../output/documents.js';
-import type {Output} from '../output/output.js';
+import type {Body, BundlePushDocument, BundleBuildDocument} from './documents.js';
+import type {Output} from './output.js';
 import {describeAge} from './age.js';
 import {afterDeployment, deployCommand, renderUrl} from './deployment.js';
 import {renderTable, type Column} from './table.js';

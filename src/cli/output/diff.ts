@@ -4,9 +4,9 @@ import {count} from '../../errors/sentence.js';
 import type {ComparedBundle, DiffBundlesResult} from '../../operations/diff-bundles.js';
 import type {CategoryDiff, DiffTotal, FileChange} from '../../operations/compare-contents.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundleDiffDocument} from '../output/documents.js';
-import type {Output} from '../output/output.js';
-import {htmlInMarkdown} from '../output/sanitize.js';
+import type {Body, BundleDiffDocument} from './documents.js';
+import type {Output} from './output.js';
+import {htmlInMarkdown} from './sanitize.js';
 import {renderTable, type Column} from './table.js';
 
 /** How many of the differences to show. `--json` has all of them. */

@@ -1,6 +1,6 @@
 import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
-import {fileColumns, renderBundles, renderInspection} from '../../../src/cli/render/bundles.js';
+import {fileColumns, renderBundles, renderInspection} from '../../../src/cli/output/bundles.js';
 import {Output} from '../../../src/cli/output/output.js';
 
 function collect({quiet = false} = {}) {

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {describeAge} from '../../../src/cli/render/age.js';
+import {describeAge} from '../../../src/cli/output/age.js';
 
 test.each([
   [-5000, 'now'],

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {asksForVersion, joinHelpValues, joinWords, spellHelp} from '../../../src/cli/process/command-line.js';
+import {asksForVersion, joinHelpValues, joinWords, spellHelp} from '../../../src/cli/command/command-line.js';
 import {runWarm} from '../warm-cli.js';
 
 const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];

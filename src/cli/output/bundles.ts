@@ -11,8 +11,8 @@ import type {
   BundleListDocument,
   BundleInspectDocument,
   BundlePruneDocument,
-} from '../output/documents.js';
-import type {Output} from '../output/output.js';
+} from './documents.js';
+import type {Output} from './output.js';
 import {count} from '../../errors/sentence.js';
 import {chooseColumns, renderTable, type Column} from './table.js';
 
