@@ -27,7 +27,6 @@ const layers = {
     may: ['settings', 'bundle', 'files', 'anyBackend', 'probe', 'errors'],
     types: ['http'],
   },
-  html: {path: 'src/html/', types: ['operations']},
   pipelines: {
     path: 'src/pipelines/',
     may: ['operations', 'bundle', 'retryPolicy', 'errors'],
@@ -49,7 +48,6 @@ const layers = {
       'eventFeed',
       'safety',
       'anyBackend',
-      'html',
       'errors',
       'version',
       'config',
@@ -58,14 +56,14 @@ const layers = {
   },
   commands: {
     path: 'src/commands/(?!runtime/)',
-    may: ['cli', 'pipelines', 'operations', 'html', 'errors'],
+    may: ['cli', 'pipelines', 'operations', 'errors'],
     types: ['settings', 'anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},
   conformance: {path: 'src/conformance/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
   localRuntime: {
     path: 'src/local-runtime/',
-    may: ['settings', 'anyBackend', 'bundle', 'frameworks', 'files', 'http', 'html', 'contents', 'errors'],
+    may: ['settings', 'anyBackend', 'bundle', 'frameworks', 'files', 'http', 'contents', 'errors'],
   },
   testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {
@@ -74,7 +72,6 @@ const layers = {
       'pipelines',
       'settings',
       'operations',
-      'html',
       'bundle',
       'files',
       'anyBackend',
@@ -102,7 +99,7 @@ const groups = {
   // Which events a run has, the same on the command line and in the library.
   eventFeed: 'src/pipelines/event-feed[.]ts',
   // What an archive contains, and how two differ: for the pages of the local runtime.
-  contents: 'src/operations/(inspect-bundle|compare-contents)[.]ts',
+  contents: 'src/operations/(inspect-bundle|compare-contents|bundle-contents)[.]ts',
   // Whether a service accepts credentials.
   identity: 'src/operations/identify[.]ts',
   // What `MYCLI_SAFETY` says.
@@ -122,6 +119,7 @@ const owners = {
   hono: {owner: 'src/local-runtime/'},
   '@hono/node-server': {owner: 'src/local-runtime/'},
   send: {owner: 'src/local-runtime/'},
+  'd3-hierarchy': {owner: 'src/local-runtime/'},
 };
 
 const anyOf = (names) => names.map((name) => `^${groups[name] ?? layers[name].path}`);

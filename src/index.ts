@@ -189,7 +189,6 @@ function processHost(): PipelineHost {
   };
 }
 
-export {renderBundlePage, type BundlePageOptions} from './html/bundle-page.js';
 export type {BundleContentOptions, BundlePlan} from './bundle/index.js';
 export type {PackResult} from './bundle/types.js';
 export type {

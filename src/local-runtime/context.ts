@@ -2,8 +2,6 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {HttpFailure} from './answer.js';
 import type {ArchiveLimits, LocalRuntimeCredentials} from './options.js';
 import type {FaultBook, RouteName} from './faults.js';
-import type {BundleReader} from './pages/bundle-reader.js';
-import type {LiveFeed} from './pages/live-feed.js';
 import type {RequestLog} from './request-log.js';
 import type {RequestBody} from './request-body.js';
 import type {AppServers} from './ssr/app-servers.js';
@@ -16,8 +14,6 @@ export interface RuntimeContext {
   readonly store: Store;
   readonly deployments: Deployments;
   readonly faults: FaultBook;
-  readonly feed: LiveFeed;
-  readonly reader: BundleReader;
   readonly log: RequestLog;
   /** Undefined if only files are served. */
   readonly appServers: AppServers | undefined;
@@ -25,6 +21,8 @@ export interface RuntimeContext {
   /** Limits how many archives are read at a time. */
   readonly turns: ReadingTurns;
   readonly credentials: LocalRuntimeCredentials;
+  /** Masks the runtime's own credentials in text from outside. */
+  readonly mask: (text: string) => string;
   /** Address that the server should listen on. */
   readonly host: string;
   /** Names that requests may have in their Host header besides its own. */

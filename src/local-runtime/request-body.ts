@@ -1,7 +1,7 @@
 import type {IncomingMessage} from 'node:http';
 import {parseJson} from '../errors/json.js';
 import {HttpFailure} from './answer.js';
-import {excerptOf, type BodyPart, type Excerpt} from './request-log.js';
+import {excerptOf, type BodyPart} from './request-log.js';
 
 /** Maximum size of the body of a request that is not an upload. */
 const smallBodyBytes = 64 * 1024;
@@ -17,8 +17,8 @@ export class RequestBody {
   readonly parts: BodyPart[] = [];
   /** Number of bytes read. */
   bytes = 0;
-  /** The beginning of a small body, once it was read. */
-  excerpt: Excerpt | undefined;
+  /** A small body, once it was read. */
+  excerpt: string | undefined;
 
   /** @param stallSeconds How long the client may send nothing. */
   constructor(request: IncomingMessage, stallSeconds: number) {

@@ -9,7 +9,7 @@ import {alreadySent, HttpFailure} from './answer.js';
 import type {Call, Protocol, Route, RuntimeContext} from './context.js';
 import {faultText, type AnswerFault, type RouteName} from './faults.js';
 import type {RequestRecord} from './options.js';
-import {isPage, pagesProtocol} from './pages/pages-protocol.js';
+import {isPage, pagesProtocol} from './pages/routes.js';
 import {checkHost, checkOrigin} from './protocols/admission.js';
 import {apiProtocol} from './protocols/api-protocol.js';
 import {archiveProtocol} from './protocols/archive-protocol.js';
@@ -19,7 +19,7 @@ import {openApiProtocol} from './protocols/openapi-protocol.js';
 import {isAppIcon, isHome, serveSite, siteProtocol} from './protocols/site-protocol.js';
 import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
-import {excerptOf, maskedSearch, requestHeaders, responseHeaders, type Excerpt} from './request-log.js';
+import {excerptOf, maskedSearch, requestHeaders, responseHeaders} from './request-log.js';
 
 /** What a server of a runtime serves: the API, or the deployed apps. */
 export type ServerRole = 'api' | 'apps';
@@ -29,7 +29,7 @@ interface Findings {
   route?: RouteName | undefined;
   fault?: AnswerFault['action'] | 'latency';
   appliedFaults: string[];
-  answer?: Excerpt;
+  answer?: string | undefined;
 }
 
 /** A request and its response, while it is handled. */
@@ -286,6 +286,5 @@ function recordAtEnd(
       appliedFaults: findings.appliedFaults,
     });
     onEnd(record);
-    context.feed.publish('requests');
   });
 }

@@ -2,12 +2,6 @@ import type {IncomingMessage, OutgoingHttpHeaders} from 'node:http';
 import {mayNameSecret} from '../http/redact.js';
 import type {RequestRecord} from './options.js';
 
-/** The beginning of a text. */
-export interface Excerpt {
-  readonly text: string;
-  readonly isCut: boolean;
-}
-
 /** A part of an upload: a field of a form, or a member of a JSON document. */
 export interface BodyPart {
   readonly name: string;
@@ -29,11 +23,11 @@ export interface LoggedRequest extends RequestRecord {
   readonly search: string;
   readonly requestHeaders: LoggedHeaders;
   /** A small body. */
-  readonly requestBody?: Excerpt | undefined;
+  readonly requestBody?: string | undefined;
   /** The parts of an upload, which is not kept. */
   readonly requestParts: readonly BodyPart[];
   readonly responseHeaders: LoggedHeaders;
-  readonly responseBody?: Excerpt | undefined;
+  readonly responseBody?: string | undefined;
   /** Bytes of the response, headers included. */
   readonly bytesSent: number;
   /** The faults that applied, in the syntax of `parseFault()`. */
@@ -62,10 +56,9 @@ export class RequestLog {
   }
 }
 
-/** The beginning of a body. What is cut off is not kept in memory. */
-export function excerptOf(text: string): Excerpt {
-  if (text.length <= maxBody) return {text, isCut: false};
-  return {text: flat(text.slice(0, maxBody)), isCut: true};
+/** A body that is small enough to be kept. */
+export function excerptOf(text: string): string | undefined {
+  return text.length <= maxBody ? text : undefined;
 }
 
 /** What is shown instead of a secret. */

@@ -6,11 +6,10 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {asSentence} from '../errors/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
+import {createRedactor} from '../http/redact.js';
 import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
 import {createBoundedServer, serve} from './connections.js';
 import type {RuntimeContext} from './context.js';
-import {BundleReader} from './pages/bundle-reader.js';
-import {LiveFeed} from './pages/live-feed.js';
 import {RequestLog} from './request-log.js';
 import {openCredentials} from './store/credentials.js';
 import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
@@ -58,10 +57,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     let closing: Promise<void> | undefined;
     const close = (): Promise<void> =>
       // Requests may be waiting for the server of an app.
-      (closing ??= Promise.all([closeServers(), context.appServers?.close()]).then(() => {
-        context.feed.close();
-        return release();
-      }));
+      (closing ??= Promise.all([closeServers(), context.appServers?.close()]).then(release));
     const abort = (): void => void close();
     signal?.addEventListener('abort', abort, {once: true});
     return {
@@ -73,11 +69,9 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       requests,
       addFault: (rule) => {
         faults.add(rule);
-        context.feed.publish('faults');
       },
       clearFaults: () => {
         faults.clear();
-        context.feed.publish('faults');
       },
       close: () => {
         signal?.removeEventListener('abort', abort);
@@ -107,13 +101,8 @@ function createContext(
   const {allowedHosts = [], maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
   const limits = {...defaultArchiveLimits, ...options.archiveLimits};
   const {store, faults} = made;
-  const feed = new LiveFeed(now);
   const turns = new ReadingTurns();
-  const deployments = new Deployments({store, faults, feed, limits, turns, now, seconds});
-  for (const deployment of store.newestDeployments(maxRecords)) {
-    if (Date.parse(deployment.endsAt) > now().getTime()) feed.watch(deployment);
-  }
-  const reader = new BundleReader(store);
+  const deployments = new Deployments({store, faults, limits, turns, now, seconds});
   const {ssr = false, ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
   const {onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
   const appServers = ssr
@@ -122,9 +111,8 @@ function createContext(
   return {
     ...made,
     deployments,
-    feed,
-    reader,
     log: new RequestLog(),
+    mask: createRedactor([made.credentials.apiKey, made.credentials.clientSecret]),
     appServers,
     allowedHosts,
     limits,

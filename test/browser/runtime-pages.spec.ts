@@ -176,7 +176,7 @@ test('a page keeps the focus and what was typed while it changes', async () => {
   await page.locator('#deploy-target').focus();
   await client.pushV2(await v2Archive(), {message: 'third'});
   await page.locator('#bundles').getByText('third').waitFor();
-  await page.locator('#deploy-bundle-3').waitFor({state: 'attached'});
+  await page.locator('#deploy-bundle option[value="3"]').waitFor({state: 'attached'});
   expect(await page.evaluate('document.activeElement.id')).toBe('deploy-target');
   expect(await page.locator('#deploy-target').inputValue()).toBe('preview');
   expect(await page.locator('#deploy-bundle').inputValue()).toBe('1');

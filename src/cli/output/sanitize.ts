@@ -1,5 +1,4 @@
 import {stripVTControlCharacters} from 'node:util';
-import {escapeHtml} from '../../html/html.js';
 
 /**
  * Makes foreign text safe for a terminal: removes escape sequences and control characters other than tab and line feed,
@@ -46,7 +45,14 @@ export function withoutCommandsInJson(json: string): string {
 
 /** Text as HTML in Markdown, on one line: an empty line would end the block of HTML. */
 export function htmlInMarkdown(text: string): string {
-  return escapeHtml(text.replaceAll(/\s+/g, ' '));
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
 function withoutOldCommands(text: string): string {

@@ -12,11 +12,10 @@ export function findBundle({context}: AdmittedCall, projectSlug: string, id: num
 
 /** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
 export async function deleteBundle({context}: AdmittedCall, bundle: BundleRecord): Promise<void> {
-  const {store, deployments, now, feed} = context;
+  const {store, deployments, now} = context;
   const [target] = [...deployments.targetsServing(bundle), ...deployments.targetsAwaiting(bundle)];
   if (target !== undefined) throw new HttpFailure(409, `Bundle ${String(bundle.id)} is in use by "${target}".`);
   await store.deleteBundle(bundle, now());
-  feed.publish('bundles');
 }
 
 /** The requested part of a list. */

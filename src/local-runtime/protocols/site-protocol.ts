@@ -5,10 +5,8 @@ import {answer, HttpFailure, text} from '../answer.js';
 import type {AdmittedCall, Call, Protocol, RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/records.js';
+import {faviconPath} from '../pages/routes.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';
-
-/** Where browsers look for an icon at every server, whatever its pages say. */
-export const faviconPath = '/favicon.ico';
 
 /** Whether a browser looks for the icon of all apps, of which there is none. */
 export function isAppIcon({path, request}: Call): boolean {

@@ -11,8 +11,6 @@ import type {Store} from './store.js';
 interface DeploymentsOptions {
   readonly store: Store;
   readonly faults: FaultBook;
-  /** Told about each deployment. */
-  readonly feed: {watch(deployment: DeploymentRecord): void};
   readonly limits: ArchiveLimits;
   readonly turns: ReadingTurns;
   readonly now: () => Date;
@@ -80,7 +78,7 @@ export class Deployments {
   }
 
   async #deploy({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
-    const {store, faults, feed, limits, turns, now, seconds} = this.#options;
+    const {store, faults, limits, turns, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
     const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
     const folder = outcome === 'finished' ? await store.createTemporaryFolder() : undefined;
@@ -99,7 +97,6 @@ export class Deployments {
       const record = {deploymentId, projectSlug, targetSlug, bundleId, message, createdBy, outcome, ...times} as const;
       const deployment = await store.addDeployment(record, folder);
       await this.#removeOldSites(projectSlug, targetSlug);
-      feed.watch(deployment);
       return deployment;
     } finally {
       if (folder !== undefined) await rm(folder, {recursive: true, force: true});

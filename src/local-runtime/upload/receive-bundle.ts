@@ -112,16 +112,14 @@ async function receive(
 export async function keepBundle(
   {stored, checked, bundle}: Received,
   {folder, createdBy}: {readonly folder: string; readonly createdBy: string},
-  {store, now, feed}: Pick<RuntimeContext, 'store' | 'now' | 'feed'>,
+  {store, now}: Pick<RuntimeContext, 'store' | 'now'>,
 ): Promise<BundleRecord> {
   const {ssrParameters, files, matches, root, configPath} = checked;
   const serverOnly = new Set(matches.ssrOnly);
   const served = files.filter((file) => !serverOnly.has(file));
   const record = {...bundle, ...stored, ssrParameters, createdAt: now().toISOString(), createdBy};
   const shared = configPath === undefined ? matches.ssrShared : undefined;
-  const kept = await store.addBundle(folder, record, {root, served, configPath, shared: shared && [...shared]});
-  feed.publish('bundles');
-  return kept;
+  return store.addBundle(folder, record, {root, served, configPath, shared: shared && [...shared]});
 }
 
 async function* decoded(body: AsyncIterable<Buffer>, reader: V1BodyReader): AsyncGenerator<Buffer> {

@@ -1,0 +1,71 @@
+import {HttpFailure} from '../answer.js';
+import type {Call, Protocol, Route} from '../context.js';
+import {icon, liveScript, stylesheet} from './assets.js';
+import {showBundle, showComparison} from './bundle-pages.js';
+import {addFault, removeFault, showFaults} from './fault-pages.js';
+import {markup} from './html.js';
+import {assetAnswer, notice, pageAnswer, pagesPath} from './page.js';
+import {deployBundle, showOverview, showProject} from './project-pages.js';
+import {showRequest, showRequests} from './request-pages.js';
+
+/** Where browsers look for an icon at every server, whatever its pages say. */
+export const faviconPath = '/favicon.ico';
+
+/** Whether a path is one of the pages rather than of the service. */
+export function isPage(path: string): boolean {
+  return path === '/' || path === faviconPath || path.startsWith(pagesPath);
+}
+
+const get = (path: string, handle: Route['handle']): Route => ({method: 'GET', path, handle});
+const post = (path: string, handle: Route['handle']): Route => ({method: 'POST', path, handle});
+const project = `${pagesPath}projects/{projectSlug}`;
+
+/** The pages for people. No fault applies to them, and their requests are not recorded. */
+export const pagesProtocol: Protocol = {
+  prefix: pagesPath,
+  routes: [
+    get('/', showOverview),
+    get(project, showProject),
+    get(`${project}/compare`, showComparison),
+    get(`${project}/bundles/{bundleId}`, showBundle),
+    post(`${project}/deploy`, deployBundle),
+    get(`${pagesPath}requests`, showRequests),
+    get(`${pagesPath}requests/{number}`, showRequest),
+    get(`${pagesPath}faults`, (call) => showFaults(call)),
+    post(`${pagesPath}faults`, addFault),
+    post(`${pagesPath}faults/remove`, removeFault),
+    get(`${pagesPath}style.css`, () => assetAnswer('text/css; charset=utf-8', stylesheet)),
+    get(`${pagesPath}live.js`, () => assetAnswer('text/javascript; charset=utf-8', liveScript)),
+    get(`${pagesPath}icon.svg`, () => assetAnswer('image/svg+xml', icon)),
+    get(faviconPath, () => assetAnswer('image/svg+xml', icon)),
+  ],
+  admit: admitBrowser,
+  failure: ({status, message, headers}) =>
+    pageAnswer({
+      title: status === 404 ? 'Not found' : 'That did not work',
+      content: markup`${notice(message, 'problem')}<p><a href="/">What runs here</a></p>`,
+      status,
+      headers,
+    }),
+};
+
+/**
+ * There is no login: whoever can run a browser on this machine may see the pages. Others may only see them if the API
+ * is open to them as well.
+ * @throws HttpFailure 403.
+ */
+function admitBrowser({context, request}: Call): string {
+  if (context.auth && !isThisMachine(request.socket.remoteAddress)) {
+    throw new HttpFailure(
+      403,
+      'These pages are only available on the machine that the runtime runs on. Pass --no-require-auth to open them.',
+    );
+  }
+  return 'page';
+}
+
+/** Whether a client's address belongs to this machine. */
+export function isThisMachine(address = ''): boolean {
+  const plain = address.replace(/^::ffff:/, '');
+  return plain === '::1' || plain.startsWith('127.');
+}
