@@ -1,52 +1,71 @@
-// Runs sequences in a process of its own: `MODE PART ...`. PART is `0/2` for the first of two processes. The modes are
-// `singles`, `first` (those until an operation fails), `pairs [COUNT SEED]` and `replay OPERATION INDEX:FAULT...`.
-// Prints what broke a promise, and in the last line how many runs there were.
+// One process of a sweep, as start.ts starts it. It tells its parent of each operation that it has tried.
 import {readdir} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {createSupplies, describeFailure, trySequence, type Failure} from './run.js';
-import {operations} from './operations.js';
-import {operationNamed, pairs, runJobs, sampledPairs, singles, type Job} from './sweep.js';
+import {parseArgs} from 'node:util';
+import {operationNamed, operations} from './operations.js';
+import {createSupplies, describeFailure, trySequence} from './run.js';
+import {pairs, runJobs, sampledPairs, singles, type Job} from './sweep.js';
 
-const [mode = '', part = '0/1', ...rest] = process.argv.slice(2);
-const [index = 0, parts = 1] = part.split('/').map(Number);
+/** What a process has tried since its last report. */
+export interface Report {
+  readonly name: string;
+  readonly runs: number;
+  /** What broke a promise, with the command that replays it. */
+  readonly failures: readonly string[];
+}
 
-// Warnings of the library are told by its events, too.
-process.removeAllListeners('warning');
-process.on('unhandledRejection', (error) => {
-  console.error('Nobody handled', error);
-  process.exitCode = 1;
+const {values, positionals} = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** Follows each fault by each other one. */
+    pairs: {type: 'boolean', default: false},
+    /** Tries so many pairs, always the same ones for a seed. */
+    sample: {type: 'string'},
+    seed: {type: 'string', default: '1'},
+    /** Stops at the first operation that fails. */
+    first: {type: 'boolean', default: false},
+    replay: {type: 'boolean', default: false},
+    /** `3/10` is the third of ten parts. */
+    share: {type: 'string', default: '1/1'},
+    /** `0/2` is the first of two processes that have a share. */
+    worker: {type: 'string', default: '0/1'},
+  },
 });
+const [share = 1, shares = 1] = values.share.split('/').map(Number);
+const [worker = 0, workers = 1] = values.worker.split('/').map(Number);
+const own = (jobs: readonly Job[]) =>
+  jobs.filter((_, at) => at % (shares * workers) === (share - 1) * workers + worker);
 
+process.removeAllListeners('warning');
 const supplies = await createSupplies();
-const own = <Item>(items: readonly Item[]) => items.filter((_, at) => at % parts === index);
-let runs = 0;
-const report = (found: {readonly runs: number; readonly failures: readonly Failure[]}) => {
-  runs += found.runs;
-  for (const failure of found.failures) console.log(describeFailure(failure));
-  if (found.failures.length > 0) process.exitCode = 1;
-};
 
-if (mode === 'replay') {
-  const [name = '', ...steps] = rest;
+/** Tries what this process has to do of some jobs. */
+async function tell(name: string, jobs: readonly Job[]): Promise<Report> {
+  const {runs, failures} = await runJobs(own(jobs), supplies, values.pairs ? pairs : undefined);
+  const left = (await readdir(tmpdir())).filter((file) => file.startsWith(`mycli-${process.pid}-`));
+  const report: Report = {
+    name,
+    runs,
+    failures: [...failures.map(describeFailure), ...(left.length > 0 ? [`${name} left ${left.join()}`] : [])],
+  };
+  process.send?.(report);
+  return report;
+}
+
+if (values.replay) {
+  const [name = '', ...steps] = positionals;
   const sequence = steps.map((step) => [Number(step.split(':', 1)[0]), step.slice(step.indexOf(':') + 1)] as const);
-  const {run, problems} = await trySequence(operationNamed(name), sequence, supplies);
+  const operation = operationNamed(name);
+  const {run} = await trySequence(operation, sequence, supplies);
   for (const {line, fault} of run.service.seen) console.log(`${line}${fault ? ` - ${fault.name}` : ''}`);
   console.log(run.ended, run.error ?? run.result);
-  report({runs: 1, failures: problems.length > 0 ? [{operation: name, sequence, problems}] : []});
-} else if (rest.length === 0) {
-  for (const operation of operations) {
-    const jobs: readonly Job[] = own(await singles(operation, supplies));
-    report(await runJobs(jobs, supplies, mode === 'pairs' ? pairs : undefined));
-    const left = (await readdir(tmpdir())).filter((name) => name.startsWith(`mycli-${process.pid}-`));
-    if (left.length > 0) {
-      console.log(`${operation.name} left ${left.join()}`);
-      process.exitCode = 1;
-    }
-    if (mode === 'first' && process.exitCode === 1) break;
-  }
+  await tell(name, [{operation, sequence}]);
+} else if (values.sample !== undefined) {
+  await tell('a sample', await sampledPairs(Number(values.sample), Number(values.seed), supplies));
 } else {
-  const [count = 0, seed = 1] = rest.map(Number);
-  report(await runJobs(own(await sampledPairs(count, seed, supplies)), supplies));
+  for (const operation of operations) {
+    const {failures} = await tell(operation.name, await singles(operation, supplies));
+    if (values.first && failures.length > 0) break;
+  }
 }
 await supplies[Symbol.asyncDispose]();
-console.log(JSON.stringify({runs}));

@@ -154,3 +154,10 @@ async function look(call: Call): Promise<unknown> {
   });
   return {bundles, status, diff};
 }
+
+/** Finds an operation by its name. */
+export function operationNamed(name: string): Operation {
+  const found = operations.find((operation) => operation.name === name);
+  if (found === undefined) throw new Error(`no operation is called "${name}"`);
+  return found;
+}

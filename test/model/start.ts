@@ -1,53 +1,56 @@
-import {spawn} from 'node:child_process';
+import {fork} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, rm} from 'node:fs/promises';
-import {text} from 'node:stream/consumers';
+import {mkdir, mkdtemp, rm} from 'node:fs/promises';
+import {availableParallelism, tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {build} from 'rolldown';
+import type {Report} from './main.js';
 import {plants, type Plant} from './plants.js';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** How the processes of a sweep ended. */
+/** What came of a sweep. */
 export interface Sweep {
   readonly runs: number;
-  readonly failed: boolean;
-  readonly output: string;
+  readonly failures: readonly string[];
 }
 
 /**
  * Compiles the model with the library, with a planted bug if one is given, and runs it in a process for each core:
  * a loader of TypeScript, or of coverage, takes more time than the runs.
+ * @param args what main.ts is told
  */
-export async function sweep(args: readonly string[], plant?: Plant): Promise<Sweep> {
-  const folder = await mkdtemp(join(root, 'coverage', 'model-'));
+export async function sweep(
+  args: readonly string[],
+  {plant, onReport}: {readonly plant?: Plant; readonly onReport?: (report: Report) => void} = {},
+): Promise<Sweep> {
+  const processes = args.includes('--replay') ? 1 : availableParallelism();
+  await mkdir(join(root, 'coverage'), {recursive: true});
+  // The program stands where it finds its packages, its files where no git work tree has to be read for each run.
+  const program = await mkdtemp(join(root, 'coverage', 'model-'));
+  const files = await mkdtemp(join(tmpdir(), 'model-'));
+  let runs = 0;
+  const failures: string[] = [];
   try {
-    const file = join(folder, 'main.mjs');
-    await compile(file, plant);
-    const [mode = '', ...rest] = args;
-    const parts = mode === 'replay' ? 1 : 2;
-    const ended = await Promise.all(
-      Array.from({length: parts}, async (_, index) => {
-        const child = spawn(process.execPath, ['--max-semi-space-size=64', file, mode, `${index}/${parts}`, ...rest], {
-          stdio: ['ignore', 'pipe', 'inherit'],
-          env: {...process.env, TMPDIR: folder},
-        });
-        const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number]>]);
-        const lines = output.trimEnd().split('\n');
-        const {runs} = JSON.parse(lines.pop() ?? '{}') as {readonly runs: number};
-        return {runs, failed: code !== 0, output: lines.join('\n')};
-      }),
-    );
-    return {
-      runs: ended.reduce((sum, {runs}) => sum + runs, 0),
-      failed: ended.some(({failed}) => failed),
-      output: ended
-        .map(({output}) => output)
-        .filter((output) => output !== '')
-        .join('\n'),
+    const main = join(program, 'main.mjs');
+    await compile(main, plant);
+    const run = async (index: number): Promise<void> => {
+      const child = fork(main, [`--worker=${index}/${processes}`, ...args], {
+        execArgv: ['--max-semi-space-size=64'],
+        env: {...process.env, TMPDIR: files},
+      });
+      child.on('message', (report: Report) => {
+        runs += report.runs;
+        failures.push(...report.failures);
+        onReport?.(report);
+      });
+      const [code] = (await once(child, 'close')) as [number | null];
+      if (code !== 0) failures.push(`A process ended with ${String(code)}.`);
     };
+    await Promise.all(Array.from({length: processes}, (_, index) => run(index)));
+    return {runs, failures};
   } finally {
-    await rm(folder, {recursive: true});
+    await Promise.all([program, files].map((folder) => rm(folder, {recursive: true})));
   }
 }
 
@@ -74,22 +77,28 @@ async function compile(file: string, plant: Plant | undefined): Promise<void> {
     throw new Error(`"${plant.name}" fits ${planted} places of src: change test/model/plants.ts`);
 }
 
-/** `npm run test:model -- [--pairs | --planted | --replay OPERATION INDEX:FAULT...]` */
-async function main([mode = '', ...rest]: readonly string[]): Promise<void> {
-  if (mode === '--planted') {
-    for (const plant of plants) {
-      const {failed, output} = await sweep(['first'], plant);
-      console.log(
-        `${failed ? 'found' : 'NOT FOUND'}: ${plant.name}${failed ? `\n  ${output.split('\n').slice(0, 2).join('\n  ')}` : ''}`,
-      );
-      if (!failed) process.exitCode = 1;
-    }
-    return;
+/** Plants one bug after the other. */
+async function findPlants(): Promise<void> {
+  for (const plant of plants) {
+    const {failures} = await sweep(['--first'], {plant});
+    const [first] = failures;
+    console.log(first === undefined ? `NOT FOUND: ${plant.name}` : `found: ${plant.name}\n${first}`);
+    if (first === undefined) process.exitCode = 1;
   }
-  const {runs, failed, output} = await sweep([mode === '' ? 'singles' : mode.slice(2), ...rest]);
-  if (output !== '') console.log(output);
-  console.log(`${runs} runs`);
-  if (failed) process.exitCode = 1;
 }
 
-if (process.env['VITEST'] === undefined) await main(process.argv.slice(2));
+/** Tells of each operation when it has been tried: all pairs take hours. */
+function show({name, runs, failures}: Report): void {
+  console.log([`${new Date().toISOString()} ${name}: ${runs} runs`, ...failures].join('\n'));
+}
+
+if (process.env['VITEST'] === undefined) {
+  const args = process.argv.slice(2);
+  if (args.includes('--planted')) {
+    await findPlants();
+  } else {
+    const {runs, failures} = await sweep(args, {onReport: show});
+    console.log(`${runs} runs, ${failures.length} failures`);
+    if (failures.length > 0) process.exitCode = 1;
+  }
+}

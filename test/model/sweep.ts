@@ -81,10 +81,3 @@ export async function sampledPairs(count: number, seed: number, supplies: Suppli
     return {operation, sequence: [...sequence, [first + 1 + below(4), second] as const]};
   });
 }
-
-/** Finds an operation by its name. */
-export function operationNamed(name: string): Operation {
-  const found = operations.find((operation) => operation.name === name);
-  if (found === undefined) throw new Error(`no operation is called "${name}"`);
-  return found;
-}
