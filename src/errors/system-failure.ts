@@ -26,7 +26,7 @@ export function reasonOf(error: unknown): string {
 
 /** The error for a file or folder that cannot be written. */
 export function outputError(path: string, error: unknown): RuntimeCliError {
-  // That of its folder says the same of that.
+  // Unwrap: the folder's error repeats this.
   const reason = isRuntimeCliError(error) ? (error.cause ?? error) : error;
   return createError('ERR_OUTPUT', asSentence(`${path} cannot be written: ${reasonOf(reason)}`), {
     suggestions: ['Check that its folder exists and is writable, and that the disk is not full.'],

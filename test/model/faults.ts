@@ -50,7 +50,7 @@ function refusal(
   {headers = [], body = '{"detail":"because"}'}: Partial<Answer> = {},
 ): Fault {
   const given = headers.map(([name, value]) => `, ${name}: ${value.slice(0, 40)}`).join('');
-  const shown = body === '{"detail":"because"}' ? '' : `, ${String(body).slice(0, 24)}`;
+  const shown = body === '{"detail":"because"}' ? '' : `, ${body.slice(0, 24).toString()}`;
   return {
     name: `${status}${given}${shown}${effect ? ', done all the same' : ''}`,
     effect,
@@ -87,6 +87,9 @@ function noise(name: string, bytes: string, piece?: string): Fault {
   return {...cut(name, true, [7, 10], {bytes, ...(piece !== undefined && {piece})}), retried: false};
 }
 
+/** More than a client reads of an answer, made once. */
+const tooMuch = {spaces: Buffer.alloc(9_000_000, ' '), letters: Buffer.alloc(9_000_000, 'a')};
+
 const part = (right: Answer, share: number): Buffer => {
   const bytes = encode(right);
   return bytes.subarray(0, Math.floor(bytes.length * share));
@@ -112,7 +115,7 @@ export const faults: readonly Fault[] = [
   ...[300, 301, 302, 303, 304, 307, 308].map((status) => refusal(status, false, {headers: [elsewhere], body: ''})),
   refusal(400, false, {body: '{"error":"invalid_scope"}'}),
   refusal(403, false, {body: `{"detail":${'['.repeat(5000)}`}),
-  refusal(403, false, {body: 'a'.repeat(9_000_000)}),
+  refusal(403, false, {body: tooMuch.letters}),
   ...[302, 403, 429, 500].map((status): Fault => ({
     ...refusal(status),
     name: `${status} that repeats the credentials, and colours the terminal`,
@@ -141,7 +144,7 @@ export const faults: readonly Fault[] = [
   odd('JSON in UTF-16', ({body}) => ({body: Buffer.from(`\ufeff${String(body)}`, 'utf16le')})),
   odd('compressed JSON', ({body}) => ({headers: [['content-encoding', 'gzip']], body: gzipSync(body)})),
   odd('JSON a million levels deep', () => ({status: 200, body: '['.repeat(1e6)})),
-  odd('9 MB of JSON', ({body}) => ({body: ' '.repeat(9_000_000) + String(body)})),
+  odd('9 MB of JSON', ({body}) => ({body: Buffer.concat([tooMuch.spaces, Buffer.from(body)])})),
   odd('JSON as plain text', () => ({type: 'text/plain'}), fine),
   member('IDs that are null', ids, '"id":null'),
   member('IDs that are too large', ids, '"bundleId":9007199254740993,"id":9007199254740993,"deploymentId":".."'),

@@ -1,6 +1,7 @@
 // A fleet in virtual time: runners that push at the same moment to a service with a limit. Its table is in
 // docs/guides/many-projects.md.
 import {calculateRetryDelay} from '../../src/http/rate-limit/policy.js';
+import {seededRandom} from './sweep.js';
 
 const runners = 1000;
 const uploadMs = 2000;
@@ -45,8 +46,7 @@ interface Policy {
  * comes after the whole body.
  */
 function runFleet(limit: Limit, tells: boolean, atOnce: number, {maxRetries, maxDelayMs}: Policy) {
-  let seed = 1;
-  const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const random = seededRandom(1);
   const arrivals = Array.from({length: atOnce}, () => ({at: uploadMs + random() * 10_000, attempt: 0}));
   let [succeeded, last, wasted, waiting] = [0, 0, 0, runners - atOnce];
   for (;;) {

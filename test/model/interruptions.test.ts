@@ -59,7 +59,7 @@ test('50 pushes at once: each has a bundle of its own, and nobody warns of liste
   const warn = (warning: unknown) => void warnings.push(warning);
   process.on('warning', warn);
   onTestFinished(() => void process.off('warning', warn));
-  await using service = await startService({}, supplies.archive, () => undefined);
+  await using service = await startService({}, supplies.archive);
   const {signal} = new AbortController();
   const legacyAuth = new ApiKeyStrategy({apiKey: 'canary-api-key'});
   const where = {preference: 'legacy', projectSlug: 'shop', origin: service.origin, legacyAuth, signal} as const;

@@ -3,8 +3,8 @@ import {readdir} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {parseArgs} from 'node:util';
 import {operationNamed, operations} from './operations.js';
-import {createSupplies, describeFailure, trySequence} from './run.js';
-import {pairs, runJobs, sampledPairs, singles, type Job} from './sweep.js';
+import {createSupplies, trySequence} from './run.js';
+import {describeFailure, pairs, runJobs, sampledPairs, singles, type Job} from './sweep.js';
 
 /** What a process has tried since its last report. */
 export interface Report {
@@ -41,13 +41,12 @@ const supplies = await createSupplies();
 
 /** Tries what this process has to do of some jobs. */
 async function tell(name: string, jobs: readonly Job[]): Promise<Report> {
-  const {runs, failures} = await runJobs(own(jobs), supplies, values.pairs ? pairs : undefined);
+  const once = await runJobs(own(jobs), supplies);
+  const twice = values.pairs ? await runJobs(once.flatMap(pairs), supplies) : [];
+  const failures = [...once, ...twice].filter(({problems}) => problems.length > 0).map(describeFailure);
   const left = (await readdir(tmpdir())).filter((file) => file.startsWith(`mycli-${process.pid}-`));
-  const report: Report = {
-    name,
-    runs,
-    failures: [...failures.map(describeFailure), ...(left.length > 0 ? [`${name} left ${left.join()}`] : [])],
-  };
+  if (left.length > 0) failures.push(`${name} left ${left.join()}`);
+  const report: Report = {name, runs: once.length + twice.length, failures};
   process.send?.(report);
   return report;
 }

@@ -42,7 +42,6 @@ export interface Operation {
 }
 
 const project = {projectSlug: 'shop', message: 'one'} as const;
-const staging = {targetSlug: 'staging'} as const;
 const legacyAuth = new ApiKeyStrategy({apiKey: 'canary-api-key'});
 
 function legacy({origin, options}: Call) {
@@ -56,26 +55,83 @@ function api({origin, options}: Call) {
 
 function auto(call: Call) {
   const auth = new OAuthClientCredentialsStrategy({
-    ...{
-      tokenUrl: `${call.origin}/token`,
-      clientId: 'client',
-      clientSecret: 'canary-client-secret',
-      scopes: ['bundles'],
-    },
+    tokenUrl: `${call.origin}/token`,
+    clientId: 'client',
+    clientSecret: 'canary-client-secret',
+    scopes: ['bundles'],
   });
   const apiConnection = {origin: call.origin, organizationId: 'org', auth};
   return {...legacy(call), preference: 'auto', apiConnection} as const;
 }
 
+const build = {buildDirectory: 'build', ssrOnly: ['ssr.js'], ssrShared: ['static/**/*']};
 const archive = {archive: 'v2.tar.gz'};
 const archiveV1 = {archive: 'v1.tar.gz'};
-const build = {buildDirectory: 'build', ssrOnly: ['ssr.js'], ssrShared: ['static/**/*']};
-const deploys = {...staging, wait: true};
-const push = {kind: 'push', ...{target: 'staging', waits: true}} as const;
-const deploy = {kind: 'deploy', ...{target: 'staging', waits: true}} as const;
-const check = {url: '/', retries: 1, interval: 0.001, timeout: 1};
-const site = ({origin}: Call) => ({check: {...check, url: `${origin}/site/staging`}});
+const staging = {targetSlug: 'staging'} as const;
+const live = {...staging, wait: true} as const;
+const rollback = {rollbackOnFailure: true} as const;
 
+/** What becomes of a target that is waited for. */
+const waits = {target: 'staging', waits: true} as const;
+
+function check({origin}: Call) {
+  return {check: {url: `${origin}/site/staging`, retries: 1, interval: 0.001, timeout: 1}};
+}
+
+type Run = Operation['run'];
+type Rest = Omit<Operation, 'name' | 'kind' | 'run'>;
+const push = (name: string, run: Run, rest: Rest = {}): Operation => ({name, kind: 'push', run, ...rest});
+const deploy = (name: string, run: Run, rest: Rest = {}): Operation => ({name, kind: 'deploy', run, ...waits, ...rest});
+
+/** Library calls, which together make every request of both backends. */
+export const operations: readonly Operation[] = [
+  push('push to Api', (call) => pushRuntimeBundle({...api(call), ...build})),
+  push('push to Api and deploy', (call) => pushRuntimeBundle({...api(call), ...archive, ...staging}), {
+    target: 'staging',
+  }),
+  push('push to Api and wait', (call) => pushRuntimeBundle({...api(call), ...archive, ...live}), waits),
+  push('push to Api or legacy', (call) => pushRuntimeBundle({...auto(call), ...build})),
+  push(
+    'push to Api or legacy v2, and wait',
+    (call) => pushRuntimeBundle({...auto(call), ...archive, ...live, v2: true}),
+    waits,
+  ),
+  push('push v1', (call) => pushRuntimeBundle({...legacy(call), ...archiveV1})),
+  push('push v1 and wait', (call) => pushRuntimeBundle({...legacy(call), ...archiveV1, ...live}), waits),
+  push('push v2', ({options, origin}) => pushBundleV2({...options, ...project, ...build, origin}, legacyAuth)),
+  push('push v2 and wait', (call) => pushRuntimeBundle({...legacy(call), ...archive, ...live}), waits),
+  push('push twice, if changed', pushTwice),
+  push('push to Api, fail, roll back', (call) => pushRuntimeBundle({...api(call), ...archive, ...live, ...rollback}), {
+    ...waits,
+    world: {failing: true},
+    ends: 12,
+  }),
+  push(
+    'push v2, be unhealthy, roll back',
+    (call) => pushRuntimeBundle({...legacy(call), ...archive, ...live, ...check(call), ...rollback}),
+    {...waits, world: {unhealthy: true}, ends: 12},
+  ),
+  deploy('deploy to a busy target', (call) => deployBundle({...api(call), ...live, bundleId: 702, waitForSlot: true}), {
+    world: {busy: true},
+  }),
+  deploy('deploy the latest, and check', (call) =>
+    deployBundle({...auto(call), ...live, ...check(call), bundleId: 'latest'}),
+  ),
+  deploy('deploy with legacy', (call) => deployBundle({...legacy(call), ...live, bundleId: 42})),
+  deploy('roll back', (call) => rollbackBundle({...legacy(call), ...live})),
+  deploy('promote', (call) => promoteBundle({...api(call), ...live, from: 'production'})),
+  {name: 'delete two', kind: 'delete', run: (call) => deleteBundles({...legacy(call), bundleIds: [41, 42]})},
+  {name: 'prune', kind: 'delete', run: (call) => pruneBundles({...legacy(call), keep: 1})},
+  {
+    name: 'download',
+    kind: 'read',
+    output: ['bundle-45.tar.gz'],
+    run: (call) => downloadBundle({...legacy(call), bundleId: 45}),
+  },
+  {name: 'look at everything', kind: 'read', run: look},
+];
+
+/** The second push finds nothing that has changed. */
 async function pushTwice(call: Call): Promise<unknown> {
   let record: PushRecord | undefined;
   const pushRecords = {
@@ -87,70 +143,13 @@ async function pushTwice(call: Call): Promise<unknown> {
   return pushRuntimeBundle(options);
 }
 
-/** Library calls, which together make every request of both backends. */
-export const operations: readonly Operation[] = [
-  {name: 'push to Api', kind: 'push', run: (call) => pushRuntimeBundle({...api(call), ...build})},
-  {
-    name: 'push to Api and deploy',
-    kind: 'push',
-    target: 'staging',
-    run: (call) => pushRuntimeBundle({...api(call), ...archive, ...staging}),
-  },
-  {name: 'push to Api and wait', ...push, run: (call) => pushRuntimeBundle({...api(call), ...archive, ...deploys})},
-  {name: 'push to Api or legacy', kind: 'push', run: (call) => pushRuntimeBundle({...auto(call), ...build})},
-  {
-    name: 'push to Api or legacy v2, and wait',
-    ...push,
-    run: (call) => pushRuntimeBundle({...auto(call), ...archive, ...deploys, v2: true}),
-  },
-  {name: 'push v1', kind: 'push', run: (call) => pushRuntimeBundle({...legacy(call), ...archiveV1})},
-  {name: 'push v1 and wait', ...push, run: (call) => pushRuntimeBundle({...legacy(call), ...archiveV1, ...deploys})},
-  {
-    name: 'push v2',
-    kind: 'push',
-    run: ({options, origin, ...call}) =>
-      pushBundleV2({...options, ...project, ...build, origin, cwd: call.folder}, legacyAuth),
-  },
-  {name: 'push v2 and wait', ...push, run: (call) => pushRuntimeBundle({...legacy(call), ...archive, ...deploys})},
-  {name: 'push twice, if changed', kind: 'push', run: pushTwice},
-  {
-    ...{name: 'push to Api, fail, roll back', ...push, world: {failing: true}, ends: 12},
-    run: (call) => pushRuntimeBundle({...api(call), ...archive, ...deploys, rollbackOnFailure: true}),
-  },
-  {
-    ...{name: 'push v2, be unhealthy, roll back', ...push, world: {unhealthy: true}, ends: 12},
-    run: (call) => pushRuntimeBundle({...legacy(call), ...archive, ...deploys, ...site(call), rollbackOnFailure: true}),
-  },
-  {
-    name: 'deploy to a busy target',
-    ...deploy,
-    world: {busy: true},
-    run: (call) => deployBundle({...api(call), ...deploys, bundleId: 702, waitForSlot: true}),
-  },
-  {
-    name: 'deploy the latest, and check',
-    ...deploy,
-    run: (call) => deployBundle({...auto(call), ...deploys, ...site(call), bundleId: 'latest'}),
-  },
-  {name: 'deploy with legacy', ...deploy, run: (call) => deployBundle({...legacy(call), ...deploys, bundleId: 42})},
-  {name: 'roll back', ...deploy, run: (call) => rollbackBundle({...legacy(call), ...deploys})},
-  {name: 'promote', ...deploy, run: (call) => promoteBundle({...api(call), ...deploys, from: 'production'})},
-  {name: 'delete two', kind: 'delete', run: (call) => deleteBundles({...legacy(call), bundleIds: [41, 42]})},
-  {name: 'prune', kind: 'delete', run: (call) => pruneBundles({...legacy(call), keep: 1})},
-  {
-    ...({name: 'download', kind: 'read', output: ['bundle-45.tar.gz']} as const),
-    run: (call) => downloadBundle({...legacy(call), bundleId: 45}),
-  },
-  {name: 'look at everything', kind: 'read', run: look},
-];
-
 async function look(call: Call): Promise<unknown> {
   const bundles = [await listBundles({...api(call), limit: 3}), await listBundles({...legacy(call), limit: Infinity})];
   const status = await getProjectStatus(legacy(call));
   const diff = await diffBundles({
     ...legacy(call),
     from: {kind: 'archive', path: 'v2.tar.gz'},
-    to: {kind: 'running', targetSlug: 'staging'},
+    to: {kind: 'running', ...staging},
   });
   return {bundles, status, diff};
 }

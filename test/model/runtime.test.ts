@@ -80,7 +80,7 @@ async function converse(
 test('the local runtime answers as the model does, in every member that the model has', async () => {
   await using supplies = await createSupplies();
   const archive = await readFile(join(supplies.folder, 'v2.tar.gz'));
-  await using service = await startService({}, archive, () => undefined);
+  await using service = await startService({}, archive);
   const runtime = await startLocalRuntime({deploymentSeconds: 60});
   onTestFinished(() => runtime.close());
   const {tokenUrl, clientId, clientSecret, apiKey, organizationId: organization} = runtime.credentials;

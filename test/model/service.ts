@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer, type AddressInfo, type Socket} from 'node:net';
 import type {Fault} from './faults.js';
 import {Store, type Effect, type World} from './store.js';
-import {encode, isWrite, nameOf, type Answer, type RequestName} from './wire.js';
+import {encode, nameOf, type Answer, type RequestName} from './wire.js';
 
 /** A request that has arrived, and what came of it. */
 export interface Seen extends Effect {
@@ -26,18 +26,16 @@ export interface Service extends AsyncDisposable {
   connections(): number;
 }
 
-/** What the services are told of each request: what goes wrong with it, if anything. */
-export type Judge = (request: {
-  readonly index: number;
-  readonly name: RequestName;
-  readonly line: string;
-}) => Fault | undefined;
-
 const credentials = {api: 'Bearer canary-access-token', legacy: 'Bearer canary-api-key'} as const;
+const none: Answer = {status: 500, body: ''};
 const tokenAnswer = {access_token: 'canary-access-token', expires_in: 3600, token_type: 'Bearer'};
 
 /** Starts both services. HTTP is written by hand, so that anything can go wrong anywhere in it. */
-export async function startService(world: World, archive: Buffer, judge: Judge): Promise<Service> {
+export async function startService(
+  world: World = {},
+  archive: Buffer,
+  faultOf: (index: number) => Fault | undefined = () => undefined,
+): Promise<Service> {
   const stores = {api: new Store('api', world), legacy: new Store('legacy', world)};
   const seen: Seen[] = [];
   const sockets = new Set<Socket>();
@@ -72,9 +70,10 @@ export async function startService(world: World, archive: Buffer, judge: Judge):
       const {request} = current ?? {};
       if (request === undefined) return;
       const {answer, effect} =
-        fault.effect || fault.ends[0] === 0 ? carryOut(request, body) : {answer: encodeNothing, effect: undefined};
+        fault.effect || fault.ends[0] === 0 ? carryOut(request, body) : {answer: none, effect: undefined};
       const {bytes, then = 'close', after, piece} = fault.reply(answer, request.authorization);
-      const answered = fault.ends[0] === 0 || (fault.effect && encode(answer).equals(Buffer.from(bytes)));
+      // Sometimes what goes wrong leaves an answer as it is: there are no IDs in it, for example.
+      const answered = fault.ends[0] === 0 || (fault.effect && Buffer.from(encode(answer)).equals(Buffer.from(bytes)));
       Object.assign(request, effect, {answered});
       current = undefined;
       isOver = then !== 'keep';
@@ -101,7 +100,7 @@ export async function startService(world: World, archive: Buffer, judge: Judge):
         const [line = ''] = head.split('\r\n');
         const [method = '', url = ''] = line.split(' ');
         const name = nameOf(method, url);
-        const fault = judge({index: seen.length, name, line});
+        const fault = faultOf(seen.length);
         const authorization = /^authorization: (.*)$/im.exec(head)?.[1] ?? '';
         const service = url.startsWith('/storefront/') ? 'api' : 'legacy';
         const request: Seen = {name, line, service, authorization, fault, answered: false};
@@ -145,19 +144,9 @@ export async function startService(world: World, archive: Buffer, judge: Judge):
   };
 }
 
-const encodeNothing: Answer = {status: 500, body: ''};
-
 function drip(socket: Socket, piece: string): void {
   const timer = setInterval(() => socket.write(piece), 20);
   socket.on('close', () => {
     clearInterval(timer);
   });
-}
-
-/** Writes that were carried out while their answer went astray. */
-export function lostWrites({seen}: Pick<Service, 'seen'>): readonly Seen[] {
-  return seen.filter(
-    ({name, answered, bundle, deployment, deleted}) =>
-      isWrite(name) && !answered && (bundle ?? deployment ?? deleted) !== undefined,
-  );
 }

@@ -1,6 +1,6 @@
 import {faults} from './faults.js';
 import {operations, type Operation} from './operations.js';
-import {trySequence, type Failure, type Sequence, type Supplies} from './run.js';
+import {trySequence, type Sequence, type Supplies} from './run.js';
 
 /** One run: an operation and what goes wrong. */
 export interface Job {
@@ -8,38 +8,44 @@ export interface Job {
   readonly sequence: Sequence;
 }
 
+/** What came of a job: how many requests there were, and which promises were broken. */
+export interface Tried extends Job {
+  readonly requests: number;
+  readonly problems: readonly string[];
+}
+
 /** Most of a run is waiting, so many go on at once. */
 const atOnce = 24;
 
-/** Runs jobs; each may lead to more. Resolves to those that broke a promise. */
-export async function runJobs(
-  jobs: Iterable<Job>,
-  supplies: Supplies,
-  follow?: (job: Job, requests: number) => readonly Job[],
-): Promise<{readonly runs: number; readonly failures: readonly Failure[]}> {
-  const failures: Failure[] = [];
-  const more: Job[] = [];
-  const source = jobs[Symbol.iterator]();
-  let runs = 0;
+/** Runs jobs, in no particular order. */
+export async function runJobs(jobs: readonly Job[], supplies: Supplies): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
+  const left = jobs.toReversed();
   const work = async () => {
-    for (;;) {
-      const next = more.pop() ?? (source.next().value as Job | undefined);
-      if (next === undefined) return;
-      runs += 1;
-      const {operation, sequence} = next;
-      const {requests, problems} = await tryPatiently(next, supplies);
-      if (problems.length > 0) failures.push({operation: operation.name, sequence, problems});
-      else if (follow) more.push(...follow(next, requests));
-    }
+    for (let job = left.pop(); job !== undefined; job = left.pop()) tried.push(await tryPatiently(job, supplies));
   };
   await Promise.all(Array.from({length: atOnce}, work));
-  return {runs, failures};
+  return tried;
 }
 
 /** On a busy machine a short time-out also ends what is answered, so what goes wrong is given more time. */
-async function tryPatiently({operation, sequence}: Job, supplies: Supplies): ReturnType<typeof trySequence> {
+async function tryPatiently(job: Job, supplies: Supplies): Promise<Tried> {
+  const {operation, sequence} = job;
   const tried = await trySequence(operation, sequence, supplies);
-  return tried.problems.length === 0 ? tried : trySequence(operation, sequence, supplies, {timeout: 5});
+  const isSound = tried.problems.length === 0;
+  const {requests, problems} = isSound ? tried : await trySequence(operation, sequence, supplies, {timeout: 5});
+  return {...job, requests, problems};
+}
+
+/** A failure: the sequence, what is wrong, and the command that replays it. */
+export function describeFailure({operation, sequence, problems}: Tried): string {
+  const steps = sequence.map(([index, fault]) => `${index}:${fault}`);
+  const quoted = [operation.name, ...steps].map((text) => `'${text.replaceAll("'", String.raw`'\''`)}'`);
+  return [
+    `${operation.name}, ${steps.join(', then ') || 'nothing goes wrong'}`,
+    ...problems.map((problem) => `  ${problem}`),
+    `  npm run test:model -- --replay ${quoted.join(' ')}`,
+  ].join('\n');
 }
 
 /** Every fault, once, at each request of an operation; of several polls in a row, at the first. */
@@ -54,30 +60,28 @@ export async function singles(operation: Operation, supplies: Supplies): Promise
 }
 
 /** What may go wrong after a run: every fault at each later request that it made. */
-export function pairs({operation, sequence}: Job, requests: number): readonly Job[] {
-  const [[last] = [-1]] = sequence;
-  if (sequence.length !== 1) return [];
-  const later = Array.from({length: Math.max(0, requests - last - 1)}, (_, index) => last + 1 + index);
-  return later.flatMap((index) =>
-    faults.map(({name}) => ({operation, sequence: [...sequence, [index, name] as const]})),
-  );
+export function pairs({operation, sequence, requests, problems}: Tried): readonly Job[] {
+  const [first] = sequence;
+  if (first === undefined || problems.length > 0) return [];
+  const later = Array.from({length: requests}, (_, index) => index).slice(first[0] + 1);
+  return later.flatMap((index) => faults.map(({name}) => ({operation, sequence: [first, [index, name] as const]})));
 }
 
 /** Some pairs, always the same for a seed. One whose second request is not made counts as its first. */
 export async function sampledPairs(count: number, seed: number, supplies: Supplies): Promise<readonly Job[]> {
   const all = (await Promise.all(operations.map((operation) => singles(operation, supplies)))).flat();
+  const random = seededRandom(seed);
+  const pick = <Item>(items: readonly Item[]) => items.slice(Math.floor(random() * items.length)).slice(0, 1);
+  return Array.from({length: count}).flatMap(() =>
+    pick(all).flatMap(({operation, sequence}) => {
+      const later = (sequence[0]?.[0] ?? 0) + 1 + Math.floor(random() * 4);
+      return pick(faults).map(({name}) => ({operation, sequence: [...sequence, [later, name] as const]}));
+    }),
+  );
+}
+
+/** Numbers from 0 to 1, always the same for a seed (Lehmer's generator). */
+export function seededRandom(seed: number): () => number {
   let state = seed;
-  // A generator with a name: mulberry32.
-  const below = (limit: number): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-  return Array.from({length: count}, () => {
-    const {operation, sequence} = all[below(all.length)] ?? {operation: operations[0] as Operation, sequence: []};
-    const [[first] = [0]] = sequence;
-    const second = faults[below(faults.length)]?.name ?? '';
-    return {operation, sequence: [...sequence, [first + 1 + below(4), second] as const]};
-  });
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
