@@ -108,7 +108,8 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
   if (!isRuntimeCliError(error)) return [files, `it rejected with ${inspect(error)}`];
   const {code, exitCode, message} = error;
   const text = [message, ...error.suggestions].join(' ');
-  const {lost, deployments, before, atEnd, after} = effects;
+  const {deployments, before, atEnd, after} = effects;
+  const lost = effects.lost.filter(({deleted}) => deleted === undefined || !saysDeleted(message, deleted));
   const isHarmless = service.seen.every(
     ({fault, name}) => !fault || fault.ends[0] === 0 || (fault.retried && !isWrite(name) && name !== 'site'),
   );
@@ -155,14 +156,15 @@ function codeProblem({service, operation}: Run, {exitCode, message}: RuntimeCliE
   return !codes.includes(exitCode) && `it ended with ${exitCode} instead of ${codes.join(' or ')}: ${message}`;
 }
 
+const saysDeleted = (message: string, id: number) => new RegExp(String.raw`Deleted: [\d, ]*${id}`).test(message);
+
 /** Nothing is said not to be deleted that may be gone. */
 function deletionProblems({service, operation}: Run, message: string): readonly Problem[] {
   if (operation.kind !== 'delete') return [];
   return [41, 42].map((id) => {
     const isThere = service.legacy.bundles.has(id);
     const saysKept = message.includes(`Bundle ${id} was not deleted`);
-    const saysGone = new RegExp(String.raw`Deleted: [\d, ]*${id}`).test(message);
-    const isWrong = (saysKept && !isThere) || (saysGone && isThere);
+    const isWrong = (saysKept && !isThere) || (saysDeleted(message, id) && isThere);
     return isWrong && `bundle ${id} is ${isThere ? 'there' : 'gone'}: ${message}`;
   });
 }
