@@ -326,6 +326,8 @@ export {
   RuntimeCliError,
   UnhealthyError,
   UsageError,
+  type CommandToRun,
+  type Suggestion,
   WaitTimeoutError,
   type ErrorCode,
 } from './errors/index.js';

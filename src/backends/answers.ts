@@ -1,6 +1,5 @@
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
-import {commandLine} from '../errors/suggest.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {AnsweredResponse} from '../http/types.js';
 import type {BundleMatches} from './built-in.js';
@@ -76,7 +75,7 @@ export function readWritten<Result>(look: readonly string[], read: () => Result)
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
     throw amendError(error, {
-      suggestions: ['The request may have been carried out. Check before retrying:', commandLine(...look)],
+      suggestions: ['The request may have been carried out. Check before retrying:', [{run: look}]],
     });
   }
 }
@@ -155,7 +154,9 @@ export function requestedBundleId(value: BundleId, backend: string): number {
     'ERR_OPTION_INVALID',
     `"${String(value)}" is not a bundle ID of the ${backend} backend: its IDs are numbers.`,
     {
-      suggestions: ['Use the ID that bundle:push printed, or "latest". Run mycli bundle:list to list the bundles.'],
+      suggestions: [
+        ['Use the ID that bundle:push printed, or "latest". Run ', {run: ['bundle:list']}, ' to list the bundles.'],
+      ],
       details: {bundleId: value},
     },
   );

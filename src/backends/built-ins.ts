@@ -1,4 +1,5 @@
 import type {ErrorCode} from '../errors/index.js';
+import type {Suggestion} from '../errors/suggestion.js';
 import {normalizeOrigin} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
 import {apiBackend, identifyClient, type ApiRuntimeConnection} from './api/backend.js';
@@ -65,7 +66,7 @@ export interface BuiltIn {
 /** The code of the error of a backend that is not configured, and how to configure it. */
 export interface NotConfigured {
   readonly code: ErrorCode;
-  readonly suggestions: readonly string[];
+  readonly suggestions: readonly Suggestion[];
 }
 
 /** Whose credentials they are, as far as the service tells, and until when. */
@@ -111,10 +112,10 @@ const legacy: BuiltIn = {
   },
 };
 
-function legacySuggestion(hasOrigin: boolean, hasKey: boolean): string {
+function legacySuggestion(hasOrigin: boolean, hasKey: boolean): Suggestion {
   if (hasKey) return 'Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.';
-  if (hasOrigin) return 'Run mycli auth:login, set MYCLI_API_KEY, or pass --api-key @FILE.';
-  return 'Run mycli auth:login --origin URL, or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.';
+  if (hasOrigin) return ['Run ', {run: ['auth:login']}, ', set MYCLI_API_KEY, or pass --api-key @FILE.'];
+  return ['Run ', {run: ['auth:login', '--origin', 'URL']}, ', or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.'];
 }
 
 /** By name, in the order they are listed. */

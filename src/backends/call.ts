@@ -5,7 +5,7 @@ import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, Backend, BackendCapability} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
-import {checkBeforeRetrying} from '../errors/suggest.js';
+import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {isBuiltIn} from './select.js';
 
 interface CallKind {
@@ -141,7 +141,7 @@ function afterWriting(error: unknown): unknown {
   const {message, details, status, method, path, requestId} = error;
   return createError('ERR_OUTCOME_UNKNOWN', `${asSentence(message)} The request may have been carried out.`, {
     ...{details, status, method, path, requestId, cause: error},
-    suggestions: [checkBeforeRetrying, ...error.suggestions],
+    suggestions: [checkBeforeRetrying, ...error.advice],
   });
 }
 

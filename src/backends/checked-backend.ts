@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {asSentence} from '../errors/sentence.js';
-import {commandLine, flagValue} from '../errors/suggest.js';
+import {flagValue} from '../errors/suggest.js';
+import type {CommandToRun, Suggestion} from '../errors/suggestion.js';
 import {answerSchemas, loginAnswer} from './answer-schemas.js';
 import {backendCalls, callBackend, pluginTimeoutMs, withTimeout} from './call.js';
 import type {HostBackend} from './built-in.js';
@@ -98,21 +99,21 @@ function wrongAnswer(
   if (write === undefined) {
     return createError('ERR_BACKEND_FAILED', asSentence(message), {suggestions: [bug], details});
   }
-  const look =
+  const look: readonly Suggestion[] =
     Reflect.get(backend, write.lists) === undefined
       ? ['It may have been carried out. Check on the service before retrying.']
-      : ['It may have been carried out. Check before retrying:', lookCommand(backend, write.look, call.given)];
+      : ['It may have been carried out. Check before retrying:', [lookCommand(backend, write.look, call.given)]];
   return createError('ERR_OUTCOME_UNKNOWN', asSentence(message), {suggestions: [...look, bug], details});
 }
 
 /** The command that shows whether a write was carried out. */
-function lookCommand({name}: AnyBackend, command: string, [request, context]: readonly unknown[]): string {
+function lookCommand({name}: AnyBackend, command: string, [request, context]: readonly unknown[]): CommandToRun {
   const {projectSlug, targetSlug} = isRecord(context) ? context : {};
   const target = isRecord(request) ? (request['targetSlug'] ?? request['to'] ?? targetSlug) : targetSlug;
-  return commandLine(
-    command,
+  const flags = [
     ...(typeof projectSlug === 'string' ? flagValue('--project', projectSlug) : []),
     ...(command === 'bundle:history' && typeof target === 'string' ? flagValue('--target', target) : []),
     ...flagValue('--runtime-backend', name),
-  );
+  ];
+  return {run: [command, ...flags]};
 }

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import {createError, type RuntimeCliError} from '../errors/index.js';
-import {commandLine, flagValue} from '../errors/suggest.js';
+import {flagValue} from '../errors/suggest.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
@@ -8,6 +8,7 @@ import type {HostBackend} from './built-in.js';
 import type {Backend} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
+import type {Suggestion} from '../errors/suggestion.js';
 
 /** What a backend can check its configuration against. */
 export interface BackendSurroundings {
@@ -85,16 +86,16 @@ export function notConfigured(
 function optionSuggestions(
   {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   wrong: readonly string[],
-): readonly string[] {
+): readonly Suggestion[] {
   const names = wrong.map((problem) => /^[^\s.:(]*/.exec(problem)?.[0] ?? '');
   const secret = secrets.filter((name) => names.includes(name));
   const variables = secretEnv.filter((name) => names.includes(name));
-  const login = commandLine('auth:login', ...flagValue('--runtime-backend', backend));
+  const login = {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};
   return [
-    ...(variables.length === 0 ? [] : [`Set ${variables.join(' and ')}, or run: ${login}`]),
+    ...(variables.length === 0 ? [] : [[`Set ${variables.join(' and ')}, or run: `, login]]),
     ...(secret.length === 0
       ? []
-      : [`Set MYCLI_BACKEND_OPTION to ${secret.map((name) => `${name}=...`).join(',')}, or run: ${login}`]),
+      : [[`Set MYCLI_BACKEND_OPTION to ${secret.map((name) => `${name}=...`).join(',')}, or run: `, login]]),
     ...(names.every((name) => secret.includes(name) || variables.includes(name))
       ? []
       : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),

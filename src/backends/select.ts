@@ -80,7 +80,7 @@ export function failedTwice(first: unknown, error: unknown): unknown {
   if (!isRuntimeCliError(first) || !isRuntimeCliError(error) || error.code === 'ERR_INTERRUPTED') return error;
   return amendError(error, {
     message: `${asSentence(first.message)} The legacy backend failed, too: ${error.message}`,
-    suggestions: first.suggestions,
+    suggestions: first.advice,
   });
 }
 

@@ -8,7 +8,7 @@ import {planProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
 import {Flags} from '../cli/command/oclif.js';
 import {refuseExistingConfig, writeConfig} from '../cli/setup/new-config.js';
-import {commandLine} from '../errors/suggest.js';
+import {suggestionText} from '../errors/suggestion.js';
 
 export default class Init extends BaseCommand<typeof Init> {
   static override readonly summary = 'Set up a project: write mycli.config.ts and store credentials.';
@@ -70,28 +70,28 @@ export default class Init extends BaseCommand<typeof Init> {
     await trustAddresses(context, plan.addresses);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
-    const login = commandLine('auth:login', ...place);
+    const login = {run: ['auth:login', ...place]};
     if (plan.unstored !== undefined) {
       output.outcome(`${plan.unstored} is set, so its value was not stored. Other terminals need it too, or run:`);
-      output.outcome(`  printenv ${plan.unstored} | ${login}`, '    ');
+      output.outcome([`  printenv ${plan.unstored} | `, login], '    ');
     }
     const deploys = plan.config.targetSlug !== undefined;
     const next = [
       ...(plan.isBuilt || plan.buildCommand === undefined ? [] : [plan.buildCommand]),
       ...plan.afterBuild,
       ...(plan.hasCredentials ? [] : [login]),
-      commandLine('bundle:push', ...place, ...(deploys ? ['--wait'] : [])),
+      {run: ['bundle:push', ...place, ...(deploys ? ['--wait'] : [])]},
     ];
     const isUnknown = !plan.isBuilt && plan.buildCommand === undefined;
     output.outcome(isUnknown ? 'Next, build the application and run:' : 'Next:');
-    for (const command of next) output.outcome(`  ${command}`, '    ');
+    for (const command of next) output.outcome(['  ', command], '    ');
     if (!deploys) output.outcome('This uploads without deploying. To deploy as well, add --target SLUG --wait.');
     return {
       file,
       config: plan.config,
       framework: plan.framework,
       stored: plan.stored ?? null,
-      next,
+      next: next.map((command) => suggestionText([command])),
     } satisfies Body<InitDocument>;
   }
 }

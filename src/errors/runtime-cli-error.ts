@@ -1,9 +1,10 @@
 import {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
+import {suggestionText, type Suggestion} from './suggestion.js';
 
 /** What an error contains besides its code and message. */
 export interface RuntimeCliErrorOptions {
   /** What the user can do, each a sentence or a command. */
-  readonly suggestions?: readonly string[] | undefined;
+  readonly suggestions?: readonly Suggestion[] | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
   /** HTTP method of the request. */
@@ -31,7 +32,10 @@ export class RuntimeCliError extends Error {
   readonly code: ErrorCode;
   /** Exit code of the command line. */
   readonly exitCode: number;
+  /** What the user can do, each a sentence or a command. */
   readonly suggestions: readonly string[];
+  /** The suggestions with their commands as data, for terminals, which shorten them. */
+  readonly advice: readonly Suggestion[];
   readonly status: number | undefined;
   readonly method: string | undefined;
   readonly path: string | undefined;
@@ -43,7 +47,8 @@ export class RuntimeCliError extends Error {
     this.name = new.target.name;
     this.code = code;
     this.exitCode = options.exitCode ?? exitCodes[catalogue[code].kind];
-    this.suggestions = options.suggestions ?? [];
+    this.advice = options.suggestions ?? [];
+    this.suggestions = this.advice.map(suggestionText);
     this.status = options.status;
     this.method = options.method;
     this.path = options.path;
@@ -109,7 +114,7 @@ export function amendError(
     /** A code of the same kind. */
     readonly code?: ErrorCode | undefined;
     readonly message?: string | undefined;
-    readonly suggestions?: readonly string[] | undefined;
+    readonly suggestions?: readonly Suggestion[] | undefined;
     readonly details?: Readonly<Record<string, unknown>> | undefined;
   },
 ): RuntimeCliError {
@@ -120,7 +125,7 @@ export function amendError(
     method,
     path,
     requestId,
-    suggestions: [...error.suggestions, ...(changes.suggestions ?? [])],
+    suggestions: [...error.advice, ...(changes.suggestions ?? [])],
     details: changes.details === undefined ? error.details : {...error.details, ...changes.details},
     cause: error,
   });

@@ -5,10 +5,6 @@ export function commandLine(...args: readonly (string | number)[]): string {
   return shellLine('mycli', ...args.map(String));
 }
 
-/** The advice after a request that may have been carried out. */
-export const checkBeforeRetrying =
-  'Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.';
-
 /** The arguments of a flag and its value. One that begins with a dash would be taken for a flag of its own. */
 export function flagValue(name: `--${string}`, value: string): readonly string[] {
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value];

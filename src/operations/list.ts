@@ -8,7 +8,7 @@ import type {
 } from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {commandLine, flagValue} from '../errors/suggest.js';
+import {flagValue} from '../errors/suggest.js';
 import {idFor, invoke, type OpenBackend} from './open-backend.js';
 import {defaultListLimit, type ConnectionOptions} from './options.js';
 import {quickLook} from './quick-look.js';
@@ -36,7 +36,7 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   }
   if (latest) return latest;
   throw createError('ERR_REJECTED', `The project "${open.context.projectSlug}" has no bundle that can be deployed.`, {
-    suggestions: [`Push one with ${commandLine('bundle:push', ...flagValue('--project', open.context.projectSlug))}.`],
+    suggestions: [['Push one with ', {run: ['bundle:push', ...flagValue('--project', open.context.projectSlug)]}, '.']],
   });
 }
 
@@ -78,7 +78,7 @@ export async function explainMissingBundle(error: unknown, open: OpenBackend, bu
     ...flagValue('--runtime-backend', open.backend.name),
     ...(open.commandFlags ?? []),
   ];
-  const suggestions = [`Run: ${commandLine('bundle:list', ...flags)}`];
+  const suggestions = [['Run: ', {run: ['bundle:list', ...flags]}]];
   if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
   if (error.status !== 404) return error;
   const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);
@@ -176,7 +176,7 @@ export function notRunning({context, commandFlags = []}: OpenBackend, targetSlug
     deployed
       ? `The server does not report which bundle the target "${targetSlug}" runs.`
       : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
-    {suggestions: [`Check its deployments: ${commandLine('bundle:history', ...flags)}`]},
+    {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...flags]}]]},
   );
 }
 

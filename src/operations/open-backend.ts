@@ -24,7 +24,7 @@ import {
 } from '../backends/select.js';
 import {optionProblems, problemsOf, rejectProblems, slugProblems} from '../settings/option-problems.js';
 import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
-import {commandLine, flagValue} from '../errors/suggest.js';
+import {flagValue} from '../errors/suggest.js';
 import type {CommonOptions, ConnectionOptions, OperationProgress} from './options.js';
 import {requestSeconds} from '../settings/schemas.js';
 import {callBackSafely, type Host} from './host.js';
@@ -277,7 +277,7 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
   return amendError(error, {
     suggestions: [
       `If the bundle is on the ${other} backend, run:`,
-      commandLine(...command, ...flagValue('--runtime-backend', other)),
+      [{run: [...command, ...flagValue('--runtime-backend', other)]}],
     ],
   });
 }

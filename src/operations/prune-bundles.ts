@@ -135,7 +135,7 @@ function neededBy({targetSlug, deployments}: TargetHistory, keep: number): reado
 
 function unknownBundle(targetSlug: string): Error {
   return createError('ERR_REJECTED', `The server does not report which bundle the target "${targetSlug}" runs.`, {
-    suggestions: ['Delete bundles by their IDs instead: mycli bundle:delete ID'],
+    suggestions: [['Delete bundles by their IDs instead: ', {run: ['bundle:delete', 'ID']}]],
     details: {targetSlug},
   });
 }

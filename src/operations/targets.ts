@@ -2,7 +2,8 @@ import {shownUrl} from '../backends/answers.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
-import {commandLine, flagValue} from '../errors/suggest.js';
+import {flagValue} from '../errors/suggest.js';
+import type {CommandToRun} from '../errors/suggestion.js';
 import {listPages, liveDeployment, readHistory} from './list.js';
 import {invoke, type OpenBackend} from './open-backend.js';
 import type {ListDeploymentsOptions} from './options.js';
@@ -91,7 +92,7 @@ export async function knownTarget(open: OpenBackend, targetSlug: string): Promis
     throw createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
       suggestions: [
         'Check the name of the project. Its first deployment may create the target:',
-        pushCommand({projectSlug, targetSlug}),
+        [pushCommand({projectSlug, targetSlug})],
       ],
       details,
     });
@@ -132,6 +133,6 @@ export function pushCommand({
 }: {
   readonly projectSlug: string;
   readonly targetSlug: string;
-}): string {
-  return commandLine('bundle:push', ...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug));
+}): CommandToRun {
+  return {run: ['bundle:push', ...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug)]};
 }

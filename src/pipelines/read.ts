@@ -161,7 +161,7 @@ export async function findTarget(
     {
       suggestions: deployed
         ? [`Look for it on the website of the hosting service.`]
-        : [`Run: ${pushCommand({projectSlug, targetSlug})}`],
+        : [['Run: ', pushCommand({projectSlug, targetSlug})]],
     },
   );
 }

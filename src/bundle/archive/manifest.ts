@@ -157,7 +157,11 @@ function jsonOrNothing(text: string): unknown {
 function refused(message: string, cause?: unknown): Error {
   return createError('ERR_ARCHIVE_INVALID', asSentence(message), {
     suggestions: [
-      'Build the archive again with mycli bundle:build. A v2 archive can also be pushed without its manifest.',
+      [
+        'Build the archive again with ',
+        {run: ['bundle:build']},
+        '. A v2 archive can also be pushed without its manifest.',
+      ],
     ],
     cause,
   });

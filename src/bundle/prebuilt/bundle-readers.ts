@@ -43,7 +43,7 @@ export function withReaders<Bare extends BareBundle>(bundle: Bare): Bare & Omit<
 /** The error of an archive that is not what it should be. */
 export function invalidArchive(path: string, reason: string, cause?: unknown): RuntimeCliError {
   return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
-    suggestions: ['Check that the file is complete, or build it again with mycli bundle:build.'],
+    suggestions: [['Check that the file is complete, or build it again with ', {run: ['bundle:build']}, '.']],
     cause,
   });
 }

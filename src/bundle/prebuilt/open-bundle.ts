@@ -127,7 +127,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
       'ERR_ARCHIVE_INVALID',
       `${path} does not match its manifest ${manifestPathOf(path)}: it has ${String(found.size)} bytes and sha256 ` +
         `${found.sha256}, not ${String(manifest.size)} bytes and sha256 ${manifest.sha256}.`,
-      {suggestions: ['Copy both files again, or build the archive again with mycli bundle:build.']},
+      {suggestions: [['Copy both files again, or build the archive again with ', {run: ['bundle:build']}, '.']]},
     );
   }
   const {schemaVersion, files, ...rest} = manifest;
@@ -221,7 +221,7 @@ function missingConfigError(
   }
   return createError('ERR_ARCHIVE_INVALID', `${path} is not a bundle: it has no entry ${name}.`, {
     suggestions: [
-      'Build it with mycli bundle:build.',
+      ['Build it with ', {run: ['bundle:build']}, '.'],
       'If its configuration is elsewhere, pass --root-dir DIR and --config-path PATH.',
     ],
   });
@@ -248,7 +248,7 @@ async function readable<Result>(
 
 function missing(path: string, cause: unknown): RuntimeCliError {
   return createError('ERR_ARCHIVE_INVALID', `The archive ${path} does not exist.`, {
-    suggestions: ['Check the path, or build it with mycli bundle:build --output FILE.'],
+    suggestions: [['Check the path, or build it with ', {run: ['bundle:build', '--output', 'FILE']}, '.']],
     cause,
   });
 }

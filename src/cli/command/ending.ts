@@ -1,7 +1,7 @@
 import type {EventEmitter} from 'node:events';
 import {createError, signalExitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
-import {commandLine} from '../../errors/suggest.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 
 /**
  * The error of a command that something else ended.
@@ -22,8 +22,12 @@ export function endedEarly(plugin?: string): Error {
 }
 
 /** What to do about a plugin that breaks a command. */
-export function withoutPlugin(plugin: string): string {
-  return `Report this to the authors of ${plugin}. To go on without it, run ${commandLine('plugins:uninstall', plugin)}, or set MYCLI_SKIP_PLUGINS=1.`;
+export function withoutPlugin(plugin: string): Suggestion {
+  return [
+    `Report this to the authors of ${plugin}. To go on without it, run `,
+    {run: ['plugins:uninstall', plugin]},
+    ', or set MYCLI_SKIP_PLUGINS=1.',
+  ];
 }
 
 /** What can fail besides the command itself. */

@@ -3,6 +3,7 @@ import {withoutPlugin} from './ending.js';
 import {PluginFailure} from './host-config.js';
 import {isOclifError, isUsageError, usageError, type OclifError} from './oclif-errors.js';
 import {asSentence} from '../../errors/sentence.js';
+import {suggestionText, type Suggestion} from '../../errors/suggestion.js';
 import {messageOf} from '../../errors/system-failure.js';
 
 /** An error report. */
@@ -21,17 +22,40 @@ export interface ErrorReport {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** An error before its suggestions are spelled. */
+export interface Failure extends Omit<ErrorReport, 'suggestions'> {
+  readonly advice: readonly Suggestion[];
+}
+
+/** The report of any error, for programs. */
+export function reportError(error: unknown, run?: {readonly foreign?: boolean}): ErrorReport {
+  return reportOf(failureOf(error, run));
+}
+
+/** The report of a failure, for programs. */
+export function reportOf({code, message, exitCode, status, advice, details}: Failure): ErrorReport {
+  const suggestions = advice.map(suggestionText);
+  return {
+    code,
+    message,
+    exitCode,
+    ...(status === undefined ? {} : {status}),
+    suggestions,
+    ...(details === undefined ? {} : {details}),
+  };
+}
+
 /**
- * The report of any error.
+ * What an error of any kind says.
  * @param run `foreign`: whether a plugin's command was running, whose errors are meant for users. @default false
  */
-export function reportError(error: unknown, {foreign = false}: {readonly foreign?: boolean} = {}): ErrorReport {
+export function failureOf(error: unknown, {foreign = false}: {readonly foreign?: boolean} = {}): Failure {
   if (isRuntimeCliError(error)) return reportOwn(error);
   if (error instanceof PluginFailure) return reportPlugin(error);
   // Our own commands convert these themselves; this one was thrown before any command, or by a plugin's.
   if (isUsageError(error)) return reportOwn(usageError(error));
   if (isOclifError(error)) return reportOclif(error);
-  if (foreign) return {...reportOwn(unexpectedError(error)), message: messageOf(error), suggestions: []};
+  if (foreign) return {...reportOwn(unexpectedError(error)), message: messageOf(error), advice: []};
   return reportOwn(unexpectedError(error));
 }
 
@@ -43,27 +67,27 @@ export function unexpectedError(error: unknown): RuntimeCliError {
   });
 }
 
-function reportPlugin({plugin, cause}: PluginFailure): ErrorReport {
-  const report = reportError(cause);
+function reportPlugin({plugin, cause}: PluginFailure): Failure {
+  const report = failureOf(cause);
   const message = asSentence(`Plugin ${plugin} ended the command: ${report.message}`);
-  return {...report, message, suggestions: [withoutPlugin(plugin)]};
+  return {...report, message, advice: [withoutPlugin(plugin)]};
 }
 
-function reportOwn(error: RuntimeCliError): ErrorReport {
-  const {code, message, exitCode, status, suggestions, details, method, path, requestId} = error;
+function reportOwn(error: RuntimeCliError): Failure {
+  const {code, message, exitCode, status, advice, details, method, path, requestId} = error;
   const request = Object.entries({method, path, requestId}).filter(([, value]) => value !== undefined);
   const allDetails = {...details, ...Object.fromEntries(request)};
   return {
     code,
     message,
     exitCode,
-    ...(status === undefined ? {} : {status}),
-    suggestions,
-    ...(Object.keys(allDetails).length === 0 ? {} : {details: allDetails}),
+    status,
+    advice,
+    details: Object.keys(allDetails).length === 0 ? undefined : allDetails,
   };
 }
 
-function reportOclif(error: OclifError): ErrorReport {
+function reportOclif(error: OclifError): Failure {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_UNEXPECTED';
-  return {code, message: error.message, exitCode: error.oclif.exit ?? exitCodes.unexpected, suggestions: []};
+  return {code, message: error.message, exitCode: error.oclif.exit ?? exitCodes.unexpected, advice: []};
 }

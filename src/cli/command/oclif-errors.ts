@@ -1,6 +1,7 @@
 import {stripVTControlCharacters} from 'node:util';
 import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 
 const usageExitCode = 2;
 
@@ -34,15 +35,19 @@ export function isUsageError(error: unknown): error is OclifError {
  * @param command ID of the command, if known.
  */
 export function usageError(error: OclifError, command?: string): RuntimeCliError {
-  const help = command === undefined ? 'mycli --help' : `mycli ${command} --help`;
   const {message, suggestions} = describe(error, command);
-  return createError('ERR_USAGE', message, {suggestions: [...suggestions, `Run ${help} for usage.`]});
+  return createError('ERR_USAGE', message, {
+    suggestions: [
+      ...suggestions,
+      ['Run ', {run: command === undefined ? ['--help'] : [command, '--help']}, ' for usage.'],
+    ],
+  });
 }
 
 function describe(
   error: OclifError,
   command: string | undefined,
-): {readonly message: string; readonly suggestions: readonly string[]} {
+): {readonly message: string; readonly suggestions: readonly Suggestion[]} {
   const unknown = stringsOf(error, 'flags');
   if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error), command);
   const [extra] = stringsOf(error, 'args');
@@ -51,7 +56,9 @@ function describe(
   if (missing.length > 0) {
     const names = missing.map(({name}) => String(name).toUpperCase()).join(', ');
     const meanings = missing.flatMap(({description}) => (typeof description === 'string' ? [description] : []));
-    const lists = missing.some(({name}) => name === 'bundle') ? ['Run mycli bundle:list to list the bundles.'] : [];
+    const lists = missing.some(({name}) => name === 'bundle')
+      ? [['Run ', {run: ['bundle:list']}, ' to list the bundles.']]
+      : [];
     return {message: `Missing argument: ${names}`, suggestions: [...meanings, ...lists]};
   }
   return {message: sentence(error.message), suggestions: []};
@@ -69,9 +76,9 @@ function describeExtra(extra: string, flags: readonly string[]) {
 function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command: string | undefined) {
   // What follows `=` may be a secret.
   const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
-  const suggestions = names.flatMap((name) => {
+  const suggestions = names.flatMap((name): readonly Suggestion[] => {
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
-      return ['A login reads the secret from a prompt, or from stdin: mycli auth:login < key.txt'];
+      return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
     const usual = elsewhere[name.replace(/^-+/, '')];
     if (usual !== undefined && known.includes(usual.flag)) return [usual.advice];

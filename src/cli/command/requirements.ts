@@ -1,4 +1,5 @@
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {partsOf} from '../../errors/suggestion.js';
 import {definitions, type SettingKey} from '../../settings/definitions.js';
 import {missingSetting, type Settings} from '../settings/settings.js';
 
@@ -43,7 +44,10 @@ export function requireTogether(
   const hints = missing.some(({what}) => what === definitions.projectSlug.label) ? [hint] : [];
   const nouns = new Intl.ListFormat('en').format(missing.map(({what}) => what));
   throw createError('ERR_SETUP_INCOMPLETE', `Missing ${nouns}.`, {
-    suggestions: [...hints, ...missing.map(({error: {message, suggestions}}) => [message, ...suggestions].join(' '))],
+    suggestions: [
+      ...hints,
+      ...missing.map(({error: {message, advice}}) => [message, ...advice.flatMap((said) => [' ', ...partsOf(said)])]),
+    ],
     details: {
       missing: missing.map(({what, error: {code, message, suggestions}}) => ({what, code, message, suggestions})),
     },

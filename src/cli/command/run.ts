@@ -4,7 +4,8 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
-import {reportError} from './error-report.js';
+import {checkBeforeRetrying} from '../../errors/suggestion.js';
+import {failureOf, reportError, reportOf} from './error-report.js';
 import {requestedExitCode} from './oclif-errors.js';
 import {PagedHelp} from './help.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
@@ -199,15 +200,12 @@ function succeed({ended, events}: Session): 0 {
 /** The error of a command that something else ended. During a change, the outcome is unknown. */
 function endedWhileChanging({changing}: Session, error: unknown): unknown {
   if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
-  const {message, suggestions} = reportError(error);
+  const {message, advice} = failureOf(error);
   return createError(
     'ERR_OUTCOME_UNKNOWN',
     `${asSentence(message)} This happened during "${changing}", which may have been carried out.`,
     {
-      suggestions: [
-        'Check before retrying: run mycli bundle:list for bundles, or mycli bundle:history for deployments.',
-        ...suggestions,
-      ],
+      suggestions: [checkBeforeRetrying, ...advice],
       cause: error,
     },
   );
@@ -225,13 +223,14 @@ function fail(session: Session, error: unknown): number {
   output.releaseStream();
   // A request to exit during one of our commands ends it early.
   const cause = requested === undefined ? error : endedEarly(error instanceof PluginFailure ? error.plugin : undefined);
-  const report = reportError(signal.aborted ? interruptionOf(cause, signal.reason) : cause, {foreign});
-  const {requestId} = report.details ?? {};
-  output.error(report.message, [
-    ...report.suggestions,
+  const failure = failureOf(signal.aborted ? interruptionOf(cause, signal.reason) : cause, {foreign});
+  const {requestId} = failure.details ?? {};
+  output.error(failure.message, [
+    ...failure.advice,
     ...(typeof requestId === 'string' ? [`Request ID: ${requestId}`] : []),
   ]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
+  const report = reportOf(failure);
   output.document({error: report} satisfies Body<ErrorDocument>);
   session.events?.fail(report, signal.aborted ? 'interrupted' : 'error');
   return report.exitCode;

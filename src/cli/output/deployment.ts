@@ -1,6 +1,7 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
+import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
@@ -44,7 +45,7 @@ export function renderRollback(
   const {rolledBackFrom} = result;
   output.outcome(describeOutcome(outcome));
   if (rolledBackFrom !== undefined)
-    output.hint(`Undo: ${commandLine('bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags)}`);
+    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags]}]);
   renderUrl(result, output);
   return {...result} satisfies Body<BundleRollbackDocument>;
 }
@@ -84,9 +85,9 @@ export function deployCommand(
   bundleId: BundleId,
   where: Omit<DeployedTo, 'targetSlug'>,
   commandFlags: readonly string[] = [],
-): string {
+): CommandToRun {
   const place = placeFlags({...where, targetSlug: 'TARGET'});
-  return commandLine('bundle:deploy', bundleId, ...place, ...commandFlags);
+  return {run: ['bundle:deploy', bundleId, ...place, ...commandFlags]};
 }
 
 /** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */
@@ -94,8 +95,8 @@ export function afterDeployment(
   status: DeploymentStatus | undefined,
   where: DeployedTo,
   {commandFlags = [], canRollBack, hasHistory}: NextSteps,
-): readonly string[] {
+): readonly Suggestion[] {
   const flags = [...placeFlags(where), ...commandFlags];
-  if (status === 'finished') return canRollBack ? [`Roll back: ${commandLine('bundle:rollback', ...flags)}`] : [];
-  return hasHistory ? [`Check on it: ${commandLine('status', ...flags)}`] : [];
+  if (status === 'finished') return canRollBack ? [['Roll back: ', {run: ['bundle:rollback', ...flags]}]] : [];
+  return hasHistory ? [['Check on it: ', {run: ['status', ...flags]}]] : [];
 }

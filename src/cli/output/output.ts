@@ -3,13 +3,22 @@ import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sanitize} from './sanitize.js';
-import {shortenCommands, type HintContext} from './hints.js';
 import {terminalWidth} from './terminal.js';
-import {wrapSentence} from './wrap.js';
+import {unbroken, wrapSentence} from './wrap.js';
 import {asSentence} from '../../errors/sentence.js';
+import {flagValue, shellLine} from '../../errors/suggest.js';
+import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */
 export type JsonDocument = Readonly<Record<string, unknown>>;
+
+/** What makes the commands that users are told to type shorter. */
+interface HintContext {
+  /** The short name of each command that has one. */
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Flags that the configuration or the environment give anyway, with their values. */
+  readonly given: readonly {readonly flag: `--${string}`; readonly value: string}[];
+}
 
 /** Options of `Output`. */
 export interface OutputOptions {
@@ -197,17 +206,17 @@ export class Output implements Logger {
   }
 
   /** A sentence of the outcome, wrapped between words on a terminal. `indent`: what its other lines begin with. */
-  outcome(sentence: string, indent = '  '): void {
+  outcome(sentence: Suggestion, indent = '  '): void {
     for (const line of wrapSentence(this.#told(sentence), this.width, indent)) this.result(line);
   }
 
   /** What to do next, after the outcome. It is no result, so `--quiet` leaves it out. */
-  hint(sentence: string): void {
+  hint(sentence: Suggestion): void {
     if (!this.quiet) this.outcome(sentence);
   }
 
   /** A message about progress or next steps. */
-  info(line: string): void {
+  info(line: Suggestion): void {
     if (!this.quiet) this.#write(this.stream, this.#told(line));
   }
 
@@ -230,7 +239,7 @@ export class Output implements Logger {
   }
 
   /** An error, followed by its suggestions, one per line. */
-  error(message: string, suggestions: readonly string[]): void {
+  error(message: string, suggestions: readonly Suggestion[]): void {
     const text = this.clean(message);
     if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
     else this.#write(this.stream, this.#told(text), {label: 'Error:', style: 'red'});
@@ -270,9 +279,23 @@ export class Output implements Logger {
     return this.#redact(sanitize(text));
   }
 
-  /** Text for users, not for programs. */
-  #told(text: string): string {
-    return this.clean(shortenCommands(text, this.#hints));
+  /** Text for users. Programs get its commands complete, which needs no configuration. */
+  #told(sentence: Suggestion): string {
+    return partsOf(sentence)
+      .map((part) => (typeof part === 'string' ? this.clean(part) : unbroken(this.clean(this.#shortest(part)))))
+      .join('');
+  }
+
+  /** A command with its short name, and without the flags that would resolve to the same without it. */
+  #shortest({run: [id = '', ...args]}: CommandToRun): string {
+    const words = args.map(String);
+    for (const {flag, value} of this.#hints.given) {
+      const pair = flagValue(flag, value);
+      const at = words.findIndex((_, index) => pair.every((word, offset) => words[index + offset] === word));
+      // Without its target, status shows all.
+      if (at !== -1 && !(id === 'status' && flag === '--target')) words.splice(at, pair.length);
+    }
+    return shellLine('mycli', this.#hints.aliases.get(String(id)) ?? String(id), ...words);
   }
 
   #documentWarnings(document: JsonDocument): JsonDocument {

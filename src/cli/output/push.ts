@@ -1,6 +1,5 @@
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js';
-import {commandLine} from '../../errors/suggest.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
@@ -25,7 +24,7 @@ export function renderPush({result, next, took}: PushOutcome, output: Output, no
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.outcome(describePush(result, took, now));
   if (targetSlug === undefined) {
-    output.hint(`Deploy it: ${deployCommand(bundleId, result, next.commandFlags)}`);
+    output.hint(['Deploy it: ', deployCommand(bundleId, result, next.commandFlags)]);
   } else if (deployed) {
     const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
     output.outcome(
@@ -100,7 +99,7 @@ export function renderBuild(
   const {provenance} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
-  output.hint(`Push it: ${commandLine('bundle:push', '--archive', path, ...commandFlags)}`);
+  output.hint(['Push it: ', {run: ['bundle:push', '--archive', path, ...commandFlags]}]);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message,

@@ -1,14 +1,15 @@
 import {stripVTControlCharacters} from 'node:util';
 
-/** A command to copy in a sentence: `mycli`, its name, its flags and their values. */
-export const command =
-  /\bmycli [\w:-]+(?: (?:--?[\w-]+(?:[= ](?:'[^']*'|[\w@%+:,./-]*[\w/]))?|[A-Z]{2,}|\d+|[\w.,@/-]+(?= --?\w)))*/g;
-
 /** Stands for a space that must not be broken at, unless nothing else helps. */
 const glue = '\u00A0';
 
 /** Stands for a space in quotes, which is never broken at. */
 const quotedGlue = '\uE000';
+
+/** A command line as a part of a sentence that is wrapped: users copy it. */
+export function unbroken(command: string): string {
+  return command.replaceAll(/'[^']*'/g, (quoted) => quoted.replaceAll(' ', quotedGlue)).replaceAll(' ', glue);
+}
 
 /**
  * Wraps a sentence for a terminal between words, but not within a command, which users copy. A command that is wider
@@ -21,10 +22,8 @@ export function wrapSentence(text: string, width: number, indent = ''): readonly
   if (text.includes('\n')) return text.split('\n').flatMap((line) => wrapSentence(line, width, indent));
   // Users copy such a line to set a variable.
   const isAssignment = /^ *export \w+=/.test(text);
-  if (isAssignment || atMostWidth(text) <= width) return [text.replaceAll(glue, ' ')];
-  const glued = text.replaceAll(command, (found) =>
-    found.replaceAll(/'[^']*'/g, (quoted) => quoted.replaceAll(' ', quotedGlue)).replaceAll(' ', glue),
-  );
+  if (isAssignment || atMostWidth(text) <= width) return [text.replaceAll(glue, ' ').replaceAll(quotedGlue, ' ')];
+  const glued = text.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
   const lead = /^ */.exec(text)?.[0] ?? '';
   const lines = wrapWords(glued.trimStart(), width - indent.length, atMostWidth, width - lead.length);
   return lines

@@ -99,7 +99,7 @@ async function actualPath(file: CredentialFile): Promise<string> {
   if (target === undefined) return path;
   if (isOwn(link, 0) && isOwn(await stat(target), 0)) return target;
   throw createError('ERR_CONFIG_INVALID', `${path} is a link, and it or its target belongs to another user.`, {
-    suggestions: ['Remove the link and log in again with mycli auth:login.'],
+    suggestions: [['Remove the link and log in again with ', {run: ['auth:login']}, '.']],
   });
 }
 
@@ -123,7 +123,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   if (result.success) return result.output;
   // Neither the content nor the JSON parser's error is repeated: both may contain a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
-    suggestions: ['Remove the file and log in again with mycli auth:login.'],
+    suggestions: [['Remove the file and log in again with ', {run: ['auth:login']}, '.']],
   });
 }
 

@@ -3,7 +3,7 @@ import {inspect} from 'node:util';
 import {mayUse} from '../../backends/select.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
-import {shellLine} from '../../errors/suggest.js';
+import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {
   definitions,
@@ -162,16 +162,22 @@ export function namedBySource(error: unknown, settings: Settings): unknown {
   const bySource = new Map(names.map(([key, name]) => [String(key), String(name)]));
   const word = new RegExp(`(?<![\\w-])(?:${[...bySource.keys()].join('|')})(?!\\w)`, 'g');
   const rename = (text: string) => text.replace(word, (key) => bySource.get(key) ?? key);
-  const {code, message, suggestions, details, exitCode} = error;
-  return createError(code, rename(message), {suggestions: suggestions.map(rename), details, exitCode, cause: error});
+  const {code, message, advice, details, exitCode} = error;
+  const suggestions = advice.map((said) =>
+    partsOf(said).map((part) => (typeof part === 'string' ? rename(part) : part)),
+  );
+  return createError(code, rename(message), {suggestions, details, exitCode, cause: error});
 }
 
 /** Completes a suggested login with the origin of `--origin`, which the login would otherwise lack. */
 export function withLoginOrigin(error: unknown, {origin}: Settings): unknown {
   if (!isRuntimeCliError(error) || origin?.source.kind !== 'flag') return error;
   if (error.code !== 'ERR_CREDENTIALS_MISSING' && error.code !== 'ERR_SETUP_INCOMPLETE') return error;
-  const login = `mycli auth:login ${shellLine('--origin', shownAddress(origin.value))}`;
-  const {code, message, suggestions, details, exitCode} = error;
-  const complete = suggestions.map((text) => text.replace(/mycli auth:login(?! --)/, () => login));
-  return createError(code, message, {suggestions: complete, details, exitCode, cause: error});
+  const flags = ['--origin', shownAddress(origin.value)];
+  const complete = ({run}: CommandToRun) => ({run: run.join() === 'auth:login' ? [...run, ...flags] : run});
+  const {code, message, advice, details, exitCode} = error;
+  const suggestions = advice.map((said) =>
+    partsOf(said).map((part) => (typeof part === 'string' ? part : complete(part))),
+  );
+  return createError(code, message, {suggestions, details, exitCode, cause: error});
 }

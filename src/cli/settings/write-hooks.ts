@@ -82,7 +82,13 @@ export async function askBeforeWrite(
     throw createError('ERR_VETOED', `${reasons.join(' ')} Nothing was changed.`, {
       suggestions:
         operation === 'push'
-          ? ['To check whether it is allowed, without pushing, run mycli bundle:push --dry-run with the same flags.']
+          ? [
+              [
+                'To check whether it is allowed, without pushing, run ',
+                {run: ['bundle:push', '--dry-run']},
+                ' with the same flags.',
+              ],
+            ]
           : ['Run the command again once the plugin allows it.'],
       details: {operation, vetoes},
     });

@@ -5,6 +5,7 @@ import {OptionText} from '../../backends/option-text.js';
 import {isBuiltIn} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
+import type {CommandToRun} from '../../errors/suggestion.js';
 import type {Environment} from '../../http/types.js';
 import {assertTrustedOrigin} from '../settings/connection.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -31,8 +32,8 @@ export function isPluginBackend(name: string): boolean {
 }
 
 /** The command that stores the secrets of a backend. */
-function loginCommand(backend: string): string {
-  return commandLine('auth:login', ...flagValue('--runtime-backend', backend));
+function loginCommand(backend: string): CommandToRun {
+  return {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};
 }
 
 /**
@@ -96,7 +97,7 @@ export async function storedSecrets(
   if (other !== undefined) {
     file.warn(
       `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
-        `To store them for it, run: ${loginCommand(backend)}`,
+        `To store them for it, run: ${commandLine(...loginCommand(backend).run)}`,
     );
     return undefined;
   }
@@ -178,7 +179,7 @@ export function loginDialogue(
         ];
         const message = `The ${backend} backend asks for "${question}", but there is no terminal to ask in.`;
         throw createError('ERR_USAGE', message, {
-          suggestions: [`In a terminal, run: ${loginCommand(backend)}`, `In CI, set ${ways.join(', or ')}.`],
+          suggestions: [['In a terminal, run: ', loginCommand(backend)], `In CI, set ${ways.join(', or ')}.`],
         });
       }
       const answer = secret

@@ -123,7 +123,7 @@ async function checkServices(input: ServicesInput): Promise<readonly ServiceChec
   }
   const message = 'A push from here has no credentials.';
   const login =
-    origin === undefined ? 'mycli auth:login --origin URL, or mycli init to set up a project' : 'mycli auth:login';
+    origin === undefined ? 'mycli login --origin URL, or mycli init to set up a project' : 'mycli login';
   const suggestions = [`Run ${login}.`];
   return [{check: failed('credentials', {message, suggestions})}];
 }

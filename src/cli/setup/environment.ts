@@ -113,7 +113,7 @@ export function nextSteps(
     'Then set up a project (mycli init writes its configuration), or push a build/ folder right away:',
     '',
     'mycli init',
-    'mycli bundle:push --project my-shop --target staging --wait',
+    'mycli push --project my-shop --target staging --wait',
     '',
     `It is served at ${runtime.siteUrl('my-shop', 'staging')}, which browsers and curl find on this machine.`,
     `Other programs may need ${runtime.appsOrigin}/my-shop/staging/ instead. Press Ctrl-C to stop the runtime.`,

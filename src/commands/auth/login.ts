@@ -28,7 +28,6 @@ import {commandHost} from '../../cli/command/operation-options.js';
 import {Flags} from '../../cli/command/oclif.js';
 import {checkedSecret} from '../../cli/settings/load-settings.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {commandLine} from '../../errors/suggest.js';
 
 const {
   origin,
@@ -98,7 +97,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     const identity = this.flags.verify ? await verifyLogin(context, settings, {kind, secret}) : undefined;
     const login = await storeLogin(context, settings, {kind, secret, identity});
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
-    output.info(`Push a bundle: ${commandLine('bundle:push', ...project)}`);
+    output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
     return {...login, kind} satisfies Body<AuthLoginDocument>;
   }
 

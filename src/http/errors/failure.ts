@@ -7,7 +7,7 @@ import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
 import {responseError, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../errors/sentence.js';
-import {checkBeforeRetrying} from '../../errors/suggest.js';
+import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 
 /** How the connection failed. */
 type FailureKind =
@@ -76,7 +76,7 @@ function failureError(
   const request = `${method} ${path}`;
   const reason = failureReason(error);
   const kind = failureKind(error);
-  const make = (code: ErrorCode, message: string, suggestions: readonly string[]) =>
+  const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]) =>
     createError(code, asSentence(redact(message)), {
       method,
       path: redact(path),

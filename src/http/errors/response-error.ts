@@ -3,7 +3,7 @@ import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/in
 import {parseJson} from '../../errors/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
-import {checkBeforeRetrying} from '../../errors/suggest.js';
+import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 
 /** Headers in which servers send their request ID. */
 const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
@@ -19,7 +19,7 @@ export interface RefusingResponse {
 interface Refusal {
   readonly code: ErrorCode;
   readonly sentence: string;
-  readonly suggestions: readonly string[];
+  readonly suggestions: readonly Suggestion[];
 }
 
 interface RefusedRequest {
@@ -52,7 +52,7 @@ export function responseError(
     path: safePath,
     requestId: typeof requestId === 'string' ? oneLine(redact(requestId)).slice(0, 200) : undefined,
     details: said === undefined ? undefined : {serverMessage: said},
-    suggestions: suggestions.map((suggestion) => oneLine(redact(suggestion))),
+    suggestions: suggestions.map((said) => (typeof said === 'string' ? oneLine(redact(said)) : said)),
   });
 }
 

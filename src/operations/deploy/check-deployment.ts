@@ -8,7 +8,7 @@ import type {CheckOptions} from '../../settings/types.js';
 import {problemsOf, rejectProblems} from '../../settings/option-problems.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../errors/sentence.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
 import type {
@@ -220,7 +220,7 @@ function unhealthy(
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
-      ...(rollbackOnFailure || !hasHistory ? [] : [`To roll back, run: ${commandLine('bundle:rollback', ...place)}`]),
+      ...(rollbackOnFailure || !hasHistory ? [] : [['To roll back, run: ', {run: ['bundle:rollback', ...place]}]]),
     ],
     details: {
       ...{backend, bundleId, projectSlug, targetSlug, status: 'finished'},

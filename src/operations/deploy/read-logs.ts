@@ -2,7 +2,7 @@ import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import {invoke, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
@@ -69,7 +69,7 @@ export async function findDeployment(
     {
       suggestions: [
         'List the deployments with their IDs:',
-        commandLine('bundle:history', ...flags, '--columns', 'created,bundle,deployment', ...(host.commandFlags ?? [])),
+        [{run: ['bundle:history', ...flags, '--columns', 'created,bundle,deployment', ...(host.commandFlags ?? [])]}],
       ],
     },
   );

@@ -1,7 +1,7 @@
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {oneLine} from '../../errors/sentence.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import {chooseForBundle, idFor, openBackend, type BundleSelection, type Command} from '../open-backend.js';
 import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
@@ -151,7 +151,7 @@ function nothingToRollBackTo(
   return createError('ERR_REJECTED', message, {
     suggestions: [
       ...skippedWarnings({skipped}),
-      `Pass --to ID. Run ${commandLine('bundle:list', ...flagValue('--project', projectSlug))} to list the bundles.`,
+      ['Pass --to ID. Run ', {run: ['bundle:list', ...flagValue('--project', projectSlug)]}, ' to list the bundles.'],
     ],
   });
 }

@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {BundleId, DeployResult, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../errors/sentence.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import type {RetryEvent} from '../../http/types.js';
 import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
@@ -145,7 +145,7 @@ export async function rollBack(
   const error = createError(
     'ERR_ROLLED_BACK',
     `${asSentence(failure.message)} The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again.`,
-    {suggestions: failure.suggestions, details: detailsOf(failed, rollback), cause: failure},
+    {suggestions: failure.advice, details: detailsOf(failed, rollback), cause: failure},
   );
   return {bundleId, error};
 }
@@ -277,12 +277,12 @@ function notRolledBack(
   const message = `${asSentence(failure.message)} ${state}: ${asClause(reason)}.`;
   return createError('ERR_NOT_ROLLED_BACK', message, {
     suggestions: [
-      ...failure.suggestions,
-      `Check what ${targetSlug} runs: ${commandLine('bundle:history', ...place)}`,
+      ...failure.advice,
+      [`Check what ${targetSlug} runs: `, {run: ['bundle:history', ...place]}],
       // Where another deployment came after it, that is not ours to undo.
       ...(bundleId === undefined || cause === failure || isUnclear
         ? []
-        : [`To roll back, run: ${commandLine('bundle:deploy', bundleId, ...place)}`]),
+        : [['To roll back, run: ', {run: ['bundle:deploy', bundleId, ...place]}] as const]),
     ],
     details: detailsOf(failed, rollback),
     cause,
@@ -308,7 +308,7 @@ function interrupted(
         : 'It was not rolled back.';
   return amendError(reason, {
     message: `${reason.message} ${asSentence(failure.message)} ${state}`,
-    suggestions: failure.suggestions,
+    suggestions: failure.advice,
     details: detailsOf(failed, rollback),
   });
 }

@@ -1,6 +1,6 @@
 import type {DeploymentItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
@@ -130,7 +130,7 @@ function slotTimedOut(
   return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
     suggestions: [
       'Nothing was deployed. Pass a longer --timeout, or check what is running:',
-      commandLine('bundle:history', ...flags),
+      [{run: ['bundle:history', ...flags]}],
     ],
     status: error.status,
     details: typeof occupant === 'string' ? undefined : {running: occupant},

@@ -1,13 +1,14 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {OperationProgress, WaitForDeploymentOptions} from '../options.js';
 import {callBackSafely, type Host} from '../host.js';
 import {startPoll} from './poll.js';
 import {withLastLines} from './read-logs.js';
 import {asSentence} from '../../errors/sentence.js';
+import type {CommandToRun} from '../../errors/suggestion.js';
 
 /** Consecutive failed polls before the state counts as unknown. */
 const maxLostPolls = 5;
@@ -47,7 +48,7 @@ export async function waitForDeployment(options: WaitForDeploymentOptions, host:
 async function look(
   open: OpenBackend,
   options: WaitForDeploymentOptions,
-  {lost, history}: {readonly lost: number; readonly history: string},
+  {lost, history}: {readonly lost: number; readonly history: CommandToRun},
 ): Promise<DeploymentState | undefined> {
   const {deployment} = options;
   try {
@@ -57,7 +58,7 @@ async function look(
     if (!isLost(error)) {
       throw amendError(error, {
         message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
-        suggestions: ['The deployment continues. To check on it, run:', history],
+        suggestions: ['The deployment continues. To check on it, run:', [history]],
         details: {deployment},
       });
     }
@@ -66,7 +67,7 @@ async function look(
       'ERR_OUTCOME_UNKNOWN',
       `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`,
       {
-        suggestions: ['Check its state before you deploy again:', history],
+        suggestions: ['Check its state before you deploy again:', [history]],
         details: {deployment},
         cause: error,
       },
@@ -100,11 +101,11 @@ export function deploymentFailed(
  * The error for a wait that was aborted, although the deployment continues. A caller's own reason is passed on
  * unchanged.
  */
-function stoppedWaiting(reason: unknown, {deployment}: WaitForDeploymentOptions, history: string): unknown {
+function stoppedWaiting(reason: unknown, {deployment}: WaitForDeploymentOptions, history: CommandToRun): unknown {
   if (!isRuntimeCliError(reason)) return reason;
   return amendError(reason, {
     message: `${reason.message} ${describe(deployment)} continues.`,
-    suggestions: ['To check on it, run:', history],
+    suggestions: ['To check on it, run:', [history]],
     details: {deployment},
   });
 }
@@ -113,25 +114,25 @@ function waitTimedOut(
   {deployment}: WaitForDeploymentOptions,
   timeout: number,
   state: DeploymentState | undefined,
-  history: string,
+  history: CommandToRun,
 ): Error {
   const status = state?.status ?? 'unknown';
   return createError(
     'ERR_WAIT_TIMEOUT',
     `${describe(deployment)} did not finish within ${String(timeout)} s. Its last known status is ${status}.`,
     {
-      suggestions: ['The deployment continues. Pass a longer --timeout next time, or check on it:', history],
+      suggestions: ['The deployment continues. Pass a longer --timeout next time, or check on it:', [history]],
       details: {deployment, status},
     },
   );
 }
 
 /** How to check on a deployment. Built-in backends store the target in its reference. */
-function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions, host: Host): string {
+function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions, host: Host): CommandToRun {
   const {targetSlug} = deployment;
   const target = typeof targetSlug === 'string' ? flagValue('--target', targetSlug) : [];
   const flags = [...flagValue('--project', projectSlug), ...target, ...flagValue('--runtime-backend', backend)];
-  return commandLine('bundle:history', ...flags, ...(host.commandFlags ?? []));
+  return {run: ['bundle:history', ...flags, ...(host.commandFlags ?? [])]};
 }
 
 function describe({deploymentId}: DeploymentRef): string {

@@ -4,6 +4,7 @@ import {changedFiles, readWorkTree, type WorkTree} from '../../bundle/provenance
 import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
 import {compilePatterns} from '../../bundle/index.js';
 import {createError} from '../../errors/index.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
@@ -19,7 +20,7 @@ export interface GuardFailure {
   readonly guard: GuardName;
   /** One sentence, or two. */
   readonly message: string;
-  readonly suggestion: string;
+  readonly suggestion: Suggestion;
 }
 
 /** What is to be deployed: the work tree, or a bundle and what it says about its commit. */

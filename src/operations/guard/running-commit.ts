@@ -1,3 +1,4 @@
+import type {Suggestion} from '../../errors/suggestion.js';
 import * as v from 'valibot';
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {compareCommits, isShallow, resolveCommit} from '../../bundle/provenance/git.js';
@@ -57,7 +58,7 @@ export async function recordOfBundle(open: OpenBackend, bundleId: BundleId): Pro
 /** Why a commit must not replace what a target runs, and what to do. */
 interface CommitProblem {
   readonly message: string;
-  readonly suggestion: string;
+  readonly suggestion: Suggestion;
 }
 
 /** The problem with deploying `commit` where `running` runs, if there is one. What cannot be told is a problem. */
@@ -90,13 +91,17 @@ export async function commitProblem(
   if (relation === 'older') {
     return {
       message: `The commit ${shown} is older than ${runs}.`,
-      suggestion: 'Pull and push again. To go back on purpose, use mycli bundle:rollback.',
+      suggestion: ['Pull and push again. To go back on purpose, use ', {run: ['bundle:rollback']}, '.'],
     };
   }
   if (relation === 'diverged') {
     return {
       message: `The commit ${shown} does not contain ${runs}.`,
-      suggestion: 'Merge it or rebase onto it and push again. To go back on purpose, use mycli bundle:rollback.',
+      suggestion: [
+        'Merge it or rebase onto it and push again. To go back on purpose, use ',
+        {run: ['bundle:rollback']},
+        '.',
+      ],
     };
   }
   const missing = (await resolveCommit(commit, directory, env)) === undefined ? shown : recorded.commit.slice(0, 12);

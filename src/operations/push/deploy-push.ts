@@ -128,7 +128,7 @@ async function afterUpload<Result>(
       ...flagValue('--target', targetSlug),
       ...flagValue('--runtime-backend', uploaded.backend),
     ];
-    const command = (...args: readonly string[]) => commandLine(...args, ...where, ...(host.commandFlags ?? []));
+    const command = (...args: readonly string[]) => ({run: [...args, ...where, ...(host.commandFlags ?? [])]});
     const requested = error.details?.['deploymentRequested'] !== false;
     const unclear = (interrupted && requested) || error.code === 'ERR_OUTCOME_UNKNOWN';
     const mayHaveStarted = `${bundle}, and its deployment to ${targetSlug} may have started`;
@@ -143,10 +143,10 @@ async function afterUpload<Result>(
     throw amendError(error, {
       message,
       suggestions: [
-        ...(mustLook && hasHistory && !error.suggestions.includes(history)
-          ? ['Check before you deploy it again:', history]
+        ...(mustLook && hasHistory && !error.suggestions.includes(commandLine(...history.run))
+          ? ['Check before you deploy it again:', [history]]
           : []),
-        ...(unclear || hasFailed ? [] : ['To deploy it without another upload, run:', command('bundle:deploy', id)]),
+        ...(unclear || hasFailed ? [] : ['To deploy it without another upload, run:', [command('bundle:deploy', id)]]),
       ],
       details,
     });

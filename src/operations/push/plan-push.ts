@@ -16,7 +16,7 @@ import {optionProblems, rejectProblems} from '../../settings/option-problems.js'
 import type {OptionProblem} from '../../settings/types.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import {checksOf, followUpCapabilities, requireTargetUrl, type FollowUps} from '../deploy/check-deployment.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import {needsCommit} from '../guard/guards.js';
@@ -248,7 +248,13 @@ async function openPrebuilt(
         suggestions:
           bundle.format === 'v2'
             ? ['Remove --no-v2, or push it to a backend that takes v2.']
-            : ['Push it to the legacy backend without --v2, or build it again with mycli bundle:build --format v2.'],
+            : [
+                [
+                  'Push it to the legacy backend without --v2, or build it again with ',
+                  {run: ['bundle:build', '--format', 'v2']},
+                  '.',
+                ],
+              ],
       },
     );
   }
@@ -258,7 +264,11 @@ async function openPrebuilt(
       `${archive} was built for the project "${String(bundle.projectSlug)}", not "${options.projectSlug}".`,
       {
         suggestions: [
-          `Build it again with ${commandLine('bundle:build', '--format', 'v1', ...flagValue('--project', options.projectSlug))}.`,
+          [
+            'Build it again with ',
+            {run: ['bundle:build', '--format', 'v1', ...flagValue('--project', options.projectSlug)]},
+            '.',
+          ],
         ],
       },
     );

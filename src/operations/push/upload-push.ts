@@ -21,7 +21,7 @@ import {
 import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {count} from '../../errors/sentence.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../errors/suggest.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
@@ -287,7 +287,7 @@ function withInterruptionAdvice(
   }
   return amendError(error, {
     message: `${error.message} The bundle may have been uploaded.`,
-    suggestions: ['Check before you push again:', commandLine('bundle:list', ...flags)],
+    suggestions: ['Check before you push again:', [{run: ['bundle:list', ...flags]}]],
   });
 }
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {wrapSentence} from '../../../src/cli/output/wrap.js';
+import {unbroken, wrapSentence} from '../../../src/cli/output/wrap.js';
 
 describe('a sentence on a terminal', () => {
   test('is broken between words, with what it begins with and an indent', () => {
@@ -15,16 +15,21 @@ describe('a sentence on a terminal', () => {
   test.each([
     'mycli bundle:rollback --project shop --target staging',
     "mycli bundle:push --project 'my shop' --archive ./bundle.tar.gz --v2",
-    'mycli bundle:deploy latest --project shop --target TARGET',
-    'mycli bundle:deploy 42 -t staging',
-    'mycli config:show',
   ])('keeps %s in one piece', (command) => {
-    const lines = wrapSentence(`To undo this, run ${command} and wait a while, until all is as it was.`, 75, '  ');
+    const lines = wrapSentence(
+      `To undo this, run ${unbroken(command)} and wait a while, until all is as it was.`,
+      75,
+      '  ',
+    );
     expect(lines.some((line) => line.includes(command))).toBe(true);
     for (const line of lines) if (!line.includes(command)) expect(line.length).toBeLessThanOrEqual(75);
     expect(lines.map((line) => line.trim()).join(' ')).toBe(
       `To undo this, run ${command} and wait a while, until all is as it was.`,
     );
+  });
+
+  test('keeps the name of a command with mycli', () => {
+    expect(wrapSentence('Run mycli config:show to see.', 14)).toEqual(['Run', 'mycli config:show', 'to see.']);
   });
 
   test('leaves a line whole that sets a variable', () => {
@@ -47,7 +52,7 @@ describe('a sentence on a terminal', () => {
 
   test('continues a command that is wider than the terminal, as shells read it', () => {
     const command = "mycli bundle:push --project shop --message 'a b c d' --runtime-backend legacy";
-    const lines = wrapSentence(`  Run ${command}`, 30, '  ');
+    const lines = wrapSentence(`  Run ${unbroken(command)}`, 30, '  ');
     expect(lines).toEqual([
       '  Run',
       '  mycli bundle:push \\',

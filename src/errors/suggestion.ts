@@ -1,0 +1,30 @@
+import {commandLine} from './suggest.js';
+
+/** A command that users are told to run: the ID of one of mycli's commands, and its arguments. */
+export interface CommandToRun {
+  readonly run: readonly (string | number)[];
+}
+
+/** What a user can do, in a sentence. Commands in it are data: whoever shows them decides how to spell them. */
+export type Suggestion = string | readonly (string | CommandToRun)[];
+
+/** The parts of a suggestion. */
+export function partsOf(suggestion: Suggestion): readonly (string | CommandToRun)[] {
+  return typeof suggestion === 'string' ? [suggestion] : suggestion;
+}
+
+/** A suggestion as text, for programs: each command is complete. */
+export function suggestionText(suggestion: Suggestion): string {
+  return partsOf(suggestion)
+    .map((part) => (typeof part === 'string' ? part : commandLine(...part.run)))
+    .join('');
+}
+
+/** The advice after a request that may have been carried out. */
+export const checkBeforeRetrying: Suggestion = [
+  'Check before retrying: run ',
+  {run: ['bundle:list']},
+  ' for bundles, or ',
+  {run: ['bundle:history']},
+  ' for deployments.',
+];
