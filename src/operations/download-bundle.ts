@@ -65,10 +65,7 @@ export async function chooseDownloadBackend(options: DownloadBundleOptions, host
     command,
     host,
   );
-  if (options.bundleId !== 'latest') {
-    idFor(selection.backend, options.bundleId, options);
-    await verifyOutputs(outputPaths(options, options.bundleId, host), options.force);
-  }
+  if (options.bundleId !== 'latest') idFor(selection.backend, options.bundleId, options);
   return selection;
 }
 
@@ -88,7 +85,7 @@ export async function downloadBundleFrom(
   const open = await openBackend(selection.backend, {...options, onProgress: undefined}, host);
   const bundleId = await resolveBundleId(open, options.bundleId, options);
   const paths = outputPaths(options, bundleId, host);
-  if (options.bundleId === 'latest') await verifyOutputs(paths, force);
+  await verifyOutputs(paths, force);
   const part = new PartFile(`${paths.compressed}.part`, {backend: selection.backend, projectSlug, bundleId});
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
     callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));

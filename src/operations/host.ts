@@ -1,6 +1,7 @@
-import type {PlannedWrite, WriteOutcome} from '../backends/contract.js';
+import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger} from '../http/types.js';
+import type {PushPlace} from './push/records.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
 export interface Host {
@@ -25,10 +26,30 @@ export interface Host {
   readonly commandFlags?: readonly string[] | undefined;
   /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */
   readonly writes?: WriteObserver | undefined;
+  /** Remembers failed checks, so that a rollback skips their bundles. @default nothing is remembered */
+  readonly checkRecords?: CheckRecords | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. @default the call waits for it */
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
+}
+
+/** A bundle that failed a check after its deployment. */
+export interface FailedCheck {
+  readonly bundleId: BundleId;
+  /** When, ISO 8601. */
+  readonly failedAt: string;
+}
+
+/** Where a bundle is deployed. Plain JSON without secrets. */
+export interface TargetPlace extends PushPlace {
+  readonly targetSlug: string;
+}
+
+/** Remembers which bundles failed a check. If a method rejects, the operation goes on. */
+export interface CheckRecords {
+  read(place: TargetPlace): Promise<readonly FailedCheck[]>;
+  add(place: TargetPlace, failed: FailedCheck): Promise<void>;
 }
 
 /** Follows what an operation changes. */

@@ -78,8 +78,12 @@ export async function chooseBackend(
     if (selection.fellBack !== undefined) host.logger.warn(fallbackWarning(selection.fellBack));
     return selection;
   }
-  if (selection.backend === 'api' && (await missingFor('api', withoutSlugs(options), host)).length === 0)
-    throw unfitForApi(missing);
+  if (selection.backend === 'api') {
+    const unset = await missingFor('api', withoutSlugs(options), host);
+    const unfit = missing.filter((what) => !unset.includes(what));
+    // Credentials would not help against such a slug.
+    if (unfit.length > 0 && (previews || unset.length === 0)) throw unfitForApi(unfit);
+  }
   const error = notConfigured(backend, missing, options, host.env);
   if (previews) return {...selection, unconfigured: error.message};
   throw error;
@@ -236,8 +240,8 @@ export function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host)
   return host.configDirectory ?? resolve(host.cwd, cwd ?? '.');
 }
 
-/** A choice without a fallback. */
-export interface BundleSelection extends Omit<BackendSelection, 'fallback'> {
+/** A choice. For a call that identifies bundles by ID, it has no fallback. */
+export interface BundleSelection extends BackendSelection {
   /** The backend that `auto` would have fallen back to without IDs. */
   readonly other?: RuntimeBackend | undefined;
 }

@@ -24,7 +24,8 @@ import type {DeploymentState} from '../backends/contract.js';
 import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
 import {resolveStep, type ResolvedRun} from './resolve.js';
 import type {PipelineHost} from './host.js';
-import {made, runPipeline, type PipelineRun, type Step} from './run.js';
+import type {StepReport} from './report.js';
+import {made, runGuarded, runPipeline, type PipelineRun, type Step} from './run.js';
 
 /** What the steps of a deployment have found out and made so far. */
 export interface DeployRun extends FollowedRun, ResolvedRun {
@@ -34,54 +35,77 @@ export interface DeployRun extends FollowedRun, ResolvedRun {
   result?: DeployBundleResult;
 }
 
-/**
- * Deploys an uploaded bundle, or the latest one, to a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
-export async function deployBundle(given: DeployBundleOptions, host: PipelineHost): Promise<DeployBundleResult> {
-  const options = withFollowUps(given);
-  const {projectSlug, targetSlug} = options;
-  const place = {operation: 'deploy', projectSlug, targetSlug} as const;
-  refuseUnsafe({...options, operation: 'deploy'}, host);
-  const run: DeployRun = {host, bundleId: options.bundleId, watch: watchForRollback(options)};
-  const resolve = resolveStep(() => chooseDeployBackend(options, host));
-  const guarded = activeGuards(options.guard).length > 0;
-  if (guarded) {
-    // `latest` is resolved first, so that what is deployed is what was checked.
-    await runPipeline<DeployRun>(run, [resolve, guardStep('deploy', options)]);
-    await askForTarget({...place, bundleId: run.bundleId}, options);
-  }
-  const bundleId = made(run, 'bundleId');
+/** The options of what deploys a bundle that is on the service already. */
+export type DeployOptions = Omit<DeployBundleOptions, 'bundleId'>;
+
+/** What is particular to an operation that deploys a bundle of the service. */
+interface Deploying {
+  readonly operation: 'deploy' | 'promote' | 'rollback';
+  /** The steps that choose the backend and find the bundle. */
+  readonly finding: readonly Step<DeployRun>[];
+  readonly title: () => string;
+  readonly request: (report: StepReport) => Promise<AcceptedDeployment>;
+  /** What was accepted, in a few words. */
+  readonly describe: (accepted: AcceptedDeployment) => string;
+}
+
+/** Finds a bundle of the service, checks the guards of the target, deploys it, waits, checks and rolls back. */
+export async function runDeployment(
+  run: DeployRun,
+  options: DeployOptions & {readonly wait: boolean},
+  {operation, finding, title, request, describe}: Deploying,
+): Promise<DeployBundleResult> {
+  const {projectSlug, targetSlug, guard} = options;
   try {
-    await runPipeline<DeployRun>(run, [
-      {...resolve, enabled: !guarded},
-      {
-        name: 'deploy',
-        title: `Deploy ${String(bundleId)} to ${targetSlug}`,
-        task: async (_, report) => {
-          const watch = watchBundle(run.watch, {...place, bundleId}, options, host);
-          const request = {...report.watch(options), bundleId, operation: 'deploy', watch} as const;
-          run.accepted = await requestDeployment(request, made(run, 'selection'), host, report.note);
-          report.title = `Deployment of bundle ${String(run.accepted.bundleId)} to ${targetSlug} accepted`;
-          report.warn(run.accepted.warnings);
-          if (!options.wait) run.result = deployResult(options, run.accepted, host);
+    await runGuarded(run, {
+      finding,
+      guard: activeGuards(guard).length > 0 ? guardStep(operation, options) : undefined,
+      ask: () => askForTarget({operation, projectSlug, targetSlug, bundleId: run.bundleId}, options),
+      changing: () => [
+        {
+          name: 'deploy',
+          title: title(),
+          task: async (_, report) => {
+            run.accepted = await request(report);
+            report.title = describe(run.accepted);
+            report.warn(run.accepted.warnings);
+            if (!options.wait) run.result = deployResult(options, run.accepted, run.host);
+          },
         },
-      },
-      waitStep(options),
-      checkStep(options),
-      rollbackStep(options),
-    ]);
+        waitStep(options),
+        checkStep(options),
+        rollbackStep(options),
+      ],
+    });
   } catch (error) {
     throw explainUnfinished(error, run.watch);
   }
   return {...made(run, 'result'), ...(run.check && {check: run.check})};
 }
 
-/** The options of what deploys a bundle that is on the service already. */
-export type DeployOptions = Omit<DeployBundleOptions, 'bundleId'>;
+/** Deploys an uploaded bundle, or the latest one, to a target. */
+export async function deployBundle(given: DeployBundleOptions, host: PipelineHost): Promise<DeployBundleResult> {
+  const options = withFollowUps(given);
+  const {projectSlug, targetSlug} = options;
+  refuseUnsafe({...options, operation: 'deploy'}, host);
+  const run: DeployRun = {host, bundleId: options.bundleId, watch: watchForRollback(options)};
+  return runDeployment(run, options, {
+    operation: 'deploy',
+    finding: [resolveStep(() => chooseDeployBackend(options, host))],
+    // With guards, `latest` has been resolved, so that what is deployed is what was checked.
+    title: () => `Deploy ${String(run.bundleId)} to ${targetSlug}`,
+    async request(report) {
+      const bundleId = made(run, 'bundleId');
+      const watch = watchBundle(run.watch, {operation: 'deploy', projectSlug, targetSlug, bundleId}, options, host);
+      const request = {...report.watch(options), bundleId, operation: 'deploy', watch} as const;
+      return requestDeployment(request, made(run, 'selection'), host, report.note);
+    },
+    describe: ({bundleId}) => `Deployment of bundle ${String(bundleId)} to ${targetSlug} accepted`,
+  });
+}
 
 /** The step that checks the guards of a target. */
-export function guardStep(operation: TargetConfirmation['operation'], options: DeployOptions): Step<DeployRun> {
+function guardStep(operation: TargetConfirmation['operation'], options: DeployOptions): Step<DeployRun> {
   const {projectSlug, targetSlug} = options;
   return {
     name: 'guard',
@@ -97,7 +121,7 @@ export function guardStep(operation: TargetConfirmation['operation'], options: D
 }
 
 /** The step that waits for a deployment to end. */
-export function waitStep(options: DeployOptions): Step<DeployRun> {
+function waitStep(options: DeployOptions): Step<DeployRun> {
   return {
     name: 'wait',
     title: 'Wait for the deployment',
@@ -110,10 +134,7 @@ export function waitStep(options: DeployOptions): Step<DeployRun> {
   };
 }
 
-/**
- * Waits for a deployment to end.
- * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED`, `ERR_WAIT_TIMEOUT` or `ERR_OUTCOME_UNKNOWN` when it did not finish.
- */
+/** Waits for a deployment to end. */
 export async function waitForDeployment(
   options: WaitForDeploymentOptions,
   host: PipelineHost,

@@ -15,13 +15,12 @@ import {
   type DiffBundlesOptions,
   type DiffBundlesResult,
 } from '../operations/diff-bundles.js';
-import type {BundleSelection} from '../operations/open-backend.js';
 import {resolveStep, type ResolvedRun} from './resolve.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type Step} from './run.js';
 
 /** The bundles that the steps of a comparison have read. */
-interface DiffRun extends ResolvedRun<BundleSelection> {
+interface DiffRun extends ResolvedRun {
   from?: ReadSource;
   to?: ReadSource;
 }

@@ -4,6 +4,7 @@ import {withFollowUps} from '../operations/deploy/check-deployment.js';
 import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
 import {askForTarget, describeGuards} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
+import {callBack} from '../operations/host.js';
 import {openBackend} from '../operations/open-backend.js';
 import type {PushResult, PushRuntimeBundleBackendOptions, PushV2Options, PushV2Result} from '../operations/options.js';
 import {deployPush, pushResult, tryToPack, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
@@ -13,6 +14,7 @@ import {
   mustPackForLimits,
   planPush,
   routePush,
+  verifyPushOptions,
   type PushPlan,
   type PushPreview,
   type PushRoute,
@@ -31,7 +33,7 @@ import type {Comparison} from '../operations/push/unchanged-bundle.js';
 import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
 import type {StepReport} from './report.js';
 import type {PipelineHost} from './host.js';
-import {made, runPipeline, type Step} from './run.js';
+import {made, runGuarded, type Step} from './run.js';
 
 /** What the steps of a push have found out and made so far. */
 interface PushRun extends FollowedRun {
@@ -46,38 +48,33 @@ interface PushRun extends FollowedRun {
   deployed?: DeployedPush;
   result?: PushResult;
   /** Whether the push is only told, not made. */
-  readonly previews?: boolean;
+  readonly previews: boolean;
 }
 
-/**
- * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target. */
 export async function pushRuntimeBundle(
   given: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
 ): Promise<PushResult> {
-  const options = withFollowUps(given);
+  const run = startPush(given, host, {previews: false});
+  const {options} = run;
   const {projectSlug, targetSlug = ''} = options;
-  refuseUnsafe({...options, operation: 'push'}, host);
-  const run: PushRun = {host, options, watch: watchForRollback(options)};
-  const guarded = isGuarded(options);
-  if (guarded) {
-    await runPipeline(run, [resolveStep, guardStep(targetSlug)]);
-    await askForTarget({operation: 'push', projectSlug, targetSlug}, options);
-  }
   const deploys = options.targetSlug !== undefined;
   try {
-    await runPipeline<PushRun>(run, [
-      {...resolveStep, enabled: !guarded},
-      verifyStep,
-      buildStep(options),
-      {name: 'upload', title: 'Upload the bundle', task: upload},
-      {name: 'deploy', title: `Deploy to ${targetSlug}`, enabled: deploys, task: deploy},
-      {name: 'wait', title: 'Wait for the deployment', enabled: deploys && options.wait, task: wait},
-      checkStep(options),
-      rollbackStep(options),
-    ]);
+    await runGuarded<PushRun>(run, {
+      finding: [resolveStep],
+      guard: isGuarded(options) ? guardStep(targetSlug) : undefined,
+      ask: () => askForTarget({operation: 'push', projectSlug, targetSlug}, options),
+      changing: () => [
+        {...verifyStep, task: verify},
+        buildStep(options),
+        {name: 'upload', title: 'Upload the bundle', task: upload},
+        {name: 'deploy', title: `Deploy to ${targetSlug}`, enabled: deploys, task: deploy},
+        {name: 'wait', title: 'Wait for the deployment', enabled: deploys && options.wait, task: wait},
+        checkStep(options),
+        rollbackStep(options),
+      ],
+    });
   } catch (error) {
     throw explainUnfinished(error, run.watch);
   } finally {
@@ -89,22 +86,22 @@ export async function pushRuntimeBundle(
 /**
  * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
  * bundle and compares it with the last one pushed.
- * @throws RuntimeCliError for everything that would make the push fail before it sends anything.
  */
 export async function previewPush(given: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
-  const options = withFollowUps(given);
+  const run = startPush(given, host, {previews: true});
+  const {options} = run;
   const {targetSlug = '', ifChanged = false} = options;
-  refuseUnsafe({...options, operation: 'push'}, host);
-  const run: PushRun = {host, options, watch: undefined, previews: true};
-  const guarded = isGuarded(options);
-  if (guarded) await runPipeline(run, [resolveStep, guardStep(targetSlug)]);
   try {
-    await runPipeline<PushRun>(run, [
-      {...resolveStep, enabled: !guarded},
-      {...verifyStep, task: verifyAlone},
-      {...buildStep(options), enabled: ifChanged},
-      {name: 'compare', title: 'Compare with the last push', enabled: ifChanged, task: compare},
-    ]);
+    await runGuarded<PushRun>(run, {
+      finding: [resolveStep],
+      guard: isGuarded(options) ? guardStep(targetSlug) : undefined,
+      ask: () => Promise.resolve(),
+      changing: () => [
+        {...verifyStep, task: verifyAlone},
+        {...buildStep(options), enabled: ifChanged},
+        {name: 'compare', title: 'Compare with the last push', enabled: ifChanged, task: compare},
+      ],
+    });
     const plan = made(run, 'plan');
     const {backend} = plan.selection;
     const {content} = plan;
@@ -117,15 +114,28 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
   }
 }
 
+/** @throws RuntimeCliError for invalid options, and for a push that `MYCLI_SAFETY` does not allow. */
+function startPush(
+  given: PushRuntimeBundleBackendOptions,
+  host: PipelineHost,
+  {previews}: {readonly previews: boolean},
+): PushRun {
+  const options = withFollowUps(given);
+  refuseUnsafe({...options, operation: 'push'}, host);
+  options.signal?.throwIfAborted();
+  verifyPushOptions(options, host);
+  return {host, options, previews, watch: previews ? undefined : watchForRollback(options)};
+}
+
 const resolveStep: Step<PushRun> = {
   name: 'resolve',
   title: 'Resolve the backend',
   task: async (run, report) => {
-    const route = await routePush(run.options, run.host, {previews: run.previews === true});
+    const route = await routePush(run.options, run.host, run);
     run.route = route;
-    const {unconfigured} = route.selection;
-    if (unconfigured !== undefined) report.warn([unconfigured]);
-    report.title = `Backend: ${route.selection.backend} (${route.selection.reason}), format ${route.format}`;
+    const {selection, format} = route;
+    if (selection.unconfigured !== undefined) report.warn([selection.unconfigured]);
+    report.title = `Backend: ${selection.backend} (${selection.reason}), format ${format}`;
   },
 };
 
@@ -142,11 +152,12 @@ function guardStep(targetSlug: string): Step<PushRun> {
   };
 }
 
-const verifyStep: Step<PushRun> = {name: 'verify', title: 'Verify the build and its configuration', task: verify};
+const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
 
 async function verify(run: PushRun, report: StepReport): Promise<void> {
   const {options, host, watch} = run;
   const route = made(run, 'route');
+  await callBack(() => options.onFormat?.(route.format));
   const plan = await planPush(report.watch(options), route, host);
   run.plan = {...plan, options, watch: watchPush(watch, options, host)};
   report.title = `Verified: ${describePlan(plan)}`;
@@ -231,10 +242,7 @@ function watchedPlan(plan: PushPlan, report: StepReport): PushPlan {
   return {...plan, options: report.watch(plan.options)};
 }
 
-/**
- * Builds a v2 bundle and uploads it to the legacy origin, without deploying it.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Builds a v2 bundle and uploads it to the legacy origin, without deploying it. */
 export async function pushBundleV2(
   options: PushV2Options,
   auth: AuthStrategy,

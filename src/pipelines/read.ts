@@ -74,10 +74,7 @@ async function readFrom<Result>(
   return made(run, 'result');
 }
 
-/**
- * Lists the bundles of a project.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Lists the bundles of a project. */
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const range = listRange(options);
@@ -90,10 +87,7 @@ export async function listBundles(options: ListBundlesOptions, host: PipelineHos
   return readFrom(() => chooseCapable(options, ['list'], host), {name: 'list', title: 'List the bundles', read}, host);
 }
 
-/**
- * Lists the deployments to a target.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Lists the deployments to a target. */
 export async function listDeployments(
   options: ListDeploymentsOptions,
   host: PipelineHost,
@@ -169,7 +163,6 @@ export async function findTarget(
 /**
  * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
  * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function downloadBundle(
   options: DownloadBundleOptions,
@@ -213,10 +206,7 @@ export async function inspectArchive(
   return made(run, 'result');
 }
 
-/**
- * Downloads a bundle to a temporary folder and inspects it.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
- */
+/** Downloads a bundle to a temporary folder and inspects it. */
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
   const command = ['bundle:inspect', options.bundleId, ...flagValue('--project', options.projectSlug)];
   const read = async (selection: BackendSelection, report: StepReport) => {

@@ -1,22 +1,19 @@
-import type {BackendSelection} from '../backends/select.js';
+import type {BundleSelection} from '../operations/open-backend.js';
 import type {PipelineRun, Step} from './run.js';
 
 /** A run that needs a backend. */
-export interface ResolvedRun<Selection extends BackendSelection = BackendSelection> extends PipelineRun {
-  selection?: Selection | undefined;
+export interface ResolvedRun extends PipelineRun {
+  selection?: BundleSelection;
 }
 
 /** The step that chooses the backend. */
-export function resolveStep<Selection extends BackendSelection>(
-  choose: () => Promise<Selection>,
-): Step<ResolvedRun<Selection>> {
+export function resolveStep(choose: () => Promise<BundleSelection>): Step<ResolvedRun> {
   return {
     name: 'resolve',
     title: 'Resolve the backend',
     task: async (run, report) => {
-      const selection = await choose();
-      run.selection = selection;
-      report.title = `Backend: ${selection.backend} (${selection.reason})`;
+      run.selection = await choose();
+      report.title = `Backend: ${run.selection.backend} (${run.selection.reason})`;
     },
   };
 }

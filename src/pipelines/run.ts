@@ -61,6 +61,31 @@ export async function runPipeline<Run extends PipelineRun>(run: Run, steps: read
   throw run.failure.error;
 }
 
+/** The steps of an operation that changes a target, which may have guards. */
+interface GuardedSteps<Run> {
+  /** What the guards need to know. */
+  readonly finding: readonly Step<Run>[];
+  /** Checks the guards. Undefined if there are none. */
+  readonly guard: Step<Run> | undefined;
+  /** Asks a person, once the guards allow it. */
+  readonly ask: () => Promise<void>;
+  readonly changing: () => readonly Step<Run>[];
+}
+
+/** Runs steps as one list, or with guards as two: nobody can answer a question while a list is redrawn. */
+export async function runGuarded<Run extends PipelineRun>(
+  run: Run,
+  {finding, guard, ask, changing}: GuardedSteps<Run>,
+): Promise<void> {
+  if (guard === undefined) {
+    await runPipeline(run, [...finding, ...changing()]);
+    return;
+  }
+  await runPipeline(run, [...finding, guard]);
+  await ask();
+  await runPipeline(run, changing());
+}
+
 type PlannedTask<Run> = Listr<Run, ListrRendererFactory>['tasks'][number];
 
 /** A step as a task of listr2. */

@@ -221,7 +221,7 @@ describe('the Api backend', () => {
 
   test('without a connection tells what the caller says is missing, else that one is; an address is named', async () => {
     const {check} = apiBackend;
-    const context = await contextFor<ApiBackendOptions>({});
+    const context = {...(await contextFor<ApiBackendOptions>({})), projectSlug: 'shop'};
     expect(await check(context)).toEqual({configured: false, missing: ['apiConnection']});
     const missing = ['--api-origin'];
     expect(await check({...context, options: {missing}})).toEqual({configured: false, missing});

@@ -53,6 +53,24 @@ const stepsOf = (events: readonly RuntimeEvent[]) =>
   events.flatMap((event) => (event.type === 'step' ? [`${event.step} ${event.status}`] : []));
 
 describe('onEvent', () => {
+  test.each<[string, Partial<PushRuntimeBundleBackendOptions>, readonly string[]]>([
+    ['invalid options before any step', {static: true, ssrOnly: ['ssr.js']}, []],
+    [
+      'a format that the caller refuses in the step that verifies',
+      {
+        onFormat: () => {
+          throw new Error('not v1');
+        },
+      },
+      ['resolve done', 'verify failed'],
+    ],
+    ['a missing build in the step that verifies', {buildDirectory: 'missing'}, ['resolve done', 'verify failed']],
+  ])('reports %s', async (_, options, ended) => {
+    await using bench = await createBench();
+    await expect(pushRuntimeBundle({...bench.options, ...options})).rejects.toThrow();
+    expect(stepsOf(bench.events).filter((step) => /done|failed/.test(step))).toEqual(ended);
+  });
+
   test('tells every step of a push, its waits for rate limits, its progress and its result', async () => {
     await using bench = await createBench({faults: ['429x2:route=upload,retry-after=0']});
     const result = await pushRuntimeBundle({...bench.options, wait: true});

@@ -45,11 +45,11 @@ export const apiBackend = {
   bundleIds: 'number',
 
   check({options, projectSlug, targetSlug}) {
-    const {connection} = options;
-    if (!connection) return Promise.resolve({configured: false, missing: options.missing ?? ['apiConnection']});
-    const {organizationId} = connection;
+    const {connection, missing: unset = ['apiConnection']} = options;
+    const {organizationId = ''} = connection ?? {};
+    const isOrganization = organizationId.length <= 32 && isSegment(organizationId);
     const missing = [
-      ...(organizationId.length <= 32 && isSegment(organizationId) ? [] : ['an organization ID of 1 to 32 characters']),
+      ...(connection === undefined ? unset : isOrganization ? [] : ['an organization ID of 1 to 32 characters']),
       ...missingIdentifier('project slug', projectSlug, maxProject),
       ...missingIdentifier('target slug', targetSlug, maxTarget),
     ];

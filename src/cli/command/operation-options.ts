@@ -10,6 +10,7 @@ import type {CheckOptions} from '../../settings/types.js';
 import {valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {PluginConfig} from '../settings/write-hooks.js';
 import type {AllowedWrite} from './session.js';
+import {checkRecordFiles} from './check-records.js';
 import type {CommandContext} from './command-context.js';
 
 /**
@@ -186,6 +187,7 @@ export function commandHost(
   const {
     cwd,
     configDirectory,
+    dataDirectory,
     env,
     safety,
     ownFiles,
@@ -217,6 +219,7 @@ export function commandHost(
     info: (line: string) => output.info(line),
     clean: (text: string) => output.clean(text),
   };
+  const checkRecords = checkRecordFiles(dataDirectory);
   const createTemporaryDirectory = () => temporary.create();
   // While plugins are asked, nothing has been sent.
   const whileUnchanged = async (ask: () => Promise<void>) => {
@@ -227,7 +230,18 @@ export function commandHost(
   const writes = config && writeObserver(context, config, whileUnchanged);
   const about = {cwd, configDirectory, env, safety, ownFiles, userAgent, secrets, commandFlags};
   const maskSecret = (secret: string) => output.addSecrets([secret]);
-  return {...about, logger, maskSecret, now, terminal, onEvent, writes, onCleanup, createTemporaryDirectory};
+  return {
+    ...about,
+    logger,
+    maskSecret,
+    now,
+    terminal,
+    onEvent,
+    writes,
+    checkRecords,
+    onCleanup,
+    createTemporaryDirectory,
+  };
 }
 
 /** Asks plugins before changes, and remembers what they are told after the command. */

@@ -27,7 +27,7 @@ const parsePushRecord = v.safeParser(pushRecord);
  */
 export function pushRecordFiles(dataDirectory: string): PushRecords {
   const directory = join(dataDirectory, 'pushes');
-  const pathOf = (place: PushPlace) => join(directory, `${nameOf(place)}.json`);
+  const pathOf = (place: PushPlace) => join(directory, nameOfPlace(place));
   return {
     read: (place) => readRecord(pathOf(place)),
     async write(place, record) {
@@ -37,9 +37,12 @@ export function pushRecordFiles(dataDirectory: string): PushRecords {
   };
 }
 
-function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace): string {
+/** The name of the file that belongs to a place, or to a target there. */
+export function nameOfPlace(place: PushPlace & {readonly targetSlug?: string}): string {
+  const {backend, origin, organizationId, optionsSha256, projectSlug, targetSlug} = place;
   const parts = [backend, origin, organizationId, optionsSha256, projectSlug];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const text = JSON.stringify(targetSlug === undefined ? parts : [...parts, targetSlug]);
+  return `${createHash('sha256').update(text).digest('hex')}.json`;
 }
 
 async function readRecord(path: string): Promise<PushRecord | undefined> {

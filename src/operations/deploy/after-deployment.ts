@@ -6,6 +6,7 @@ import type {CommonOptions, ConnectionOptions} from '../options.js';
 import {quickLook} from '../quick-look.js';
 import type {Host} from '../host.js';
 import {listedUrl} from '../targets.js';
+import {failedChecks} from './failed-checks.js';
 import {previousDeployment} from './rollback-bundle.js';
 
 /** What users can do after a deployment. */
@@ -49,5 +50,7 @@ export async function lookAfter<Result extends Deployed>(
     asks ? quickLook(open, (again) => readHistory(again, targetSlug)) : ([] as readonly DeploymentItem[]),
   ]);
   host.writes?.learn({url});
-  return {result: {...result, url}, next: {...next, canRollBack: previousDeployment(items) !== undefined}};
+  const failed = items.length === 0 ? [] : await failedChecks(backend, {...options, projectSlug, targetSlug}, host);
+  const {previous} = previousDeployment(items, failed);
+  return {result: {...result, url}, next: {...next, canRollBack: previous !== undefined}};
 }

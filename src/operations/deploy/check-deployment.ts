@@ -21,6 +21,7 @@ import type {
 } from '../options.js';
 import {callBackSafely, type Host} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
+import {recordFailedCheck} from './failed-checks.js';
 
 /** What follows the request of a deployment. */
 export interface FollowUps extends CheckedDeployOptions, RollbackOnFailureOptions {
@@ -88,7 +89,9 @@ export async function checkDeployment(
     for (const check of checks) {
       const result = await runCheck(deployed, check, host);
       results.push(result);
-      if (!result.passed) throw unhealthy(deployed, results, result, host);
+      if (result.passed) continue;
+      await recordFailedCheck(given.backend, given.bundleId, given, host);
+      throw unhealthy(deployed, results, result, host);
     }
   } catch (error) {
     throw signalOf(given).aborted ? interruptedCheck(error, given) : error;

@@ -5,8 +5,9 @@ import {flagValue} from '../../errors/suggest.js';
 import {chooseForBundle, idFor, openBackend, type BundleSelection, type Command} from '../open-backend.js';
 import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import type {Host} from '../host.js';
+import type {FailedCheck, Host} from '../host.js';
 import {followUpCapabilities} from './check-deployment.js';
+import {failedChecks, hasFailedCheck} from './failed-checks.js';
 
 /** Options of `rollbackBundle`. */
 export interface RollbackBundleOptions extends Omit<
@@ -28,8 +29,8 @@ export interface RollbackPlan {
   readonly current?: DeploymentItem | undefined;
   /** The deployment to roll back to; undefined if the bundle was given. */
   readonly previous?: DeploymentItem | undefined;
-  /** Bundles that ran later, but were rolled back from. */
-  readonly skipped?: readonly BundleId[] | undefined;
+  /** Warnings about bundles that ran later, but are skipped. */
+  readonly warnings: readonly string[];
 }
 
 /** What `rollbackBundle` resolves to. */
@@ -82,42 +83,69 @@ export async function planRollback(
   host: Host,
 ): Promise<RollbackPlan> {
   const open = await openBackend(backend, options, host);
-  if (options.to !== undefined) return {bundleId: await resolveBundleId(open, options.to, options)};
+  if (options.to !== undefined) return {bundleId: await resolveBundleId(open, options.to, options), warnings: []};
   const items = await readHistory(open, options.targetSlug, Infinity);
-  const plan = previousDeployment(items);
-  if (plan === undefined) throw nothingToRollBackTo(options, items);
-  return plan;
+  const {current, previous, warnings} = previousDeployment(items, await failedChecks(backend, options, host));
+  if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
+  const {projectSlug, targetSlug} = options;
+  const none = `The target "${targetSlug}" has no finished deployment`;
+  const message =
+    items.find(hasEnded) === undefined
+      ? `${none} to roll back to.`
+      : current === undefined
+        ? `The server does not report which bundle the target "${targetSlug}" runs.`
+        : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
+  throw createError('ERR_REJECTED', message, {
+    suggestions: [
+      ...warnings,
+      ['Pass --to ID. Run ', {run: ['bundle:list', ...flagValue('--project', projectSlug)]}, ' to list the bundles.'],
+    ],
+  });
 }
 
-/** Warnings about the bundles that a rollback skips. */
-export function skippedWarnings({skipped = []}: Pick<RollbackPlan, 'skipped'>): readonly string[] {
-  return skipped.map(
-    (bundleId) =>
-      `Skipped bundle ${String(bundleId)}, which was rolled back from. To deploy it, pass --to ${String(bundleId)}.`,
-  );
-}
+type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};
 
 /**
- * Of a target's deployments, newest first: the running one, and the latest before it of another bundle that was not
- * rolled back from.
+ * Of a target's deployments, newest first: the running one, and the latest before it of another bundle that was neither
+ * rolled back from nor failed its check. Both are undefined if the server does not report what runs.
  */
-export function previousDeployment(items: readonly DeploymentItem[]): RollbackPlan | undefined {
-  const [current, ...earlier] = endedDeployments(items);
-  if (current?.status !== 'finished' || current.bundleId === undefined) return undefined;
-  const ran = bundlesRun(items);
-  const skipped = new Set<BundleId>();
-  for (const previous of earlier) {
-    const {bundleId, status} = previous;
-    if (status !== 'finished' || bundleId === undefined || bundleId === current.bundleId) continue;
-    if (!wasRolledBack(bundleId, ran)) return {current, previous, bundleId, skipped: [...skipped]};
-    skipped.add(bundleId);
-  }
-  return undefined;
+export function previousDeployment(
+  items: readonly DeploymentItem[],
+  failed: readonly FailedCheck[],
+): {
+  readonly current?: KnownDeployment | undefined;
+  readonly previous?: KnownDeployment | undefined;
+  readonly warnings: readonly string[];
+} {
+  const finished = items.filter(hasFinished);
+  const [current] = finished;
+  if (current === undefined || items.find(hasEnded) !== current) return {warnings: []};
+  const ran = finished.map(({bundleId}) => bundleId);
+  const skipped = new Map<BundleId, string>();
+  const previous = finished.find((item) => {
+    if (item.bundleId === current.bundleId) return false;
+    const why = wasRolledBack(item.bundleId, ran)
+      ? 'was rolled back from'
+      : hasFailedCheck(item, failed)
+        ? 'failed its check'
+        : undefined;
+    if (why !== undefined) skipped.set(item.bundleId, why);
+    return why === undefined;
+  });
+  const warnings = [...skipped].map(
+    ([id, why]) => `Skipped bundle ${String(id)}, which ${why}. To deploy it, pass --to ${String(id)}.`,
+  );
+  return {current, previous, warnings};
 }
 
-/** The bundles of the finished deployments. */
-function bundlesRun(items: readonly DeploymentItem[]): readonly BundleId[] {
-  return items.flatMap(({status, bundleId}) => (status === 'finished' && bundleId !== undefined ? [bundleId] : []));
+/** Whether a deployment is finished, and its bundle known. */
+function hasFinished(item: DeploymentItem): item is KnownDeployment {
+  return item.status === 'finished' && item.bundleId !== undefined;
+}
+
+/** Whether a deployment may be the one whose bundle runs: its status may be unknown. */
+function hasEnded({status}: DeploymentItem): boolean {
+  return status === 'finished' || status === 'unknown';
 }
 
 /**
@@ -127,31 +155,4 @@ function bundlesRun(items: readonly DeploymentItem[]): readonly BundleId[] {
 function wasRolledBack(bundleId: BundleId, ran: readonly BundleId[]): boolean {
   const successor = ran[ran.indexOf(bundleId) - 1];
   return successor !== undefined && ran.lastIndexOf(successor) > ran.lastIndexOf(bundleId);
-}
-
-/** A deployment of unknown status may be the one that runs. */
-function endedDeployments(items: readonly DeploymentItem[]): readonly DeploymentItem[] {
-  return items.filter(({status}) => status === 'finished' || status === 'unknown');
-}
-
-function nothingToRollBackTo(
-  {projectSlug, targetSlug}: RollbackBundleOptions,
-  items: readonly DeploymentItem[],
-): Error {
-  const [current] = endedDeployments(items);
-  const ran = bundlesRun(items);
-  const skipped = [...new Set(ran)].filter((id) => id !== current?.bundleId && wasRolledBack(id, ran));
-  const none = `The target "${targetSlug}" has no finished deployment`;
-  const message =
-    current === undefined
-      ? `${none} to roll back to.`
-      : current.status !== 'finished' || current.bundleId === undefined
-        ? `The server does not report which bundle the target "${targetSlug}" runs.`
-        : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
-  return createError('ERR_REJECTED', message, {
-    suggestions: [
-      ...skippedWarnings({skipped}),
-      ['Pass --to ID. Run ', {run: ['bundle:list', ...flagValue('--project', projectSlug)]}, ' to list the bundles.'],
-    ],
-  });
 }

@@ -25,7 +25,7 @@ import type {PushRuntimeBundleBackendOptions} from '../options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
-import {callBack, type Host} from '../host.js';
+import type {Host} from '../host.js';
 
 /** What a push would do. */
 export interface PushPreview {
@@ -63,29 +63,30 @@ export async function mustPackForLimits({options, selection, content, format}: P
 /** The backend of a push and the format that it gets. */
 export type PushRoute = Pick<PushPlan, 'selection' | 'format' | 'warnings'>;
 
+/** @throws RuntimeCliError reporting all invalid options at once. */
+export function verifyPushOptions(options: PushRuntimeBundleBackendOptions, host: Host): void {
+  rejectProblems([
+    ...checkBundleOptions(contentOptions(options, options.v2 ? 'v2' : 'v1', host)),
+    ...optionProblems(options, ['targetSlug', 'pollInterval', 'timeout']),
+    ...recordProblems(options),
+    ...followUpProblems(options),
+  ]);
+}
+
 /**
- * Verifies the options of a push and chooses its backend. Reports all invalid options at once, and sends nothing.
- * @param previews whether the push is not made, so that missing credentials are only a warning
- * @throws RuntimeCliError for invalid options, and for a backend that is not configured or lacks a capability.
+ * Chooses the backend of a push. Sends nothing.
+ * @param run `previews`: the push is not made, so that missing credentials are only a warning
+ * @throws RuntimeCliError for a backend that is not configured or lacks a capability.
  */
 export async function routePush(
   options: PushRuntimeBundleBackendOptions,
   host: Host,
   {previews}: {readonly previews: boolean},
 ): Promise<PushRoute> {
-  options.signal?.throwIfAborted();
-  const content = contentOptions(options, options.v2 ? 'v2' : 'v1', host);
-  rejectProblems([
-    ...checkBundleOptions(content),
-    ...optionProblems(options, ['targetSlug', 'pollInterval', 'timeout']),
-    ...recordProblems(options),
-    ...followUpProblems(options),
-  ]);
   const deploys = options.targetSlug !== undefined;
   const capabilities = deploys ? (['deploy', ...followUpCapabilities(options)] as const) : [];
   const selection = await chooseBackend(options.preference, options, capabilities, host, {previews});
   const format = await formatOf(selection.backend, options, host);
-  await callBack(() => options.onFormat?.(format));
   // `chooseBackend` has already reported it.
   const warnings = selection.fellBack === undefined ? [] : [fallbackWarning(selection.fellBack)];
   const {unconfigured} = selection;

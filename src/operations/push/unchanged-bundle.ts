@@ -1,13 +1,13 @@
 import type {BundleId, BundleItem} from '../../backends/contract.js';
-import {backendLocation} from '../../backends/configuration.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {bundleFingerprint} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {createdTime, findBundle} from '../list.js';
-import {configDirectoryOf, openBackend, registryOf} from '../open-backend.js';
+import {openBackend} from '../open-backend.js';
+import {clockSkewMs, placeOf} from '../place.js';
 import type {PushRuntimeBundleBackendOptions} from '../options.js';
-import type {PushPlace, PushRecord} from './records.js';
+import type {PushRecord} from './records.js';
 import type {Host} from '../host.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -99,15 +99,12 @@ export async function recordPush(
   }
 }
 
-/** How much a server's clock may be ahead of ours, in milliseconds. */
-const clockSkew = 60_000;
-
 /**
  * Whether a bundle cannot be the recorded one although it has its ID: a server that was set up anew, such as a local
  * runtime without a data folder, gives out the same IDs again.
  */
 function isAnother(found: BundleItem, {sha256, pushedAt}: PushRecord): boolean {
-  const isLater = createdTime(found) > Date.parse(pushedAt) + clockSkew;
+  const isLater = createdTime(found) > Date.parse(pushedAt) + clockSkewMs;
   return isLater || (found.sha256 !== undefined && found.sha256 !== sha256);
 }
 
@@ -135,11 +132,4 @@ async function confirmRecord(
   const state = found ? unusableStates[status] : 'gone';
   host.logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);
   return {warnings: []};
-}
-
-/** Where a push goes to. */
-export function placeOf(backend: RuntimeBackend, options: PushOptions, host: Host): PushPlace {
-  const surroundings = {configDirectory: configDirectoryOf(options, host), env: host.env};
-  const location = backendLocation(registryOf(options).get(backend), options, surroundings);
-  return {...location, projectSlug: options.projectSlug};
 }

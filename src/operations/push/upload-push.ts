@@ -28,10 +28,11 @@ import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
+import {placeOf} from '../place.js';
 import {guardFallback} from './guard-push.js';
 import {verifyLimits} from './limits.js';
 import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
-import {compareWithLastPush, placeOf, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
+import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** An upload that succeeded or was not needed. From here on, nothing falls back. */
 export interface UploadedPush {

@@ -186,7 +186,12 @@ describe('a complete Api connection, and a slug that Api cannot take', () => {
   test('is an error about the slug where legacy cannot serve either, or Api was asked for', async () => {
     const alone = await mycli(['bundle:push', '--json'], {...slug, MYCLI_API_KEY: undefined});
     const asked = await mycli(['bundle:push', '--json', '--runtime-backend', 'api'], slug);
-    for (const {code, stdout} of [alone, asked]) {
+    // A dry run needs no credentials, but they would not help.
+    const names = ['API_ORIGIN', 'ORGANIZATION', 'TOKEN_URL', 'CLIENT_ID', 'CLIENT_SECRET'];
+    const unset = Object.fromEntries(names.map((name) => [`MYCLI_${name}`, undefined]));
+    const args = ['bundle:push', '--json', '--dry-run', '--runtime-backend', 'api', '--project', 's'.repeat(21)];
+    const dryRun = await mycli(args, unset);
+    for (const {code, stdout} of [alone, asked, dryRun]) {
       expect(code).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({
         error: {

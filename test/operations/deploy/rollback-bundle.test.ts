@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
+import type {FailedCheck} from '../../../src/operations/host.js';
 import type {RollbackBundleOptions} from '../../../src/operations/deploy/rollback-bundle.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {startService, type Service} from '../pushed-bundles.js';
@@ -7,6 +8,7 @@ import {createProject} from '../test-host.js';
 import {deleteBundles} from '../../../src/pipelines/delete.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {downloadBundle, inspectBundle, listDeployments} from '../../../src/pipelines/read.js';
+import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 
 const wait = {wait: true, pollInterval: 0.01, targetSlug: 'staging'};
@@ -86,6 +88,25 @@ test('a rollback skips a bundle that was rolled back from, and says so', async (
   expect(await rollback(service)).toMatchObject({bundleId: 1, rolledBackFrom: 2});
   await deploy(service, 3);
   expect(await rollback(service)).toMatchObject({bundleId: 1, rolledBackFrom: 3});
+});
+
+test('a rollback skips a bundle that failed its check and was not rolled back, and says so', async () => {
+  const service = await startService();
+  const records: FailedCheck[] = [];
+  const checkRecords = {
+    read: () => Promise.resolve(records),
+    add: (_: unknown, failed: FailedCheck) => Promise.resolve(void records.push(failed)),
+  };
+  const host = {...service.project.host, checkRecords};
+  await service.push({targetSlug: 'staging'});
+  const check = {url: `${service.runtime.origin}/missing`, retries: 0};
+  const unhealthy = {...service.connection, preference: 'legacy', ...wait, v2: true, check};
+  await expect(pushRuntimeBundle(unhealthy, host)).rejects.toMatchObject({code: 'ERR_UNHEALTHY'});
+  await service.push({targetSlug: 'staging'});
+  expect(await rollbackBundle({...service.connection, preference: 'legacy', ...wait}, host)).toMatchObject({
+    bundleId: 1,
+    warnings: ['Skipped bundle 2, which failed its check. To deploy it, pass --to 2.'],
+  });
 });
 
 test("a rollback goes where the button of the local runtime's page would", async () => {
