@@ -67,8 +67,9 @@ const layers = {
   },
   testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {
-    path: 'src/index[.]ts',
+    path: 'src/(index|library)[.]ts',
     may: [
+      'index',
       'pipelines',
       'settings',
       'operations',

@@ -126,10 +126,3 @@ export type OutcomeEvent = SuccessEvent | FailureEvent;
 
 /** What happens in a run. Distinguish by `type`, and ignore types and keys that you don't know. */
 export type RuntimeEvent = StepEvent | ProgressEvent | WaitEvent | WarningEvent | OutcomeEvent;
-
-/** An event without the keys that every event has. */
-export type EventBody = RuntimeEvent extends infer Event
-  ? Event extends EventBase
-    ? Omit<Event, keyof EventBase>
-    : never
-  : never;

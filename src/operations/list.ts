@@ -10,7 +10,8 @@ import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
 import {idFor, invoke, type OpenBackend} from './open-backend.js';
-import {defaultListLimit, type ConnectionOptions} from './options.js';
+import type {ConnectionOptions} from './options.js';
+import {defaultListLimit} from '../settings/schemas.js';
 import {quickLook} from './quick-look.js';
 
 /** One page of a project's bundles. */

@@ -1,9 +1,9 @@
 import {exitCodes, isRuntimeCliError} from '../errors/index.js';
 import {messageOf} from '../errors/system-failure.js';
-import type {EventBody, EventError, FailureEvent, RuntimeEvent} from '../operations/events.js';
+import type {EventError, FailureEvent, RuntimeEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
 import type {CommonOptions} from '../operations/options.js';
-import type {PipelineHost} from './host.js';
+import type {EventBody, PipelineHost} from './host.js';
 
 /** The last time that has an ISO 8601 form with a year of four digits, in milliseconds. */
 const latestTime = Date.UTC(9999, 11, 31);

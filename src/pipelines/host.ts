@@ -1,5 +1,12 @@
-import type {EventBody} from '../operations/events.js';
+import type {RuntimeEvent} from '../operations/events.js';
 import type {Host} from '../operations/host.js';
+
+/** An event without the keys that every event has. */
+export type EventBody = RuntimeEvent extends infer Event
+  ? Event extends RuntimeEvent
+    ? Omit<Event, 'version' | 'sequence' | 'time'>
+    : never
+  : never;
 
 /** Where to show steps. */
 export interface StepTerminal {

@@ -6,7 +6,12 @@ import {askForTarget, describeGuards} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBack} from '../operations/host.js';
 import {openBackend} from '../operations/open-backend.js';
-import type {PushResult, PushRuntimeBundleBackendOptions, PushV2Options, PushV2Result} from '../operations/options.js';
+import type {
+  PushResult,
+  PushRuntimeBundleBackendOptions,
+  PushV2Options,
+  PushV2Result,
+} from '../operations/push/options.js';
 import {deployPush, pushResult, tryToPack, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
 import {checkPush, isGuarded, watchPush} from '../operations/push/guard-push.js';
 import {

@@ -171,6 +171,9 @@ export const waitSeconds = number('a number of seconds, 0 or more', (value) => v
 /** The defaults of waiting, in seconds. */
 export const defaultWait = {pollInterval: 5, timeout: 600} as const;
 
+/** The default number of entries in a list. */
+export const defaultListLimit = 25;
+
 /** The defaults of a check of a deployment. The times are in seconds. */
 export const checkDefaults = {retries: 5, interval: 2, timeout: 10} as const;
 

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../src/http/index.js';
-import type {PushRuntimeBundleBackendOptions} from '../../src/operations/options.js';
+import type {PushRuntimeBundleBackendOptions} from '../../src/operations/push/options.js';
 import {createProject} from '../operations/test-host.js';
 import {startRecordingServer, type RecordingServer} from '../recording-server.js';
 import {pushRuntimeBundle} from '../../src/pipelines/push.js';

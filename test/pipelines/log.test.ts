@@ -1,6 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {EventBody} from '../../src/operations/events.js';
-import type {PipelineHost, StepTerminal} from '../../src/pipelines/host.js';
+import type {EventBody, PipelineHost, StepTerminal} from '../../src/pipelines/host.js';
 import {made, runPipeline, type PipelineRun} from '../../src/pipelines/run.js';
 
 /** A host whose steps are lines of a log. */

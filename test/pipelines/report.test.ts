@@ -1,7 +1,6 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {describeRetry} from '../../src/http/rate-limit/policy.js';
-import type {EventBody} from '../../src/operations/events.js';
-import type {PipelineHost} from '../../src/pipelines/host.js';
+import type {EventBody, PipelineHost} from '../../src/pipelines/host.js';
 import {describeDuration, ProgressText} from '../../src/pipelines/progress-text.js';
 import {StepReport} from '../../src/pipelines/report.js';
 

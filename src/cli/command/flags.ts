@@ -1,5 +1,5 @@
 import {flagValue} from '../../errors/suggest.js';
-import {defaultListLimit} from '../../operations/options.js';
+import {defaultListLimit} from '../../settings/schemas.js';
 import {
   definitions,
   secretKeys,

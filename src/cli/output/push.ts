@@ -1,7 +1,7 @@
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
-import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/options.js';
+import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';

@@ -7,7 +7,7 @@ import {requestDeploy} from '../deploy/request-deploy.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import type {Host} from '../host.js';
 import {openBackend, registryOf} from '../open-backend.js';
-import type {ArchiveSummary, PushResult} from '../options.js';
+import type {ArchiveSummary, PushResult} from './options.js';
 import type {PushPlan} from './plan-push.js';
 import {buildPush, type PushContent, type UploadedPush} from './upload-push.js';
 

@@ -6,7 +6,7 @@ import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import {activeGuards, checkGuards, watchNotOlder, type GuardedSource} from '../guard/guards.js';
 import {runningBundles} from '../guard/running-commit.js';
 import {openBackend, type OpenBackend} from '../open-backend.js';
-import type {PushRuntimeBundleBackendOptions} from '../options.js';
+import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {Host} from '../host.js';
 
 /** Whether there are guards to check before a push. */

@@ -21,7 +21,7 @@ import {checksOf, followUpCapabilities, requireTargetUrl, type FollowUps} from '
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import {needsCommit} from '../guard/guards.js';
 import {chooseBackend, openBackend, registryOf} from '../open-backend.js';
-import type {PushRuntimeBundleBackendOptions} from '../options.js';
+import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';

@@ -6,7 +6,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {createdTime, findBundle} from '../list.js';
 import {openBackend} from '../open-backend.js';
 import {clockSkewMs, placeOf} from '../place.js';
-import type {PushRuntimeBundleBackendOptions} from '../options.js';
+import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {PushRecord} from './records.js';
 import type {Host} from '../host.js';
 import {asSentence} from '../../errors/sentence.js';

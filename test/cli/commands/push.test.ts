@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import type {PushResult} from '../../../src/operations/options.js';
+import type {PushResult} from '../../../src/operations/push/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
 import {closedOrigin} from '../../recording-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';

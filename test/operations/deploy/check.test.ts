@@ -2,7 +2,7 @@ import {expect, test, describe} from 'vitest';
 import type {PlannedWrite} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
-import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
+import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {planPrune} from '../../../src/operations/prune-bundles.js';
 import type {Host, WriteFacts} from '../../../src/operations/host.js';
 import {startRecordingServer} from '../../recording-server.js';

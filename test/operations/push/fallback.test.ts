@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {describe, expect, test, vi} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
-import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
+import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {startRecordingServer, type Handler, type RecordingServer} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, UploadState} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
-import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/options.js';
+import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import type {UploadPlace, UploadStates} from '../../../src/operations/push/records.js';
 import {createProject} from '../test-host.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';

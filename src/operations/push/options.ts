@@ -1,0 +1,129 @@
+import type {BundleMatches} from '../../backends/built-in.js';
+import type {BundleId, DeploymentRef, DeploymentStatus} from '../../backends/contract.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
+import type {BundleContentOptions} from '../../bundle/index.js';
+import type {BundleFormat, BundleProvenance} from '../../bundle/types.js';
+import type {
+  CheckedDeployOptions,
+  CheckOutcome,
+  CommonOptions,
+  ConnectionOptions,
+  GuardOptions,
+  RollbackOnFailureOptions,
+  SlotOptions,
+  WaitOptions,
+} from '../options.js';
+import type {PushRecords, UploadStates} from './records.js';
+
+/** Options of `pushRuntimeBundle`. */
+export interface PushRuntimeBundleBackendOptions
+  extends
+    CommonOptions,
+    ConnectionOptions,
+    BundleContentOptions,
+    WaitOptions,
+    SlotOptions,
+    CheckedDeployOptions,
+    RollbackOnFailureOptions,
+    GuardOptions {
+  /** The resolved backend preference (`--runtime-backend`). */
+  readonly preference: RuntimeBackendPreference;
+  /** Project slug; equals the Api storefront ID. */
+  readonly projectSlug: string;
+  /** Target slug; equals the Api environment ID. When omitted, the bundle is uploaded but not deployed. */
+  readonly targetSlug?: string | undefined;
+  /**
+   * Use the v2 format with the legacy backend, which takes v1 by default. Api is always v2.
+   * @default the format of `archive`, else false
+   */
+  readonly v2?: boolean | undefined;
+  /** A prebuilt archive to push instead of building one. */
+  readonly archive?: string | undefined;
+  /**
+   * Skips the upload if the bundle is unchanged since the last push to the same project and backend, and the server
+   * still has it. With a target, that bundle is deployed. Requires `pushRecords`. @default false
+   */
+  readonly ifChanged?: boolean | undefined;
+  /** Stores the last push for `ifChanged`; every successful upload is recorded. @default nothing is stored */
+  readonly pushRecords?: PushRecords | undefined;
+  /** Keeps what plugins' backends need to resume an interrupted upload. @default nothing is kept */
+  readonly uploadStates?: UploadStates | undefined;
+  /** Waits for the deployment to finish. @default false */
+  readonly wait?: boolean | undefined;
+  /** Called when `auto` falls back from Api to legacy. */
+  readonly onFallback?: ((reason: string) => void) | undefined;
+  /** Called with the backend about to serve the call, and again after a fallback. */
+  readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
+  /** Called with the selected backend's format before anything is built. If it throws, the push fails. */
+  readonly onFormat?: ((format: BundleFormat) => void) | undefined;
+}
+
+/** Options of `pushBundleV2`: a v2 bundle, uploaded to the legacy origin. */
+export interface PushV2Options extends CommonOptions, BundleContentOptions {
+  /** Project slug to upload to. */
+  readonly projectSlug: string;
+  /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
+  readonly origin?: string | undefined;
+}
+
+/** Format, digests and size of an archive. */
+export interface ArchiveSummary {
+  readonly format: BundleFormat;
+  /** Digest of the archive, hex. */
+  readonly sha256: string;
+  /** Digest of the uncompressed tar, hex. */
+  readonly contentSha256: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Number of files. */
+  readonly files: number;
+}
+
+/** What `pushRuntimeBundle` resolves to. */
+export interface PushResult {
+  /** The backend that served the call. */
+  readonly backend: RuntimeBackend;
+  readonly bundleId: BundleId;
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+  readonly message: string;
+  /** Whether the upload was skipped (`ifChanged`): `bundleId` is the bundle of the last push. */
+  readonly unchanged: boolean;
+  /** Time that bundle was uploaded, ISO 8601; only if `unchanged`. */
+  readonly pushedAt?: string | undefined;
+  /** Whether a deployment was accepted. It may still fail: `status` tells. */
+  readonly deployed: boolean;
+  readonly deploymentId?: string | number | undefined;
+  /**
+   * http(s) URL of the target, or of a preview of the bundle without a target, if the backend reports it with the push.
+   * It shows the bundle once `status` is `finished`. Otherwise, `getProjectStatus` may know the target's.
+   */
+  readonly url?: string | undefined;
+  /** The deployment, for `waitForDeployment`. */
+  readonly deployment?: DeploymentRef | undefined;
+  /**
+   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet
+   * a success.
+   */
+  readonly status?: DeploymentStatus | undefined;
+  /** How its checks ended, if there were any. */
+  readonly check?: CheckOutcome | undefined;
+  readonly warnings: readonly string[];
+  /** Matches reported by the server, `{}` if none. */
+  readonly matches: BundleMatches;
+  /** The archive that was built or passed in, whether or not it was sent. */
+  readonly archive: ArchiveSummary;
+  /** Where the bundle comes from; undefined outside git and CI. */
+  readonly provenance?: BundleProvenance | undefined;
+  /** The backend's own responses, unmodified; `bundle` is undefined if nothing was uploaded. */
+  readonly raw: {readonly bundle: unknown; readonly deployment?: unknown};
+}
+
+/** What `pushBundleV2` resolves to. */
+export type PushV2Result = Pick<
+  PushResult,
+  'bundleId' | 'projectSlug' | 'message' | 'warnings' | 'matches' | 'archive'
+> & {
+  /** The server's own answer, untouched. */
+  readonly raw: unknown;
+};
