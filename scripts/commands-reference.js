@@ -9,11 +9,7 @@ const {commands} = JSON.parse(readFileSync(new URL('../oclif.manifest.json', imp
 const cell = (text = '') => text.replaceAll('|', '\\|');
 const code = (text) => `\`${cell(text)}\``;
 
-function usages({id, aliases, args}) {
-  return [id, ...aliases].map((name) => usage(name, args)).join('\n');
-}
-
-function usage(id, args) {
+function usage({id, args}) {
   const names = Object.values(args).map(({name, required, multiple}) => {
     const shown = `${name.toUpperCase()}${multiple ? '...' : ''}`;
     return required ? shown : `[${shown}]`;
@@ -30,36 +26,38 @@ function flagRow({name, char, type, options, helpValue, multiple, allowNo, summa
   return `| ${code(`${flag}${value}`)} | ${cell(summary)}${defaults} |`;
 }
 
-function flagTable(flags) {
-  return flags.length === 0 ? '' : `| flag | |\n| --- | --- |\n${flags.map(flagRow).join('\n')}\n\n`;
+function table(args, flags) {
+  const rows = [
+    ...args.map(({name, description}) => `| ${code(name.toUpperCase())} | ${cell(description)} |`),
+    ...flags.map(flagRow),
+  ];
+  return rows.length === 0 ? '' : `| | |\n| --- | --- |\n${rows.join('\n')}`;
 }
 
-/** The settings with a heading of the page about configuration. */
-function settingsLine([heading, flags]) {
-  const title = `${heading[0]}${heading.slice(1).toLowerCase()}`;
-  return `- [${title}](configuration.md#${heading.toLowerCase()}): ${flags.map((flag) => code(flagName(flag))).join(', ')}`;
+function settingsLine(flags) {
+  return flags.length === 0
+    ? ''
+    : `[Settings](configuration.md): ${flags.map((flag) => code(flagName(flag))).join(', ')}`;
 }
 
 function section(command) {
-  const {id, summary, description, args, flags, examples} = command;
+  const {id, summary, description, aliases, args, flags, examples} = command;
   const shown = Object.values(flags).filter(({hidden}) => hidden !== true);
-  const groups = new Set(shown.flatMap(({helpGroup = 'GLOBAL'}) => (helpGroup === 'GLOBAL' ? [] : [helpGroup])));
-  const settings = [...groups].map((group) => [group, shown.filter(({helpGroup}) => helpGroup === group)]);
-  const listed = Object.values(args).map(({name, description: text}) => `- \`${name.toUpperCase()}\`: ${text}\n\n`);
-  return `## ${id}
-
-${summary} ${description}
-
-\`\`\`sh
-${usages(command)}
-\`\`\`
-
-${listed.join('')}${flagTable(shown.filter(({helpGroup}) => helpGroup === undefined))}${settings.map(settingsLine).join('\n')}
-
-\`\`\`sh
-${examples.map((example) => example.replaceAll('<%= config.bin %>', 'mycli').replaceAll('<%= command.id %>', id)).join('\n')}
-\`\`\`
-`;
+  const lines = examples.map((line) =>
+    line.replaceAll('<%= config.bin %>', 'mycli').replaceAll('<%= command.id %>', id),
+  );
+  const short = aliases.map((alias) => ` Short: ${code(`mycli ${alias}`)}.`).join('');
+  const parts = [
+    `## ${id}`,
+    `${summary} ${description}${short}`,
+    `\`\`\`sh\n${[usage(command), '', ...lines].join('\n')}\n\`\`\``,
+    table(
+      Object.values(args),
+      shown.filter(({helpGroup}) => helpGroup === undefined),
+    ),
+    settingsLine(shown.filter(({helpGroup = 'GLOBAL'}) => helpGroup !== 'GLOBAL')),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 const all = Object.values(commands).filter(({id}) => !isOclifCommand(id));
@@ -68,9 +66,9 @@ const global = Object.values(all[0].flags).filter(({helpGroup}) => helpGroup ===
 fillPage('commands.md', {
   list: all.map(({id, summary}) => `- [\`${id}\`](#${id.replace(':', '')}): ${summary}`).join('\n'),
   'global-flags': `
-${flagTable(global).trimEnd()}
+${table([], global)}
 | \`-h\` | Show the main flags of the command and two examples. |
 | \`--help\` | Show the complete help of the command. |
 | \`-v, --version\` | Show the version of mycli. |`,
-  commands: all.map(section).join('\n'),
+  commands: all.map(section).join('\n\n'),
 });
