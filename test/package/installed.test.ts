@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {cp, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
@@ -102,12 +102,9 @@ describe('the installed package', () => {
     installed = path.join(host, 'node_modules/mycli');
   });
 
-  test('has a binary that tells its version', async () => {
+  test('has a binary that tells its version and explains a command', async () => {
     const {version} = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {version: string};
     expect((await mycli('--version')).stdout).toContain(`mycli/${version} `);
-  });
-
-  test('has a binary that explains a command', async () => {
     expect((await mycli('bundle:build', '--help')).stdout).toContain('--build-directory');
   });
 
@@ -123,20 +120,15 @@ describe('the installed package', () => {
     expect(scripted.map(([place]) => place)).toEqual([]);
   });
 
-  test.each([
-    ['mycli', 'pushRuntimeBundle'],
-    ['mycli/rate-limit', 'createRateLimitMiddleware'],
-    ['mycli/testing', 'startLocalRuntime'],
-  ])('has an entry %s that exports %s', async (entry, name) => {
-    const script = `import {${name}} from '${entry}'; console.log(typeof ${name});`;
+  test('has entries that can be imported', async () => {
+    const script = `
+      import {pushRuntimeBundle} from 'mycli';
+      import {createRateLimitMiddleware} from 'mycli/rate-limit';
+      import {startLocalRuntime} from 'mycli/testing';
+      import manifest from 'mycli/package.json' with {type: 'json'};
+      console.log(typeof pushRuntimeBundle, typeof createRateLimitMiddleware, typeof startLocalRuntime, manifest.name);`;
     const {stdout} = await run(process.execPath, ['--input-type=module', '--eval', script], {cwd: host});
-    expect(stdout).toBe('function\n');
-  });
-
-  test('has its package.json as an entry', async () => {
-    const script = `import manifest from 'mycli/package.json' with {type: 'json'}; console.log(manifest.name);`;
-    const {stdout} = await run(process.execPath, ['--input-type=module', '--eval', script], {cwd: host});
-    expect(stdout).toBe('mycli\n');
+    expect(stdout).toBe('function function function mycli\n');
   });
 
   test('has types that a strict program compiles against', async () => {
@@ -238,30 +230,6 @@ describe('a plugin that is linked', () => {
 
   test('takes a push and deploys it', () => expectPush(mycli, store));
 
-  test('deploys the newest bundle again, and another one after it', async () => {
-    expect(await mycli(['bundle:push', '--project', 'shop', ...connection(store)])).toMatchObject({code: 0});
-    const target = ['--project', 'shop', '--target', 'production', ...connection(store)];
-    expect(await mycli(['bundle:deploy', 'latest', ...target])).toMatchObject({code: 0});
-    expect(await readlink(path.join(store, 'shop/targets/production/current'))).toBe('../../2');
-    expect(await mycli(['bundle:deploy', '1', ...target])).toMatchObject({code: 0});
-    expect(await readlink(path.join(store, 'shop/targets/production/current'))).toBe('../../1');
-  });
-
-  test('gives pushes that run side by side bundles of their own', async () => {
-    const push = () => mycli(['bundle:push', '--project', 'busy', ...connection(store), '--json']);
-    const ids = (await Promise.all([push(), push(), push()])).map(({stdout}) => JSON.parse(stdout).bundleId);
-    expect(ids.sort()).toEqual([1, 2, 3]);
-    expect((await readdir(path.join(store, 'busy'))).sort()).toEqual(['1', '2', '3', 'incoming']);
-    expect(await readdir(path.join(store, 'busy/incoming'))).toEqual([]);
-  });
-
-  test('names its option when it has a wrong value', async () => {
-    const {code, stdout} = await mycli(['bundle:push', '--project', 'shop', ...connection(''), '--json']);
-    const {error} = JSON.parse(stdout);
-    expect({code, error}).toMatchObject({code: 3, error: {code: 'ERR_OPTION_INVALID'}});
-    expect(error.message).toContain('directory: must be the path of a folder');
-  });
-
   test('is gone after plugins:uninstall, and back after plugins:install of its tarball', async () => {
     expect(await mycli(['plugins:uninstall', 'mycli-plugin-directory'])).toMatchObject({code: 0});
     expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy']);
@@ -269,15 +237,12 @@ describe('a plugin that is linked', () => {
     expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy', 'directory']);
   });
 
-  test('is updated, listed and inspected, with the npm that Node brings', async () => {
+  test('is updated, listed, inspected and reset, with the npm that Node brings', async () => {
     expect(await mycli(['plugins:update'])).toMatchObject({code: 0});
     expect((await mycli(['plugins'])).stdout).toContain('mycli-plugin-directory 0.1.0');
     expect((await mycli(['plugins:inspect', 'mycli-plugin-directory'])).stdout).toContain('version 0.1.0');
     const {stdout} = await mycli(['plugins', '--json']);
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({name: 'mycli-plugin-directory', type: 'user'}));
-  });
-
-  test('is gone after plugins:reset', async () => {
     expect(await mycli(['plugins:reset'])).toMatchObject({code: 0});
     expect((await backends(mycli)).map(({name}) => name)).toEqual(['api', 'legacy']);
   });
