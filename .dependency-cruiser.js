@@ -120,6 +120,7 @@ const owners = {
   hono: {owner: 'src/local-runtime/'},
   '@hono/node-server': {owner: 'src/local-runtime/'},
   send: {owner: 'src/local-runtime/'},
+  '@valibot/to-json-schema': {owner: 'src/local-runtime/'},
   'd3-hierarchy': {owner: 'src/local-runtime/'},
 };
 

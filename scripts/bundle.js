@@ -19,7 +19,7 @@ const parts = [
   'errors/index',
   'http/index',
   'frameworks/frameworks',
-  'local-runtime/openapi/document',
+  'local-runtime/wire/openapi',
 ];
 const commands = readdirSync('src/commands', {recursive: true})
   .filter((file) => file.endsWith('.ts'))

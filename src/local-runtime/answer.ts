@@ -12,18 +12,10 @@ export function json(status: number, value: unknown, headers: Headers = {}): Res
   return answer(status, JSON.stringify(value), {'content-type': 'application/json', ...headers});
 }
 
-/** An answer with a line of text. */
-export function text(status: number, line: string, headers: Headers = {}): Response {
-  return answer(status, `${line}\n`, {'content-type': 'text/plain; charset=utf-8', ...headers});
-}
-
 /** An answer with a body that is complete. */
 export function answer(status: number, body: string, headers: Headers = {}): Response {
-  const sent = bodiless.has(status) ? null : body;
-  return new Response(sent, {
-    status,
-    headers: sent === null ? headers : {...headers, 'content-length': String(Buffer.byteLength(sent))},
-  });
+  if (bodiless.has(status)) return new Response(null, {status, headers});
+  return new Response(body, {status, headers: {...headers, 'content-length': String(Buffer.byteLength(body))}});
 }
 
 /** What a handler returns that has written the response itself. */
@@ -40,17 +32,6 @@ export class HttpFailure extends Error {
     this.status = status;
     this.headers = headers;
   }
-}
-
-/** A JSON object with members of `schema`. valibot's own schema accepts arrays. */
-export function objectOf<Schema extends v.GenericSchema>(schema: Schema) {
-  return v.pipe(
-    v.custom<object>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-      'must be an object',
-    ),
-    v.record(v.string(), schema),
-  );
 }
 
 /**

@@ -4,7 +4,7 @@ import type {ArchiveLimits, LocalRuntimeCredentials} from './options.js';
 import type {FaultBook, RouteName} from './faults.js';
 import type {RequestLog} from './request-log.js';
 import type {RequestBody} from './request-body.js';
-import type {AppServers} from './ssr/app-servers.js';
+import type {AppServers} from './sites/app-servers.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
 import type {ReadingTurns} from './upload/read-archive.js';

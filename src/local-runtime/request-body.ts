@@ -7,8 +7,7 @@ import {excerptOf, type BodyPart} from './request-log.js';
 const smallBodyBytes = 64 * 1024;
 
 /** How many parts of an upload are noted, and how much of their names. */
-const maxParts = 20;
-const maxPartName = 100;
+const [maxParts, maxPartName] = [20, 100];
 
 /** The body of a request, which can be read once. Stopping early leaves the connection usable for a response. */
 export class RequestBody {
@@ -42,7 +41,7 @@ export class RequestBody {
    * stop arriving.
    */
   async *read(limit: number): AsyncGenerator<Buffer, void, undefined> {
-    const failure = new HttpFailure(413, `The body is larger than the limit of ${String(limit)} bytes.`);
+    const failure = new HttpFailure(413, `The body is larger than the limit of ${limit} bytes.`);
     if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;
     const chunks: AsyncIterator<Buffer, undefined> = this.#request.iterator({destroyOnReturn: false});
     let isStalled = false;
@@ -69,8 +68,9 @@ export class RequestBody {
     for await (const _ of this.read(Infinity)) if (this.bytes >= count) return;
   }
 
-  /** @throws HttpFailure 413 when it is too large for a request that is not an upload. */
-  async text(): Promise<string> {
+  /** @throws HttpFailure 415 for another content type, 413 when it is too large for a request that is not an upload. */
+  async #text(type: string): Promise<string> {
+    this.refuseOtherTypes(type);
     const chunks: Buffer[] = [];
     for await (const chunk of this.read(smallBodyBytes)) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString('utf8');
@@ -78,10 +78,14 @@ export class RequestBody {
     return text;
   }
 
+  /** @throws HttpFailure 415 for another content type, 413 when it is too large. */
+  async form(): Promise<URLSearchParams> {
+    return new URLSearchParams(await this.#text('application/x-www-form-urlencoded'));
+  }
+
   /** @throws HttpFailure 415 for another content type, 413 when it is too large, 400 when it is not JSON. */
   async json(): Promise<unknown> {
-    this.refuseOtherTypes('application/json');
-    const text = await this.text();
+    const text = await this.#text('application/json');
     try {
       return parseJson(text);
     } catch {

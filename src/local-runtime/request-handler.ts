@@ -5,21 +5,25 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {Hono} from 'hono';
 import {asSentence} from '../errors/sentence.js';
 import {systemCode} from '../errors/system-failure.js';
+import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
 import type {Call, Protocol, Route, RuntimeContext} from './context.js';
 import {faultText, type AnswerFault, type RouteName} from './faults.js';
 import type {RequestRecord} from './options.js';
 import {isPage, pagesProtocol} from './pages/routes.js';
-import {checkHost, checkOrigin} from './protocols/admission.js';
-import {apiProtocol} from './protocols/api-protocol.js';
-import {archiveProtocol} from './protocols/archive-protocol.js';
-import {frontProtocol, isAppPath, redirectToApp} from './protocols/front-protocol.js';
-import {legacyProtocol} from './protocols/legacy-protocol.js';
-import {openApiProtocol} from './protocols/openapi-protocol.js';
-import {isAppIcon, isHome, serveSite, siteProtocol} from './protocols/site-protocol.js';
-import {tokenProtocol} from './protocols/token-protocol.js';
 import {RequestBody} from './request-body.js';
 import {excerptOf, maskedSearch, requestHeaders, responseHeaders} from './request-log.js';
+import {
+  frontProtocol,
+  isAppIcon,
+  isAppPath,
+  isHome,
+  redirectToApp,
+  serveSite,
+  siteProtocol,
+} from './sites/serve-site.js';
+import {wireProtocols} from './wire/openapi.js';
+import {checkPath} from './wire/parameters.js';
 
 /** What a server of a runtime serves: the API, or the deployed apps. */
 export type ServerRole = 'api' | 'apps';
@@ -41,14 +45,7 @@ export interface Exchange {
 }
 
 /** The protocols of the API, those with the longer prefixes first. */
-const protocols: readonly Protocol[] = [
-  tokenProtocol,
-  archiveProtocol,
-  legacyProtocol,
-  apiProtocol,
-  openApiProtocol,
-  pagesProtocol,
-];
+const protocols: readonly Protocol[] = [...wireProtocols, pagesProtocol];
 
 /** Begins to handle a request: gives it an ID, and records it when it has ended. */
 export function openExchange(
@@ -108,7 +105,10 @@ export function createHandler(role: ServerRole): (request: Request, exchange: Ex
 const methods = ['GET', 'POST', 'DELETE'] as const;
 
 function routerPath({path}: Route): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/(?<=.)\/$/, '');
+  return path
+    .replace('{bundleId}', ':bundleId{\\d+}')
+    .replaceAll(/\{(\w+)\}/g, ':$1')
+    .replace(/(?<=.)\/$/, '');
 }
 
 function protocolOf({call: {path}, isForPeople}: Exchange): Protocol {
@@ -164,6 +164,7 @@ async function tryAnswer(
       else return await fail(call, fault, protocol);
     }
     decodePath(call.path);
+    if (protocol !== pagesProtocol) checkPath(call.params);
     return await handle({...call, user: protocol.admit(call)});
   } catch (error) {
     if (!body.isBroken && !response.closed && !response.headersSent) return protocol.failure(asFailure(error));

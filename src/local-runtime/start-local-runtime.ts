@@ -11,15 +11,14 @@ import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type 
 import {createBoundedServer, serve} from './connections.js';
 import type {RuntimeContext} from './context.js';
 import {RequestLog} from './request-log.js';
-import {openCredentials} from './store/credentials.js';
-import {openDataFolder, readOwnJson, verifyOwnFile, writeJsonFile, type DataFolder} from './store/data-folder.js';
+import {openCredentials, openDataFolder, readJson, writeJson, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
 import type {ServerRole} from './request-handler.js';
-import {AppServers} from './ssr/app-servers.js';
+import {AppServers} from './sites/app-servers.js';
 import {Store} from './store/store.js';
-import {tokenPath} from './protocols/token-protocol.js';
-import {siteUrl} from './protocols/site-address.js';
+import {tokenPath} from './wire/token.js';
+import {siteUrl} from './sites/site-address.js';
 import {ReadingTurns} from './upload/read-archive.js';
 
 const maxRecords = 1000;
@@ -149,8 +148,7 @@ async function listenAgain(
   const origins = {api: await listenAs('api', port), apps: await listenAs('apps', appsPort)};
   const ports = {api: portOf(origins.api), apps: portOf(origins.apps)};
   if (ports.api !== last?.api || ports.apps !== last.apps) {
-    await verifyOwnFile(file);
-    await writeJsonFile(file, ports, path.join(folder, 'temporary'));
+    await writeJson(file, ports, folder);
   }
   return origins;
 }
@@ -168,7 +166,7 @@ const portsSchema = v.object({api: portSchema, apps: portSchema});
 
 async function readPorts(file: string): Promise<PerServer<number> | undefined> {
   try {
-    return v.parse(portsSchema, await readOwnJson(file));
+    return await readJson(file, portsSchema);
   } catch {
     // There is none yet, or it is invalid.
     return undefined;

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {crashLines} from '../../src/local-runtime/ssr/crash-lines.js';
+import {crashLines} from '../../src/local-runtime/sites/crash-lines.js';
 
 test('the lines of a crash begin with its error, and leave out most of a minified program', () => {
   const error = ['TypeError: a is not a function', '    at /app/ssr.js:1:30', '', 'Node.js v20.20.2'];

@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {cacheControl} from '../../src/local-runtime/protocols/site-protocol.js';
+import {cacheControl} from '../../src/local-runtime/sites/serve-site.js';
 import {build, gnuTar, hostileArchive, v2Archive} from './archives.js';
 import {send, sendRaw, v1Body} from './client.js';
 import {startRuntime} from './with-runtime.js';

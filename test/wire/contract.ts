@@ -1,5 +1,5 @@
 import {Ajv2020, type ValidateFunction} from 'ajv/dist/2020.js';
-import {openApiDocument} from '../../src/local-runtime/openapi/document.js';
+import {openApiDocument} from '../../src/local-runtime/wire/openapi.js';
 
 /** A part of the document, as far as the tests read it. */
 interface Referable {
@@ -76,6 +76,11 @@ function resolve<Value extends Referable>(value: Value): Value {
   return path.reduce<unknown>((part, key) => Reflect.get(Object(part), key), document) as Value;
 }
 
+/** An example of what fits a schema. */
+function exampleOf(schema: Schema | undefined): unknown {
+  return schema && (resolve(schema)['examples'] as readonly unknown[])[0];
+}
+
 /** Every operation of the document. */
 export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
   methods.flatMap((method) => {
@@ -89,7 +94,7 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
       parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve),
       bodyType,
       bodySchema: body?.schema,
-      bodyExample: body?.example,
+      bodyExample: exampleOf(body?.schema),
       schemes: operation.security.flatMap(Object.keys).map(schemeOf),
       answers: Object.fromEntries(
         Object.entries(operation.responses).map(([status, answer]) => [status, resolve(answer)]),

@@ -1,12 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {Validator} from '@seriousme/openapi-schema-validator';
 import {describe, expect, test} from 'vitest';
-import {openApiDocument} from '../../src/local-runtime/openapi/document.js';
-import {apiProtocol} from '../../src/local-runtime/protocols/api-protocol.js';
-import {archiveProtocol} from '../../src/local-runtime/protocols/archive-protocol.js';
-import {legacyProtocol} from '../../src/local-runtime/protocols/legacy-protocol.js';
-import {openApiProtocol} from '../../src/local-runtime/protocols/openapi-protocol.js';
-import {tokenProtocol} from '../../src/local-runtime/protocols/token-protocol.js';
+import {openApiDocument, wireProtocols} from '../../src/local-runtime/wire/openapi.js';
 import {answerShapes, refusalShapes, type AnswerShape, type Json} from '../backends/answer-shapes.js';
 import {sendRaw} from '../local-runtime/client.js';
 import {startRuntime} from '../local-runtime/with-runtime.js';
@@ -24,9 +19,8 @@ test('docs/reference/openapi.json is the document', async () => {
   expect(JSON.parse(published)).toEqual(document);
 });
 
-test('the operations are the routes of the local runtime, each with a name of its own', () => {
-  const protocols = [tokenProtocol, archiveProtocol, legacyProtocol, apiProtocol, openApiProtocol];
-  const routes = protocols.flatMap(({routes}) => routes.map(({method, path}) => `${method} ${path}`));
+test('each operation has a name of its own, and each route an operation', () => {
+  const routes = wireProtocols.flatMap(({routes}) => routes.map(({method, path}) => `${method} ${path}`));
   expect(operations.map(({method, path}) => `${method} ${path}`).sort()).toEqual(routes.sort());
   expect(new Set(operations.map(({id}) => id)).size).toBe(operations.length);
 });
@@ -41,17 +35,26 @@ test('the parameters in a path are described', () => {
 });
 
 test('the examples fit their schemas', () => {
-  const misfits = operations.flatMap(({id, parameters, bodySchema, bodyExample, answers}) => [
-    ...(bodySchema ? departures(bodySchema, bodyExample, 'request') : []).map((misfit) => `${id}: ${misfit}`),
-    ...parameters.flatMap(({name, schema, example}) =>
-      example === undefined ? [] : departures(schema, example, 'open').map((misfit) => `${id} ${name}: ${misfit}`),
-    ),
-    ...Object.entries(answers).flatMap(([status, {content = {}}]) =>
-      Object.values(content).flatMap(({schema, example}) =>
-        example === undefined ? [] : departures(schema, example, 'open').map((misfit) => `${id} ${status}: ${misfit}`),
+  const {schemas, parameters} = document.components;
+  const misfits = [
+    ...Object.entries(schemas).flatMap(([name, schema]) =>
+      [...((schema['examples'] ?? []) as readonly unknown[])].flatMap((example) =>
+        departures({$ref: `#/components/schemas/${name}`}, example, 'open').map((misfit) => `${name}: ${misfit}`),
       ),
     ),
-  ]);
+    ...Object.values(parameters).flatMap(({name, schema, example}) =>
+      example === undefined ? [] : departures(schema, example, 'open').map((misfit) => `${name}: ${misfit}`),
+    ),
+    ...operations.flatMap(({id, answers}) =>
+      Object.entries(answers).flatMap(([status, {content = {}}]) =>
+        Object.values(content).flatMap(({schema, example}) =>
+          example === undefined
+            ? []
+            : departures(schema, example, 'open').map((misfit) => `${id} ${status}: ${misfit}`),
+        ),
+      ),
+    ),
+  ];
   expect(misfits).toEqual([]);
 });
 

@@ -90,8 +90,7 @@ export function notice(text: string, kind: 'done' | 'problem' = 'done'): Html {
 
 /** Reads a form. @throws HttpFailure 403 if no page of this runtime has sent it; 415 for another type. */
 export async function readForm({request: {headers}, body}: Call): Promise<URLSearchParams> {
-  body.refuseOtherTypes('application/x-www-form-urlencoded');
-  const form = new URLSearchParams(await body.text());
+  const form = await body.form();
   // Browsers say with each form where it comes from. Apps have other origins.
   if (headers.origin !== `http://${headers.host ?? ''}`) {
     throw new HttpFailure(403, 'Only pages of this runtime can do that. Open the page there and try again.');

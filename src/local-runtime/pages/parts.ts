@@ -1,6 +1,6 @@
 import type {RuntimeContext} from '../context.js';
 import {deploymentState} from '../store/deployments.js';
-import type {BundleRecord, DeploymentRecord} from '../store/records.js';
+import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {foreign, markup, type Html} from './html.js';
 import {pagesPath} from './page.js';
 

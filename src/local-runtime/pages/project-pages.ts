@@ -2,10 +2,10 @@ import prettyBytes from 'pretty-bytes';
 import {slugProblems} from '../../settings/option-problems.js';
 import {HttpFailure} from '../answer.js';
 import {param, type AdmittedCall} from '../context.js';
-import {siteUrlFor} from '../protocols/site-address.js';
+import {siteUrlFor} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
-import type {BundleRecord, DeploymentRecord} from '../store/records.js';
-import {findBundle} from '../protocols/requested-records.js';
+import type {BundleRecord, DeploymentRecord} from '../store/store.js';
+import {findBundle} from '../wire/requested-records.js';
 import {foreign, markup, shortened, table, type Column, type Html, type HtmlValue} from './html.js';
 import {notice, pageAnswer, readForm, seeOther} from './page.js';
 import {bundleText, listed, newsOf, projectPath, stateText, timeText} from './parts.js';
@@ -245,9 +245,7 @@ export async function deployBundle(call: AdmittedCall): Promise<Response> {
   const [problem] = slugProblems('target', targetSlug);
   if (problem) throw new HttpFailure(400, `The slug of the target ${problem.message}.`);
   const bundle = findBundle(call, projectSlug, bundleId);
-  await deployments.exclusively(projectSlug, targetSlug, () =>
-    deployments.start({bundle, targetSlug, createdBy: call.user, route: 'deploy'}),
-  );
+  await deployments.deploy({bundle, targetSlug, createdBy: call.user});
   return seeOther(`${projectPath(projectSlug)}?done=deploy`);
 }
 

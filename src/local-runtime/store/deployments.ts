@@ -3,9 +3,9 @@ import {rm} from 'node:fs/promises';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
 import type {ArchiveLimits} from '../options.js';
+import type {SiteName} from '../sites/site-address.js';
 import {unpackBundle, type ReadingTurns} from '../upload/read-archive.js';
-import type {BundleRecord, DeploymentRecord} from './records.js';
-import type {Store} from './store.js';
+import type {BundleRecord, DeploymentRecord, Store} from './store.js';
 
 /** Options of `Deployments`. */
 interface DeploymentsOptions {
@@ -18,14 +18,16 @@ interface DeploymentsOptions {
   readonly seconds: number;
 }
 
-/** A request to deploy a bundle. */
+/** A bundle to deploy. */
 interface DeploymentRequest {
   readonly bundle: BundleRecord;
-  readonly targetSlug: string;
   readonly createdBy: string;
   /** The kind of request, as in the routes of `fail` faults. */
   readonly route: 'upload' | 'deploy';
 }
+
+/** Deploys a bundle. When it resolves, the files are in place and the deployment's time starts. */
+type Start = (request: DeploymentRequest) => Promise<DeploymentRecord>;
 
 /** Runs deployments, one at a time per target, and tracks what is running where. */
 export class Deployments {
@@ -33,51 +35,58 @@ export class Deployments {
   /** Targets with a request in progress, and when it began. */
   readonly #busy = new Map<string, Date>();
   /** Deployments that are being prepared: they have no record yet, but need their bundle. */
-  readonly #preparing = new Set<DeploymentRequest>();
+  readonly #preparing = new Set<{readonly bundle: BundleRecord; readonly targetSlug: string}>();
 
   constructor(options: DeploymentsOptions) {
     this.#options = options;
   }
 
+  /** Deploys a bundle to a target. @throws HttpFailure 409 if a deployment to it is in progress. */
+  deploy({
+    bundle,
+    targetSlug,
+    createdBy,
+  }: Pick<DeploymentRequest, 'bundle' | 'createdBy'> & {readonly targetSlug: string}): Promise<DeploymentRecord> {
+    const site = {projectSlug: bundle.projectSlug, targetSlug};
+    return this.exclusively(site, (start) => start({bundle, createdBy, route: 'deploy'}));
+  }
+
   /**
-   * Runs `work` while no one else can deploy to the target.
+   * Runs `work`, which may start a deployment, while no one else can deploy to the target.
    * @throws HttpFailure 409 if a deployment to it is in progress.
    */
-  async exclusively<T>(projectSlug: string, targetSlug: string, work: () => Promise<T>): Promise<T> {
+  async exclusively<T>({projectSlug, targetSlug}: SiteName, work: (start: Start) => Promise<T>): Promise<T> {
     const key = JSON.stringify([projectSlug, targetSlug]);
     const running = this.running(projectSlug, targetSlug);
     const since = running?.createdAt ?? this.#busy.get(key)?.toISOString();
     if (since !== undefined) {
-      const what = running ? `Bundle ${String(running.bundleId)}` : 'Another bundle';
+      const what = running ? `Bundle ${running.bundleId}` : 'Another bundle';
       throw new HttpFailure(409, `${what} has been deploying to "${targetSlug}" since ${since}.`);
     }
     this.#busy.set(key, this.#options.now());
     try {
-      return await work();
+      return await work((request) => this.#start(request, targetSlug));
     } finally {
       this.#busy.delete(key);
     }
   }
 
-  /**
-   * Deploys a bundle. Must be called inside `exclusively()`. When this resolves, the files are in place and the
-   * deployment's time starts.
-   * @throws HttpFailure 404 if the bundle was deleted meanwhile.
-   */
-  async start(request: DeploymentRequest): Promise<DeploymentRecord> {
+  /** @throws HttpFailure 404 if the bundle was deleted meanwhile. */
+  async #start(request: DeploymentRequest, targetSlug: string): Promise<DeploymentRecord> {
     const {bundle} = request;
     if (!this.#options.store.bundle(bundle.projectSlug, bundle.id)) {
-      throw new HttpFailure(404, `Bundle ${String(bundle.id)} was deleted.`);
+      throw new HttpFailure(404, `Bundle ${bundle.id} was deleted.`);
     }
-    this.#preparing.add(request);
+    const preparing = {bundle, targetSlug};
+    this.#preparing.add(preparing);
     try {
-      return await this.#deploy(request);
+      return await this.#deploy(request, targetSlug);
     } finally {
-      this.#preparing.delete(request);
+      this.#preparing.delete(preparing);
     }
   }
 
-  async #deploy({bundle, targetSlug, createdBy, route}: DeploymentRequest): Promise<DeploymentRecord> {
+  async #deploy({bundle, createdBy, route}: DeploymentRequest, targetSlug: string): Promise<DeploymentRecord> {
     const {store, faults, limits, turns, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
     const outcome = faults.takeFailure(route) ? 'failed' : 'finished';

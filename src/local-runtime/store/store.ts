@@ -1,27 +1,57 @@
 import {randomUUID} from 'node:crypto';
-import {mkdir, readdir, rm} from 'node:fs/promises';
+import {mkdir, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
-import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {
-  moveIntoPlace,
-  writeJsonFile,
-  writeNewJson,
-  makeOwnFolder,
-  readOwnJson,
-  removeFolder,
-  syncFolder,
-  verifyOwnFile,
-  verifyOwnFolder,
-} from './data-folder.js';
-import {
-  bundleContentsSchema,
-  bundleRecordSchema,
-  deploymentRecordSchema,
-  type BundleContents,
-  type BundleRecord,
-  type DeploymentRecord,
-} from './records.js';
+import {createError} from '../../errors/index.js';
+import {readJson, removeFolder, writeJson} from './data-folder.js';
+
+/** IDs are used in paths, so even those on disk are accepted only in the form in which they are created. */
+const serialNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+const bundleSchema = v.object({
+  id: serialNumber,
+  projectSlug: v.string(),
+  format: v.picklist(['v1', 'v2']),
+  message: v.string(),
+  createdAt: v.string(),
+  createdBy: v.string(),
+  size: v.number(),
+  sha256: v.string(),
+  ssrParameters: v.record(v.string(), v.unknown()),
+  deletedAt: v.optional(v.string()),
+});
+
+/** An accepted bundle. A deleted one keeps its record, so that its ID is never reused. */
+export type BundleRecord = Readonly<v.InferOutput<typeof bundleSchema>>;
+
+const contentsSchema = v.object({
+  root: v.string(),
+  served: v.array(v.string()),
+  /** v2 only. */
+  configPath: v.optional(v.string()),
+  /** v1 only: the archive does not say which of its files are shared. */
+  shared: v.optional(v.array(v.string())),
+});
+
+/** What is in an archive, and what is served of it. Its paths are relative to `root`, a folder of the archive. */
+type BundleContents = Readonly<v.InferOutput<typeof contentsSchema>>;
+
+const deploymentSchema = v.object({
+  number: serialNumber,
+  deploymentId: v.pipe(v.string(), v.uuid()),
+  projectSlug: v.string(),
+  targetSlug: v.string(),
+  bundleId: serialNumber,
+  message: v.string(),
+  createdBy: v.string(),
+  createdAt: v.string(),
+  startsAt: v.string(),
+  endsAt: v.string(),
+  outcome: v.picklist(['finished', 'failed']),
+});
+
+/** A deployment. Its state is computed from its times, so it continues across restarts. */
+export type DeploymentRecord = Readonly<v.InferOutput<typeof deploymentSchema>>;
 
 /** A bundle without an ID. */
 type NewBundle = Omit<BundleRecord, 'id' | 'deletedAt'>;
@@ -42,13 +72,11 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  * deployments/{number}.json
  * sites/{deploymentId}/      the files that a deployment serves
  * temporary/{uuid}           uploads in progress; swept on startup
- * lock-{pid}-{start}-{where} held by the runtime that uses the folder
+ * lock                       names the process that uses the folder
  * ```
  *
  * Everything is complete before it is renamed into place, and nothing is acknowledged before that, so what was accepted
- * survives a kill -9. Bundles and records are also synced first, so they survive a power cut. The files of a site are
- * not: a site can have thousands, and deploying its bundle again makes them again. The folder may come from a checkout,
- * so no link in it is followed, and only files named by this class are removed.
+ * survives a kill -9. Only files named by this class are removed.
  */
 export class Store {
   readonly #folder: string;
@@ -65,16 +93,11 @@ export class Store {
   }
 
   /**
-   * Opens the store in `folder`, creating it if necessary, and removes what a killed run left unfinished.
+   * Opens the store in a data folder, and removes what a killed run left unfinished.
    * @throws RuntimeCliError `ERR_OPTION_INVALID` when a record in it cannot be read.
    */
   static async open(folder: string): Promise<Store> {
     const store = new Store(folder);
-    let isNew = false;
-    for (const name of ['temporary', 'bundles', 'deployments', 'sites']) {
-      if (await makeOwnFolder(store.#path(name))) isNew = true;
-    }
-    if (isNew) for (const changed of [folder, path.dirname(folder)]) await syncFolder(changed);
     for (const name of await readdir(store.#path('bundles'))) {
       if (/^[1-9]\d*$/.test(name)) await store.#readBundle(name);
     }
@@ -97,10 +120,9 @@ export class Store {
   async addBundle(folder: string, bundle: NewBundle, contents: BundleContents): Promise<BundleRecord> {
     this.#lastBundleId += 1;
     const record = {id: this.#lastBundleId, ...bundle};
-    await writeNewJson(path.join(folder, 'contents.json'), contents);
-    await writeNewJson(path.join(folder, 'bundle.json'), record);
-    await syncFolder(folder);
-    await moveIntoPlace(folder, this.#path('bundles', String(record.id)));
+    await writeJson(path.join(folder, 'contents.json'), contents, this.#folder);
+    await writeJson(path.join(folder, 'bundle.json'), record, this.#folder);
+    await rename(folder, this.#path('bundles', String(record.id)));
     this.#bundles.set(record.id, record);
     return record;
   }
@@ -132,7 +154,7 @@ export class Store {
   }
 
   async contents(id: number): Promise<BundleContents> {
-    return readRecord(this.#path('bundles', String(id), 'contents.json'), bundleContentsSchema);
+    return readRecord(this.#path('bundles', String(id), 'contents.json'), contentsSchema);
   }
 
   /** Deletes a bundle. From the call on, `bundle()` does not return it, so that nothing can use it anymore. */
@@ -141,8 +163,7 @@ export class Store {
     const folder = this.#path('bundles', String(bundle.id));
     this.#bundles.set(bundle.id, deleted);
     try {
-      await verifyOwnFolder(folder);
-      await writeJsonFile(path.join(folder, 'bundle.json'), deleted, this.#path('temporary'));
+      await writeJson(path.join(folder, 'bundle.json'), deleted, this.#folder);
     } catch (error) {
       this.#bundles.set(bundle.id, bundle);
       throw error;
@@ -155,11 +176,10 @@ export class Store {
     this.#lastDeployment += 1;
     const record = {number: this.#lastDeployment, ...deployment};
     if (site !== undefined) {
-      await moveIntoPlace(site, this.sitePath(record.deploymentId));
+      await rename(site, this.sitePath(record.deploymentId));
       this.#sites.add(record.deploymentId);
     }
-    const file = this.#path('deployments', `${String(record.number)}.json`);
-    await writeJsonFile(file, record, this.#path('temporary'));
+    await writeJson(this.#path('deployments', `${record.number}.json`), record, this.#folder);
     this.#remember(record);
     return record;
   }
@@ -187,25 +207,22 @@ export class Store {
   /** Removes the files of a deployment that no longer serves. Does nothing if they are gone. */
   async removeSite(deploymentId: string): Promise<void> {
     if (!this.#sites.has(deploymentId)) return;
-    await verifyOwnFolder(this.#path('sites'));
     await rm(this.sitePath(deploymentId), {recursive: true, force: true});
     this.#sites.delete(deploymentId);
   }
 
   async #readBundle(name: string): Promise<void> {
     const folder = this.#path('bundles', name);
-    await verifyOwnFolder(folder);
-    const record = await readRecord(path.join(folder, 'bundle.json'), bundleRecordSchema);
+    const record = await readRecord(path.join(folder, 'bundle.json'), bundleSchema);
     verifyNumber(record.id, name, folder);
-    if (record.deletedAt === undefined) await verifyOwnFile(path.join(folder, 'archive'));
-    else await this.#removeContent(folder);
+    if (record.deletedAt !== undefined) await this.#removeContent(folder);
     this.#bundles.set(record.id, record);
     this.#lastBundleId = Math.max(this.#lastBundleId, record.id);
   }
 
   async #readDeployment(number: string): Promise<void> {
     const file = this.#path('deployments', `${number}.json`);
-    const record = await readRecord(file, deploymentRecordSchema);
+    const record = await readRecord(file, deploymentSchema);
     verifyNumber(record.number, number, file);
     this.#remember(record);
     this.#lastDeployment = Math.max(this.#lastDeployment, record.number);
@@ -227,9 +244,7 @@ export class Store {
 
   /** Removes everything of a deleted bundle but its record. */
   async #removeContent(folder: string): Promise<void> {
-    for (const name of await readdir(folder)) {
-      if (name === 'archive' || name === 'contents.json') await rm(path.join(folder, name), {force: true});
-    }
+    for (const name of ['archive', 'contents.json']) await rm(path.join(folder, name), {force: true});
   }
 
   #path(...segments: readonly string[]): string {
@@ -249,7 +264,7 @@ async function readRecord<Schema extends v.GenericSchema>(
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
   try {
-    return v.parse(schema, await readOwnJson(file));
+    return await readJson(file, schema);
   } catch (error) {
     throw unreadableRecord(file, error);
   }
@@ -260,7 +275,7 @@ function verifyNumber(number: number, name: string, file: string): void {
   if (String(number) !== name) throw unreadableRecord(file, new Error(`It has the number ${String(number)}.`));
 }
 
-function unreadableRecord(file: string, cause: unknown): RuntimeCliError {
+function unreadableRecord(file: string, cause: unknown): Error {
   return createError('ERR_OPTION_INVALID', `The data folder contains a record that cannot be read: ${file}.`, {
     cause,
     suggestions: ['Remove that record, or choose another data folder.'],

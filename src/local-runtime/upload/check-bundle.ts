@@ -1,30 +1,16 @@
 import {text} from 'node:stream/consumers';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import {markFiles, type PatternLists} from '../../bundle/index.js';
 import {isBelow, layoutProblem, type LayoutProblem} from '../../bundle/prebuilt/archive-layout.js';
 import type {BundleV2MatchMode} from '../../bundle/types.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../errors/json.js';
-import {HttpFailure, objectOf, validate} from '../answer.js';
+import {HttpFailure, validate} from '../answer.js';
 import type {ArchiveLimits} from '../options.js';
+import {common} from '../wire/schemas.js';
 import {readArchive, isGzip, type ArchiveEntry} from './read-archive.js';
 
 const maxConfigBytes = 1024 * 1024;
-
-const patterns = v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(4096)));
-
-/** The configuration file of a v2 bundle. Unknown keys are only allowed at the top level. */
-const configSchema = v.object({
-  ssrOnly: patterns,
-  ssrShared: patterns,
-  ssrParameters: objectOf(v.unknown()),
-  bundleMetadata: v.optional(
-    v.strictObject({
-      dependencies: v.optional(objectOf(v.string())),
-      ccOverrides: v.optional(v.array(v.string())),
-    }),
-  ),
-});
 
 /** How to read a v2 bundle. */
 interface V2BundleOptions {
@@ -100,7 +86,7 @@ async function readConfig(content: AsyncIterable<Buffer>, name: string): Promise
   return text(limited());
 }
 
-function parseConfig(content: string, name: string): v.InferOutput<typeof configSchema> {
+function parseConfig(content: string, name: string): v.InferOutput<typeof common.BundleConfig> {
   const what = `The configuration file "${name}"`;
   let value: unknown;
   try {
@@ -108,7 +94,7 @@ function parseConfig(content: string, name: string): v.InferOutput<typeof config
   } catch {
     throw new HttpFailure(422, `${what} is not JSON.`);
   }
-  return validate(configSchema, value, {status: 422, what});
+  return validate(common.BundleConfig, value, {status: 422, what});
 }
 
 /** What the JSON of a v1 push says about its archive. */

@@ -3,13 +3,12 @@ import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import type busboy from 'busboy';
-import * as v from 'valibot';
-import {characterCount} from '../../bundle/files/entry-names.js';
-import {matchModeSchema, maxMessage, maxPath, v2Defaults} from '../../settings/schemas.js';
-import {objectOf, validate, HttpFailure} from '../answer.js';
+import {validate, HttpFailure} from '../answer.js';
 import {param, type AdmittedCall, type Call, type RuntimeContext} from '../context.js';
 import {storeStream, type StoredFile} from '../store/data-folder.js';
-import type {BundleRecord} from '../store/records.js';
+import type {BundleRecord} from '../store/store.js';
+import {legacy} from '../wire/legacy-schemas.js';
+import {bundleFields} from '../wire/schemas.js';
 import {checkV1Bundle, checkV2Bundle, type CheckedBundle} from './check-bundle.js';
 import {V1BodyReader} from './v1-body-reader.js';
 
@@ -17,38 +16,6 @@ import {V1BodyReader} from './v1-body-reader.js';
 export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warnings'> {
   readonly bundle: BundleRecord;
 }
-
-/** Characters, as the client counts them. */
-const atMost = (most: number) =>
-  v.check((text: string) => characterCount(text) <= most, `must have at most ${String(most)} characters`);
-
-const message = v.pipe(v.string(), atMost(maxMessage));
-
-const relativePath = v.pipe(
-  v.string(),
-  atMost(maxPath),
-  v.check((value) => /^[^/\\\0]+(?:\/[^/\\\0]+)*$/.test(value), 'must be a relative path'),
-  v.check(
-    (value) => !value.split('/').some((part) => part === '.' || part === '..'),
-    'must be a relative path without "." and ".."',
-  ),
-);
-
-const v2FieldsSchema = v.strictObject({
-  message: v.optional(message, ''),
-  rootDir: v.optional(relativePath, v2Defaults.rootDir),
-  configPath: v.optional(relativePath, v2Defaults.configPath),
-  matchMode: v.optional(matchModeSchema, v2Defaults.matchMode),
-});
-
-const v1BodySchema = v.object({
-  message,
-  encoding: v.literal('base64'),
-  ssr_parameters: objectOf(v.unknown()),
-  ssr_only: v.array(v.string()),
-  ssr_shared: v.array(v.string()),
-  bundle_metadata: v.optional(objectOf(v.unknown())),
-});
 
 /**
  * Receives a v2 bundle: multipart, streamed to disk, then checked.
@@ -58,7 +25,7 @@ export async function receiveV2(call: AdmittedCall, projectSlug: string): Promis
   const {limits, turns, maxUploadBytes} = call.context;
   return receive(call, async (archive) => {
     const {stored, fields} = await receiveMultipart(call, {archive, limit: maxUploadBytes});
-    const given = validate(v2FieldsSchema, fields, {status: 400, what: 'The form'});
+    const given = validate(bundleFields, fields, {status: 400, what: 'The form'});
     const checked = await turns.take(() => checkV2Bundle(archive, {...given, limits}));
     return {stored, checked, bundle: {projectSlug, format: 'v2', message: given.message}};
   });
@@ -75,8 +42,9 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
     const reader = new V1BodyReader();
     const stored = await storeStream(decoded(call.body.read(maxUploadBytes), reader), archive);
-    const document = validate(v1BodySchema, reader.end(), {status: 400, what: 'The body'});
-    for (const [name, value] of Object.entries(document)) {
+    const document = validate(legacy.LegacyV1Bundle, reader.end(), {status: 400, what: 'The body'});
+    for (const [name, value] of Object.entries({...document, data: undefined})) {
+      if (value === undefined) continue;
       call.body.notePart(name, Buffer.byteLength(JSON.stringify(value)));
     }
     call.body.notePart('data, decoded', stored.size);

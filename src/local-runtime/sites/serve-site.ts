@@ -1,12 +1,12 @@
 import {realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {frameworks} from '../../frameworks/frameworks.js';
-import {answer, HttpFailure, text} from '../answer.js';
+import {answer, HttpFailure, json, type Headers} from '../answer.js';
 import type {AdmittedCall, Call, Protocol, RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
-import type {DeploymentRecord} from '../store/records.js';
+import type {DeploymentRecord} from '../store/store.js';
 import {faviconPath} from '../pages/routes.js';
-import {siteOfHost, sitePath, type SiteName} from './site-address.js';
+import {siteOfHost, sitePath, siteUrlFor, type SiteName} from './site-address.js';
 
 /** Whether a browser looks for the icon of all apps, of which there is none. */
 export function isAppIcon({path, request}: Call): boolean {
@@ -28,6 +28,41 @@ export const siteProtocol: Protocol = {
   admit: () => 'browser',
   failure: ({status, message, headers}) => text(status, message, headers),
 };
+
+/** An answer with a line of text. */
+function text(status: number, line: string, headers: Headers = {}): Response {
+  return answer(status, `${line}\n`, {'content-type': 'text/plain; charset=utf-8', ...headers});
+}
+
+const appPath = /^\/([^/]+)\/([^/]+)(?:\/(.*))?$/;
+
+/** What a browser finds at the origin of the API besides the pages: the way to the deployed apps. */
+export const frontProtocol: Protocol = {
+  prefix: '/',
+  routes: [],
+  admit: () => 'browser',
+  // Most requests to unknown paths were meant for the API.
+  failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
+};
+
+/** Whether an app might be expected at a path. */
+export function isAppPath(path: string): boolean {
+  return appPath.test(path);
+}
+
+/** Redirects from where an app might be expected to where it is. */
+export function redirectToApp(call: Call): Response {
+  const [, project = '', target = '', file = ''] = appPath.exec(call.path) ?? [];
+  const site = {projectSlug: decodeURIComponent(project), targetSlug: decodeURIComponent(target)};
+  const {method = 'GET'} = call.request;
+  if (call.context.store.deployments(site.projectSlug, site.targetSlug).length === 0) {
+    throw new HttpFailure(404, `Nothing is served at ${call.path}.`);
+  }
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new HttpFailure(405, `${call.path} does not accept ${method}, only GET.`, {allow: 'GET'});
+  }
+  return answer(307, '', {location: `${siteUrlFor(call, site)}${file}${call.search}`});
+}
 
 /** Where targets are served, for people. */
 function sitePattern({appsOrigin}: RuntimeContext): string {

@@ -1,15 +1,8 @@
-import {randomUUID} from 'node:crypto';
+import {createHash, createHmac, randomUUID, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import * as v from 'valibot';
-import {HttpFailure} from '../answer.js';
-import type {Call, RuntimeContext} from '../context.js';
-import {secretsEqual, sign} from '../signatures.js';
-
-/** Names that other paths at the API's port start with: those of the wire, and those of the pages. */
-const reservedProjects = ['api', 'storefront', 'openapi.json', '-'];
-
-/** What a project or target of the Api backend can be called. */
-export const apiIdentifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
+import {HttpFailure} from './answer.js';
+import type {Call, RuntimeContext} from './context.js';
 
 /** A host with an optional port, and nothing else that a URL could have. */
 const hostHeader = /^(?<name>[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
@@ -65,47 +58,31 @@ export function checkOrigin({headers, method}: IncomingMessage): void {
 
 /**
  * Admits a request to the legacy backend: with the API key as a bearer token, or as the password of any user.
- * @throws HttpFailure 401 for wrong credentials, 400 for invalid slugs.
+ * @throws HttpFailure 401 for wrong credentials.
  */
-export function admitLegacy(call: Call): string {
-  const {context, request, params} = call;
+export function admitLegacy({context, request}: Call): string {
   const {scheme, value} = authorization(request);
   const [user, key] = scheme === 'basic' ? basicCredentials(value) : ['api-key', scheme === 'bearer' ? value : ''];
   if (context.auth && !secretsEqual(key, context.credentials.apiKey)) {
     const problem = scheme === '' ? 'The request has no API key.' : 'The API key is wrong.';
     throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer realm="local runtime"'});
   }
-  for (const name of ['projectSlug', 'targetSlug'] as const) {
-    const slug = params[name];
-    if (slug !== undefined) checkSlug(slug);
-  }
-  checkProject(params['projectSlug']);
   return user;
 }
 
 /**
  * Admits a request to the Api backend: with an access token of this runtime's token endpoint, for its only
  * organization.
- * @throws HttpFailure 401 for a wrong or expired token, 403 for one without the scopes and for another organization,
- * 400 for invalid IDs.
+ * @throws HttpFailure 401 for a wrong or expired token, 403 for one without the scopes and for another organization.
  */
-export function admitApi(call: Call): string {
-  const {context, request, params} = call;
-  const {organizationId = '', storefrontId = '', environmentId} = params;
-  if (context.auth) checkToken(request, context);
-  if (organizationId.length < 1 || organizationId.length > 32) {
-    throw new HttpFailure(400, 'An organization ID must have 1 to 32 characters.');
-  }
-  if (context.auth && organizationId !== context.credentials.organizationId) {
+export function admitApi({context, request, params}: Call): string {
+  const {auth, credentials} = context;
+  if (auth) checkToken(request, context);
+  const {organizationId} = params;
+  if (auth && organizationId !== undefined && organizationId !== credentials.organizationId) {
     throw new HttpFailure(403, `The token is not for the organization "${organizationId}".`);
   }
-  for (const id of [storefrontId, ...(environmentId === undefined ? [] : [environmentId])]) {
-    if (!apiIdentifier.test(id)) {
-      throw new HttpFailure(400, `"${id}" is not a valid ID. Use lowercase letters, digits and inner hyphens.`);
-    }
-  }
-  checkProject(storefrontId);
-  return context.credentials.clientId;
+  return credentials.clientId;
 }
 
 /** The user and password in the value of an HTTP Basic header. */
@@ -136,18 +113,6 @@ function checkToken(request: IncomingMessage, {credentials, scopes, now}: Runtim
   }
 }
 
-function checkSlug(slug: string): void {
-  if (slug === '' || slug === '.' || slug === '..' || /[/\\\u0000-\u001f\u007f]/.test(slug)) {
-    throw new HttpFailure(400, `${JSON.stringify(slug)} is not a valid slug.`);
-  }
-}
-
-function checkProject(slug: string | undefined): void {
-  if (slug !== undefined && reservedProjects.includes(slug)) {
-    throw new HttpFailure(400, `The project name "${slug}" is reserved by the local runtime.`);
-  }
-}
-
 const claimsSchema = v.object({sub: v.string(), scope: v.string(), iat: v.number(), exp: v.number(), jti: v.string()});
 
 /** The claims of a token. */
@@ -160,19 +125,19 @@ const header = encode({alg: 'HS256', typ: 'JWT'});
 export function issueToken(
   {
     sub,
-    scopes,
+    scope,
     issuedAt,
     seconds,
   }: {
     readonly sub: string;
-    readonly scopes: readonly string[];
+    readonly scope: string;
     readonly issuedAt: Date;
     readonly seconds: number;
   },
   key: string,
 ): string {
   const iat = Math.floor(issuedAt.getTime() / 1000);
-  const claims: TokenClaims = {sub, scope: scopes.join(' '), iat, exp: iat + seconds, jti: randomUUID()};
+  const claims: TokenClaims = {sub, scope, iat, exp: iat + seconds, jti: randomUUID()};
   const content = `${header}.${encode(claims)}`;
   return `${content}.${sign(content, key)}`;
 }
@@ -189,4 +154,15 @@ function readToken(token: string, key: string, now: Date): TokenClaims | undefin
 
 function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+/** Compares two secrets in constant time. */
+export function secretsEqual(a: string, b: string): boolean {
+  const digest = (secret: string) => createHash('sha256').update(secret).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** The signature of `value` under `key`. */
+export function sign(value: string, key: string): string {
+  return createHmac('sha256', key).update(value).digest('base64url');
 }

@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import {authorization, basicCredentials, issueToken, secretsEqual} from '../access.js';
+import {json, type Headers} from '../answer.js';
+import type {AdmittedCall} from '../context.js';
+import {operation, type AnswerOf, type WireProtocol} from './operation.js';
+import {api} from './schemas.js';
+
+/** Path of the token endpoint. */
+export const tokenPath = '/api/oauth2/token';
+
+const headers = {'cache-control': 'no-store'};
+
+/** The token endpoint of the Api backend: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
+export const tokenProtocol: WireProtocol = {
+  ...({prefix: tokenPath, kind: 'OAuth', tag: 'Api', security: ['client']} as const),
+  admit: () => 'oauth-client',
+  failure: (failure) =>
+    refuse(
+      failure.status,
+      failure.status >= 500 ? 'server_error' : 'invalid_request',
+      failure.message,
+      failure.headers,
+    ),
+  routes: [
+    operation({
+      ...({method: 'POST', path: tokenPath, name: 'token', refuses: 'token', id: 'requestToken'} as const),
+      summary: 'Request an access token',
+      description:
+        'The client credentials grant of OAuth 2 (RFC 6749, section 4.4). The endpoint may be at any URL: clients are configured with it. Some clients form-encode the parts of HTTP Basic, as the RFC requires, some percent-encode them, and some do neither; accept all. Clients keep a token until shortly before it expires, and request another one once if a token that had been accepted gets a 401.',
+      stream: {type: 'application/x-www-form-urlencoded', schema: api.TokenRequest},
+      answer: {status: 200, description: 'The token.', schema: api.AccessToken, headers},
+      handle: grant,
+    }),
+  ],
+};
+
+async function grant({context, request, body}: AdmittedCall): Promise<AnswerOf<typeof api.AccessToken> | Response> {
+  const {credentials, scopes: granted, tokenSeconds, now} = context;
+  const form = await body.form();
+  const {scheme, value} = authorization(request);
+  const [id, secret] = scheme === 'basic' ? basicCredentials(value) : ['', ''];
+  if (context.auth && !(isSecret(id, credentials.clientId) && isSecret(secret, credentials.clientSecret))) {
+    const challenge = {'www-authenticate': 'Basic realm="local runtime"'};
+    return refuse(401, 'invalid_client', 'The client ID or the client secret is wrong.', challenge);
+  }
+  const asked = v.safeParse(api.TokenRequest, Object.fromEntries(form));
+  if (!asked.success) return refuse(400, 'unsupported_grant_type', asked.issues[0].message);
+  const scopes = asked.output.scope.split(' ').filter((scope) => scope !== '');
+  const unknown = scopes.find((scope) => granted !== undefined && !granted.includes(scope));
+  if (unknown !== undefined) {
+    return refuse(400, 'invalid_scope', `The scope "${unknown}" is not granted to this client.`);
+  }
+  const scope = (scopes.length === 0 ? (granted ?? []) : scopes).join(' ');
+  const token = issueToken(
+    {sub: credentials.clientId, scope, issuedAt: now(), seconds: tokenSeconds},
+    credentials.clientSecret,
+  );
+  return {access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope};
+}
+
+/**
+ * Some clients form-encode the parts of HTTP Basic, as RFC 6749 requires, some percent-encode them, and some do
+ * neither.
+ */
+function isSecret(given: string, expected: string): boolean {
+  const asInForm = new URLSearchParams([['', expected]]).toString().slice(1);
+  return [expected, encodeURIComponent(expected), asInForm].some((form) => secretsEqual(given, form));
+}
+
+function refuse(status: number, error: string, description: string, more: Headers = {}): Response {
+  return json(status, {error, error_description: description}, {...headers, ...more});
+}
