@@ -1,7 +1,8 @@
 import {constants} from 'node:fs';
-import {open, rm, type FileHandle} from 'node:fs/promises';
+import {open, rm, writeFile, type FileHandle} from 'node:fs/promises';
 import {Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
+import {isDeepStrictEqual} from 'node:util';
 import * as v from 'valibot';
 import type {BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {Digest} from '../bundle/archive/digest.js';
@@ -43,11 +44,9 @@ export class PartFile {
   /** What an earlier download left; undefined if there is nothing to resume. */
   async resume(): Promise<DownloadResume | undefined> {
     try {
-      const {validator, size, sha256, ...identity} = v.parse(stateSchema, parseJson(await this.#readState()));
-      const isSame = Object.entries(this.#identity).every(
-        ([key, value]) => identity[key as keyof PartIdentity] === value,
-      );
-      if (!isSame || size === 0) return undefined;
+      await using handle = await openOurs(this.#statePath, 0o077);
+      const {validator, size, sha256, ...identity} = v.parse(stateSchema, parseJson(await handle.readFile('utf8')));
+      if (!isDeepStrictEqual(identity, this.#identity) || size === 0) return undefined;
       const found = await digestOf(this.path);
       return found.size === size && found.sha256 === sha256 ? {offset: size, validator} : undefined;
     } catch {
@@ -63,34 +62,27 @@ export class PartFile {
 
   /** Removes the part. */
   async discard(): Promise<void> {
-    await removeFile(this.path);
+    await this.#remove(this.path);
     await this.forgetState();
   }
 
-  /** The part is complete, so its state is no longer needed. */
-  async forgetState(): Promise<void> {
-    await removeFile(this.#statePath);
+  /** The part has changed or is complete, so its state is no longer needed. */
+  forgetState(): Promise<void> {
+    return this.#remove(this.#statePath);
   }
 
   /** Records the state of the closed part in a private file. */
   async keepState(validator: string): Promise<void> {
     await this.forgetState();
-    const {size, sha256} = await digestOf(this.path);
-    const handle = await open(this.#statePath, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify({...this.#identity, validator, size, sha256})}\n`);
-    } finally {
-      await handle.close();
-    }
+    const state = {...this.#identity, validator, ...(await digestOf(this.path))};
+    await writeFile(this.#statePath, `${JSON.stringify(state)}\n`, {flag: 'wx', mode: 0o600});
   }
 
-  async #readState(): Promise<string> {
-    const handle = await openOurs(this.#statePath, 0o077);
-    try {
-      return await handle.readFile('utf8');
-    } finally {
-      await handle.close();
-    }
+  /** @throws RuntimeCliError `ERR_OUTPUT` when there is something other than a file. */
+  async #remove(path: string): Promise<void> {
+    await rm(path, {force: true}).catch((error: unknown) => {
+      throw outputError(path, error);
+    });
   }
 
   get #statePath(): string {
@@ -98,23 +90,13 @@ export class PartFile {
   }
 }
 
-/**
- * Opens a file only if it is ours alone: not a link, without other names (a run that was killed while moving a file
- * leaves it two), with none of the permissions in `forbidden`.
- */
+/** Opens a file only if it is a regular one of ours, with none of the permissions in `forbidden`. */
 async function openOurs(path: string, forbidden: number): Promise<FileHandle> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = await handle.stat();
-  if (stats.isFile() && stats.nlink === 1 && isOwn(stats, forbidden)) return handle;
+  if (stats.isFile() && isOwn(stats, forbidden)) return handle;
   await handle.close();
   throw new Error(`${path} is not a partial download of mycli.`);
-}
-
-/** @throws RuntimeCliError `ERR_OUTPUT` when there is something other than a file. */
-async function removeFile(path: string): Promise<void> {
-  await rm(path, {force: true}).catch((error: unknown) => {
-    throw outputError(path, error);
-  });
 }
 
 async function digestOf(path: string): Promise<{readonly size: number; readonly sha256: string}> {
@@ -128,12 +110,11 @@ async function digestOf(path: string): Promise<{readonly size: number; readonly 
 class PartWriter extends Writable {
   /** Bytes received by this writer. */
   received = 0;
-  /** Size of the whole file in bytes, if known. */
-  total: number | undefined;
   readonly #part: PartFile;
   readonly #onBytes: (transferred: number, total: number | undefined) => void;
   #start: DownloadStart = {offset: 0};
-  #opened: Promise<FileHandle> | undefined;
+  #handle: FileHandle | undefined;
+  #written = Promise.resolve();
 
   constructor(part: PartFile, onBytes: (transferred: number, total: number | undefined) => void) {
     super({highWaterMark: 1024 * 1024});
@@ -146,7 +127,6 @@ class PartWriter extends Writable {
   /** Records where the bytes start, before the first one. */
   begin(start: DownloadStart): void {
     this.#start = start;
-    this.total = start.total;
   }
 
   /** Ends the stream unless the backend has. Resolves once everything is in the file. */
@@ -160,58 +140,43 @@ class PartWriter extends Writable {
     this.destroy();
     await finished(this).catch(() => undefined);
     const {validator} = this.#start;
-    const isOpened = await this.#opened?.then(
-      (handle) => handle.close().then(() => true),
-      () => false,
-    );
     // A part without a recorded state starts over.
-    if (isOpened === true && validator !== undefined) await this.#part.keepState(validator).catch(() => undefined);
+    if (this.#handle && validator !== undefined) await this.#part.keepState(validator).catch(() => undefined);
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
-    this.#append(chunk).then(() => {
-      callback();
-    }, callback);
+    this.#written = this.#append(chunk);
+    this.#written.then(() => callback(), callback);
   }
 
-  override _final(callback: (error?: Error | null) => void): void {
-    this.#open()
-      .then((handle) => handle.close())
-      .then(() => {
-        callback();
-      }, callback);
+  override _final(callback: (error?: Error) => void): void {
+    this._write(Buffer.alloc(0), 'utf8', callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    const close = () => this.#handle?.close() ?? Promise.resolve();
+    void this.#written.then(close, close).then(() => callback(error), callback);
   }
 
   async #append(chunk: Buffer): Promise<void> {
-    const handle = await this.#open();
-    await handle.writeFile(chunk).catch((error: unknown) => {
-      throw outputError(this.#part.path, error);
-    });
-    this.received += chunk.length;
-    this.#onBytes(this.#start.offset + this.received, this.total);
-  }
-
-  #open(): Promise<FileHandle> {
-    this.#opened ??= this.#openAt(this.#start).catch((error: unknown) => {
+    const {offset, total} = this.#start;
+    try {
+      this.#handle ??= await this.#open(offset);
+      await this.#handle.writeFile(chunk);
+    } catch (error) {
       throw isRuntimeCliError(error) ? error : outputError(this.#part.path, error);
-    });
-    return this.#opened;
+    }
+    this.received += chunk.length;
+    if (chunk.length > 0) this.#onBytes(offset + this.received, total);
   }
 
-  async #openAt(start: DownloadStart): Promise<FileHandle> {
+  async #open(offset: number): Promise<FileHandle> {
     const {O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW} = constants;
     const {path} = this.#part;
     // Its recorded state is no longer valid.
     await this.#part.forgetState();
-    if (start.offset > 0) {
-      // Never write through someone else's link, or to a file with another name.
-      const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_APPEND);
-      const {size, nlink} = await handle.stat();
-      if (size === start.offset && nlink === 1) return handle;
-      await handle.close();
-      throw new Error('it was changed in the meantime');
-    }
-    await removeFile(path);
+    if (offset > 0) return open(path, O_WRONLY | O_NOFOLLOW | O_APPEND);
+    await this.#part.discard();
     return open(path, O_WRONLY | O_CREAT | O_EXCL, 0o666);
   }
 }

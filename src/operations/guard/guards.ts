@@ -4,24 +4,15 @@ import {changedFiles, readWorkTree, type WorkTree} from '../../bundle/provenance
 import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
 import {compilePatterns} from '../../bundle/index.js';
 import {createError} from '../../errors/index.js';
-import type {Suggestion} from '../../errors/suggestion.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
 import {remoteKey, shownRemote} from './remotes.js';
-import {commitProblem, type RunningBundle} from './running-commit.js';
+import {commitProblem, type Problem, type RunningBundle} from './running-commit.js';
 
 /** The name of a guard. */
-export type GuardName = keyof GuardRules;
-
-/** Why a guard refuses. */
-export interface GuardFailure {
-  readonly guard: GuardName;
-  /** One sentence, or two. */
-  readonly message: string;
-  readonly suggestion: Suggestion;
-}
+type GuardName = keyof GuardRules;
 
 /** What is to be deployed: the work tree, or a bundle and what it says about its commit. */
 export type GuardedSource =
@@ -29,7 +20,7 @@ export type GuardedSource =
   | {readonly kind: 'bundle'; readonly name: string; readonly recorded: RecordedCommit | undefined};
 
 /** A deployment to be checked. */
-export interface GuardedDeployment {
+interface GuardedDeployment {
   readonly confirmation: TargetConfirmation;
   readonly source: GuardedSource;
   /** What the target runs and gets, for `notOlder`. Rejects if that cannot be found out. */
@@ -57,9 +48,18 @@ export function rollbackRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
   return {ciOnly, confirm};
 }
 
+/** How each guard is checked. `notOlder` asks the service, so it is the last. */
+const checks: Readonly<Record<GuardName, (checking: Checking) => Outcome | Promise<Outcome>>> = {
+  cleanTree: checkCleanTree,
+  branch: checkBranch,
+  origin: checkOrigin,
+  ciOnly: checkCi,
+  confirm: checkConfirm,
+  notOlder: checkNotOlder,
+};
+
 /**
- * Checks every guard that is on. Those that need the network are checked even if others refuse already, so that one
- * error names all of them.
+ * Checks every guard that is on, even if others refuse already, so that one error names all of them.
  * @throws RuntimeCliError `ERR_GUARD_REFUSED` with a failure for each guard that refuses.
  */
 export async function checkGuards(deployment: GuardedDeployment, options: Options, host: Host): Promise<void> {
@@ -69,15 +69,12 @@ export async function checkGuards(deployment: GuardedDeployment, options: Option
   const tree = active.some((name) => name !== 'ciOnly' && name !== 'confirm')
     ? await readWorkTree(directory, host.env)
     : undefined;
-  const checking = {deployment, guard, directory, tree, host};
-  const failures = [
-    ...(active.includes('cleanTree') ? await checkCleanTree(checking) : []),
-    ...(active.includes('branch') ? checkBranch(checking) : []),
-    ...(active.includes('origin') ? checkOrigin(checking) : []),
-    ...(active.includes('ciOnly') ? checkCi(checking) : []),
-    ...(active.includes('confirm') && confirmTarget === undefined ? [nobodyToAsk(checking)] : []),
-    ...(active.includes('notOlder') ? await checkNotOlder(checking) : []),
-  ];
+  const failures: GuardFailure[] = [];
+  for (const [name, check] of Object.entries(checks)) {
+    const own = active.find((one) => one === name);
+    const problem = own && (await check({deployment, guard, confirmTarget, directory, tree, host}));
+    if (problem) failures.push({guard: own, ...problem});
+  }
   if (failures.length > 0) throw guardRefusal(deployment.confirmation, failures);
 }
 
@@ -128,6 +125,10 @@ export async function askForTarget(
   ]);
 }
 
+interface GuardFailure extends Problem {
+  readonly guard: GuardName;
+}
+
 const nouns = {push: 'push', deploy: 'deployment', promote: 'promotion', rollback: 'rollback'} as const;
 
 function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: readonly GuardFailure[]): Error {
@@ -139,7 +140,7 @@ function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: rea
   });
 }
 
-interface Checking {
+interface Checking extends Pick<GuardOptions, 'confirmTarget'> {
   readonly deployment: GuardedDeployment;
   readonly guard: GuardRules;
   /** Absolute. */
@@ -148,142 +149,120 @@ interface Checking {
   readonly host: Host;
 }
 
+type Outcome = Problem | undefined;
+
 /** How many of the changed files an error names. */
 const shownFiles = 5;
 
-async function checkCleanTree(checking: Checking): Promise<readonly GuardFailure[]> {
-  const {deployment, directory, host} = checking;
-  const {source} = deployment;
-  const guard = 'cleanTree';
+async function checkCleanTree({deployment: {source}, directory, host}: Checking): Promise<Outcome> {
   if (source.kind === 'bundle') {
-    if (source.recorded === undefined) return [unknownCommit(guard, source.name)];
-    if (!source.recorded.dirty) return [];
+    if (source.recorded === undefined) return unknownCommit(source.name);
+    if (!source.recorded.dirty) return undefined;
     const suggestion = 'Commit the changes and push a bundle of that commit.';
-    return [{guard, message: `${source.name} was built with uncommitted changes.`, suggestion}];
+    return {message: `${source.name} was built with uncommitted changes.`, suggestion};
   }
   const without = [resolve(directory, source.buildDirectory), ...(host.ownFiles ?? [])];
   const files = await changedFiles(directory, without, host.env);
-  if (files === undefined) return [noRepository(guard, directory)];
-  if (files.length === 0) return [];
+  if (files === undefined) return noRepository(directory);
+  if (files.length === 0) return undefined;
   const more = files.length > shownFiles ? ` and ${String(files.length - shownFiles)} more` : '';
   const message = `Not everything is committed: ${files.slice(0, shownFiles).join(', ')}${more}.`;
-  return [{guard, message, suggestion: 'Commit the files, stash them with git stash -u, or add them to .gitignore.'}];
+  return {message, suggestion: 'Commit the files, stash them with git stash -u, or add them to .gitignore.'};
 }
 
-function checkBranch({deployment, guard: {branch: patterns = []}, directory, tree, host}: Checking): GuardFailure[] {
-  const {source} = deployment;
-  const guard = 'branch';
+function checkBranch({deployment: {source}, guard: {branch: patterns = []}, directory, tree, host}: Checking): Outcome {
   const allowed = `Allowed: ${patterns.join(', ')}.`;
-  if (source.kind === 'bundle' && source.recorded === undefined) return [unknownCommit(guard, source.name)];
-  if (source.kind === 'tree' && tree === undefined) return [noRepository(guard, directory)];
-  const branch = source.kind === 'bundle' ? source.recorded?.branch : branchOf(tree, host);
-  if (branch === undefined) {
-    return source.kind === 'bundle'
-      ? [
-          {
-            guard,
-            message: `${source.name} does not say on which branch it was built. ${allowed}`,
-            suggestion: 'Push it again from a branch.',
-          },
-        ]
-      : [
-          {
-            guard,
-            message: `No branch is checked out. ${allowed}`,
-            suggestion:
-              ciRunOf(host.env) === undefined
-                ? 'Check out a branch: git switch BRANCH.'
-                : 'Deploy from a build of a branch: builds of pull requests and tags have none.',
-          },
-        ];
+  const suggestion = 'Merge it into an allowed branch and push from there.';
+  const isAllowed = (branch: string) => compilePatterns(patterns).matches(branch);
+  if (source.kind === 'bundle') {
+    const {name, recorded} = source;
+    if (recorded === undefined) return unknownCommit(name);
+    const {branch} = recorded;
+    if (branch === undefined) {
+      const message = `${name} does not say on which branch it was built. ${allowed}`;
+      return {message, suggestion: 'Push it again from a branch.'};
+    }
+    if (isAllowed(branch)) return undefined;
+    return {message: `${name} was built on the branch ${branch}. ${allowed}`, suggestion};
   }
-  if (compilePatterns(patterns).matches(branch)) return [];
-  const message =
-    source.kind === 'bundle'
-      ? `${source.name} was built on the branch ${branch}. ${allowed}`
-      : `The branch ${branch} is checked out. ${allowed}`;
-  return [{guard, message, suggestion: 'Merge it into an allowed branch and push from there.'}];
+  if (tree === undefined) return noRepository(directory);
+  const run = ciRunOf(host.env);
+  // CI systems often check out a commit without its branch, and name that.
+  const branch = tree.branch ?? (run?.commit === tree.commit ? run.branch : undefined);
+  if (branch !== undefined) {
+    return isAllowed(branch) ? undefined : {message: `The branch ${branch} is checked out. ${allowed}`, suggestion};
+  }
+  return {
+    message: `No branch is checked out. ${allowed}`,
+    suggestion:
+      run === undefined
+        ? 'Check out a branch: git switch BRANCH.'
+        : 'Deploy from a build of a branch: builds of pull requests and tags have none.',
+  };
 }
 
-/** The branch that is checked out. CI systems often check out a commit without its branch, and name that. */
-function branchOf(tree: WorkTree | undefined, {env}: Host): string | undefined {
-  const run = ciRunOf(env);
-  return tree?.branch ?? (run?.commit === tree?.commit ? run?.branch : undefined);
-}
-
-function checkOrigin({guard: {origin = ''}, directory, tree}: Checking): readonly GuardFailure[] {
-  const guard = 'origin';
-  if (tree === undefined) return [noRepository(guard, directory)];
-  if (tree.origin !== undefined && remoteKey(tree.origin) === remoteKey(origin)) return [];
+function checkOrigin({guard: {origin = ''}, directory, tree}: Checking): Outcome {
+  if (tree === undefined) return noRepository(directory);
+  if (tree.origin !== undefined && remoteKey(tree.origin) === remoteKey(origin)) return undefined;
   const found =
     tree.origin === undefined
       ? 'has no remote named origin'
       : `is a clone of ${shownRemote(tree.origin) ?? 'a local folder'}`;
-  return [
-    {
-      guard,
-      message: `The repository must be a clone of ${shownRemote(origin) ?? origin}, but ${found}.`,
-      suggestion: 'Run the command in a clone of that repository. See: git remote -v',
-    },
-  ];
-}
-
-function checkCi({deployment, host}: Checking): readonly GuardFailure[] {
-  if (ciRunOf(host.env) !== undefined) return [];
-  const {targetSlug} = deployment.confirmation;
-  return [
-    {
-      guard: 'ciOnly',
-      message: `Only CI may deploy to ${targetSlug}.`,
-      suggestion: `Let CI do it. In an emergency, set targets.${targetSlug}.guard.ciOnly to false in the configuration file.`,
-    },
-  ];
-}
-
-function nobodyToAsk({deployment: {confirmation}, guard: {ciOnly}, host}: Checking): GuardFailure {
-  const {targetSlug} = confirmation;
-  if (ciRunOf(host.env) !== undefined) {
-    const off = ciOnly === true ? 'Only one of ciOnly and confirm can hold: set the other to false' : 'Turn it off';
-    return {
-      guard: 'confirm',
-      message: `A person must type "${targetSlug}" to confirm, but this is a CI run.`,
-      suggestion: `${off} in targets.${targetSlug}.guard, or run the command outside CI.`,
-    };
-  }
   return {
-    guard: 'confirm',
-    message: `A person must type "${targetSlug}" to confirm, but there is no terminal to ask in.`,
-    suggestion: 'Run the command in a terminal. No flag replaces the confirmation.',
+    message: `The repository must be a clone of ${shownRemote(origin) ?? origin}, but ${found}.`,
+    suggestion: 'Run the command in a clone of that repository. See: git remote -v',
   };
 }
 
-async function checkNotOlder({deployment, directory, tree, host}: Checking): Promise<readonly GuardFailure[]> {
-  const {source, confirmation} = deployment;
-  const guard = 'notOlder';
-  if (tree === undefined) return [noRepository(guard, directory)];
-  if (source.kind === 'bundle' && source.recorded === undefined) return [unknownCommit(guard, source.name)];
-  const commit = source.kind === 'bundle' ? source.recorded?.commit : tree.commit;
-  const {bundleId, targetSlug} = confirmation;
-  for (const running of await deployment.running()) {
-    // The same bundle again is not older.
-    if (bundleId !== undefined && running.bundleId === bundleId) continue;
-    const problem = await commitProblem({commit: commit ?? '', running, targetSlug}, directory, host.env);
-    if (problem !== undefined) return [{guard, ...problem}];
-  }
-  return [];
+function checkCi({deployment, host}: Checking): Outcome {
+  if (ciRunOf(host.env) !== undefined) return undefined;
+  const {targetSlug} = deployment.confirmation;
+  return {
+    message: `Only CI may deploy to ${targetSlug}.`,
+    suggestion: `Let CI do it. In an emergency, set targets.${targetSlug}.guard.ciOnly to false in the configuration file.`,
+  };
 }
 
-function noRepository(guard: GuardName, directory: string): GuardFailure {
+/** Whether there is somebody to ask. */
+function checkConfirm({deployment, guard: {ciOnly}, confirmTarget, host}: Checking): Outcome {
+  if (confirmTarget !== undefined) return undefined;
+  const {targetSlug} = deployment.confirmation;
+  const message = `A person must type "${targetSlug}" to confirm, but`;
+  if (ciRunOf(host.env) === undefined) {
+    const suggestion = 'Run the command in a terminal. No flag replaces the confirmation.';
+    return {message: `${message} there is no terminal to ask in.`, suggestion};
+  }
+  const off = ciOnly === true ? 'Only one of ciOnly and confirm can hold: set the other to false' : 'Turn it off';
   return {
-    guard,
+    message: `${message} this is a CI run.`,
+    suggestion: `${off} in targets.${targetSlug}.guard, or run the command outside CI.`,
+  };
+}
+
+async function checkNotOlder({deployment, directory, tree, host}: Checking): Promise<Outcome> {
+  const {source, confirmation, running} = deployment;
+  if (tree === undefined) return noRepository(directory);
+  if (source.kind === 'bundle' && source.recorded === undefined) return unknownCommit(source.name);
+  const commit = source.kind === 'bundle' ? source.recorded?.commit : tree.commit;
+  const {bundleId, targetSlug} = confirmation;
+  for (const one of await running()) {
+    // The same bundle again is not older.
+    if (bundleId !== undefined && one.bundleId === bundleId) continue;
+    const problem = await commitProblem({commit: commit ?? '', running: one, targetSlug}, directory, host.env);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function noRepository(directory: string): Problem {
+  return {
     message: `${directory} is not in a git work tree with a commit, or git cannot be run.`,
     suggestion: 'Run the command in a clone of the repository, with git in PATH.',
   };
 }
 
-function unknownCommit(guard: GuardName, name: string): GuardFailure {
+function unknownCommit(name: string): Problem {
   return {
-    guard,
     message: `${name} does not say which commit it was built from.`,
     suggestion: 'Push it again, without --message or with recordCommit: true in the configuration file.',
   };

@@ -55,26 +55,25 @@ export async function recordOfBundle(open: OpenBackend, bundleId: BundleId): Pro
   return item?.message === undefined ? undefined : recordedCommit(item.message);
 }
 
-/** Why a commit must not replace what a target runs, and what to do. */
-interface CommitProblem {
+/** Why something must not be deployed, and what to do. */
+export interface Problem {
+  /** One sentence, or two. */
   readonly message: string;
   readonly suggestion: Suggestion;
 }
 
+interface Replacement {
+  readonly commit: string;
+  readonly running: RunningBundle;
+  readonly targetSlug: string;
+}
+
 /** The problem with deploying `commit` where `running` runs, if there is one. What cannot be told is a problem. */
 export async function commitProblem(
-  {
-    commit,
-    running,
-    targetSlug,
-  }: {
-    readonly commit: string;
-    readonly running: RunningBundle;
-    readonly targetSlug: string;
-  },
+  {commit, running, targetSlug}: Replacement,
   directory: string,
   env: Environment,
-): Promise<CommitProblem | undefined> {
+): Promise<Problem | undefined> {
   const {bundleId, recorded} = running;
   const bundle = bundleId === undefined ? 'the bundle that it runs' : `bundle ${String(bundleId)}`;
   const onPurpose = `set targets.${targetSlug}.guard.notOlder to false in the configuration file`;
