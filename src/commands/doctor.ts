@@ -1,15 +1,14 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {connectionFlags} from '../cli/command/flags.js';
-import {runChecks} from '../cli/setup/checks.js';
-import {reportChecks} from '../cli/setup/report.js';
+import {reportChecks, runChecks} from '../cli/setup/doctor.js';
 import type {Body, DoctorDocument} from '../cli/output/documents.js';
 
 export default class Doctor extends BaseCommand<typeof Doctor> {
   static override readonly summary = 'Check what a push depends on besides the build.';
   static override readonly description =
-    'Checks Node.js, the configuration, the credentials (by asking the services), proxies, certificate authorities, the ' +
-    'clock and plugins, and says how to repair what is broken. Exits with 3 if something is. Never shows secrets. To check ' +
+    'Checks Node.js, the configuration, the credentials (by asking the services), proxies, certificate authorities ' +
+    'and plugins, and says how to repair what is broken. Exits with 3 if something is. Never shows secrets. To check ' +
     'the build, run mycli push --dry-run.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',

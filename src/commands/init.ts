@@ -2,12 +2,10 @@ import {relative} from 'node:path';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
-import {trustAddresses} from '../cli/setup/login.js';
 import {canAsk} from '../cli/setup/prompts.js';
-import {planProject} from '../cli/setup/plan-project.js';
+import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
 import {Flags} from '../cli/command/oclif.js';
-import {refuseExistingConfig, writeConfig} from '../cli/setup/new-config.js';
 import {suggestionText} from '../errors/suggestion.js';
 
 export default class Init extends BaseCommand<typeof Init> {
@@ -66,8 +64,7 @@ export default class Init extends BaseCommand<typeof Init> {
       verify,
       checkBackend,
     });
-    const file = await writeConfig(cwd, plan.config, force);
-    await trustAddresses(context, plan.addresses);
+    const file = await writeProject(context, plan);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
     const login = {run: ['auth:login', ...place]};

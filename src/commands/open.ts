@@ -43,9 +43,9 @@ export default class Open extends BaseCommand<typeof Open> {
     const {findTarget} = await import('../pipelines/read.js');
     const target = await findTarget({...connection, ...values}, host);
     const url = pageUrl(target.url, path);
-    const {openBrowser} = await import('../cli/command/open-browser.js');
+    const {openBrowser} = await import('../cli/setup/open-browser.js');
     const opens = !this.flags.print && !output.json && output.terminal;
-    const opened = opens && (await openBrowser(url, {env}));
+    const opened = opens && (await openBrowser(url, env));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
     output.result(opened ? `Opened ${url}` : url);
     return {...target, url, opened} satisfies Body<OpenDocument>;

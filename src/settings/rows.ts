@@ -13,14 +13,14 @@ export const rows = {
     flag: {name: 'project', char: 'p', value: 'SLUG'},
     schema: schemas.slug,
     label: 'project',
-    summary: 'Project slug, or the storefront ID for Api.',
+    summary: 'Project slug; with OAuth, the storefront ID.',
   },
   targetSlug: {
     set: 'connection',
     flag: {name: 'target', char: 't', value: 'SLUG'},
     schema: schemas.slug,
     label: 'target',
-    summary: 'Target slug, or the environment ID for Api.',
+    summary: 'Target slug; with OAuth, the environment ID.',
   },
   runtimeBackend: {
     set: 'connection',
@@ -37,7 +37,7 @@ export const rows = {
     variable: 'MYCLI_RUNTIME_ORIGIN',
     schema: schemas.text,
     syntax: 'url',
-    summary: 'URL of the hosting service (legacy backend).',
+    summary: 'URL of the hosting service, used with an API key.',
   },
   apiKey: {
     set: 'connection',
@@ -47,7 +47,7 @@ export const rows = {
     syntax: 'secret',
     aliases: ['password'],
     label: 'API key',
-    summary: 'API key for the legacy backend.',
+    summary: 'API key.',
     details: secretDetails,
   },
   apiUser: {
@@ -99,7 +99,7 @@ export const rows = {
     syntax: 'secret',
     aliases: ['secret'],
     label: 'client secret',
-    summary: 'OAuth client secret (Api backend).',
+    summary: 'OAuth client secret.',
     details: secretDetails,
   },
   scopes: {
@@ -120,7 +120,7 @@ export const rows = {
     syntax: 'secret',
     aliases: ['accessToken', 'token'],
     label: 'Api token',
-    summary: 'Access token (Api backend), instead of a client.',
+    summary: 'OAuth access token, instead of a client.',
     details: secretDetails,
   },
   backendOptions: {

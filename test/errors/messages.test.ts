@@ -11,7 +11,7 @@ import {assertTrustedOrigin} from '../../src/cli/settings/connection.js';
 import {askBeforeWrite} from '../../src/cli/settings/write-hooks.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/requirements.js';
 import {unexpectedError} from '../../src/cli/command/error-report.js';
-import {reportChecks} from '../../src/cli/setup/report.js';
+import {reportChecks} from '../../src/cli/setup/doctor.js';
 import {noSuchCommand} from '../../src/cli/command/oclif-errors.js';
 import {findProgram} from '../../src/cli/command/find-program.js';
 import {endedEarly, ownSignals} from '../../src/cli/command/ending.js';
@@ -202,7 +202,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     await mkdir(join(options.cwd, 'bundle.tar.gz'));
     await buildBundle(options);
   },
-  ERR_PROGRAM_MISSING: () => findProgram('npm', {...process, env: {}}),
+  ERR_PROGRAM_MISSING: () => findProgram('npm', '/nowhere'),
   ERR_ENDED_EARLY: () => {
     throw endedEarly('mycli-plugin-acme');
   },

@@ -12,7 +12,7 @@ import {
 import {flagSets, type FlagSet} from '../../settings/row.js';
 import {Flags} from './oclif.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
-import type {Secret} from '../settings/secret.js';
+import type {Secret} from '../settings/text.js';
 import type {SettingValue} from '../settings/settings.js';
 import {readings} from '../settings/text.js';
 

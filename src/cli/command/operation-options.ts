@@ -144,9 +144,10 @@ export function guardOptions(
 ): GuardOptions & {readonly projectDirectory: string} {
   const {guardCleanTree, guardBranch, guardOrigin, guardNotOlder, guardCiOnly, guardConfirm} = settings;
   const ask = async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
-    const {askLine} = await import('../setup/prompts.js');
+    const {askText} = await import('../setup/prompts.js');
     const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
-    return askLine(`To confirm the ${operation}${bundle} of ${projectSlug}, type the name of the target:`, context);
+    const text = `To confirm the ${operation}${bundle} of ${projectSlug}, type the name of the target`;
+    return askText({text, fallback: ''}, context);
   };
   return {
     guard: {

@@ -17,11 +17,9 @@ import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {MycliConfig} from '../../config.js';
-import type {CheckResult} from '../setup/checks.js';
-import type {CredentialCheck} from '../setup/check-credentials.js';
-import type {BackendEntry} from '../setup/backend-login.js';
-import type {CredentialEntry, CredentialKind} from '../setup/login.js';
-import type {BackendDescription} from '../setup/describe-backends.js';
+import type {CheckResult} from '../setup/doctor.js';
+import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
+import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/credential-file.js';
 import type {ErrorReport} from '../command/error-report.js';
 import type {ExplainedSetting} from '../settings/load-settings.js';
 

@@ -1,8 +1,7 @@
 import type {BackendFailure} from '../../backends/registry.js';
 import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
-import type {BackendDescription} from '../setup/describe-backends.js';
 import type {JsonDocument} from '../command/command-context.js';
-import type {CredentialCheck} from '../setup/check-credentials.js';
+import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
 import type {Body, ConfigShowDocument, BackendListDocument} from './documents.js';
 import type {Output} from './output.js';
 import {definitions} from '../../settings/definitions.js';

@@ -1,14 +1,25 @@
 import type {ApiRuntimeConnection} from '../../backends/api/backend.js';
-import {createError} from '../../errors/index.js';
-import {mayUse} from '../../backends/select.js';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {isBuiltIn, mayUse} from '../../backends/select.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
-import type {SettingKey} from '../../settings/definitions.js';
+import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {secretValues} from './load-settings.js';
+import {isVariableEmpty} from './resolve-settings.js';
 import {flagAndVariable, type Setting, type Settings} from './settings.js';
-import {isApiUnset, missingApiSettings} from './api-completeness.js';
+
+/** Whether a value of `--runtime-backend` names a plugin's backend. */
+export function isPluginBackend(name: string): boolean {
+  return name !== 'auto' && !isBuiltIn(name);
+}
+
+/** What users call a backend: what they sign in with. Others go by their names. */
+export function backendTitle(name: string): string {
+  if (name === 'legacy') return 'Runtime (API key)';
+  return name === 'api' ? 'Runtime (OAuth)' : name;
+}
 
 /** How to reach the backends, as options for operations. */
 export interface Connection {
@@ -193,4 +204,93 @@ function originOf(entry: string): string {
       },
     );
   }
+}
+
+/** Whether a setting has a value, from any source. */
+type IsSet = (key: SettingKey) => boolean;
+
+const apiSettings: readonly SettingKey[] = [
+  'apiOrigin',
+  'organizationId',
+  'tokenUrl',
+  'clientId',
+  'clientSecret',
+  'scopes',
+  'apiToken',
+];
+
+/** The settings that `auth:login` can store for an Api origin. */
+const storable: ReadonlySet<SettingKey> = new Set(['tokenUrl', 'clientId', 'clientSecret', 'apiToken']);
+
+/** Whether nothing at all is set for the Api backend. */
+export function isApiUnset(isSet: IsSet): boolean {
+  return !apiSettings.some(isSet);
+}
+
+/** The settings that a connection to the Api backend still needs. */
+export function missingApiSettings(isSet: IsSet): readonly SettingKey[] {
+  // A ready-made token needs no token endpoint.
+  const credentials: readonly SettingKey[] = isSet('apiToken') ? [] : ['tokenUrl', 'clientId', 'clientSecret'];
+  return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => !isSet(key));
+}
+
+/** The state of the Api connection. */
+interface ApiState {
+  /** The requested backend. */
+  readonly preference: string;
+  readonly isSet: IsSet;
+  readonly env: Environment;
+}
+
+/**
+ * The error for a partial Api connection: some settings are given, or their variables are set but empty, while others
+ * are missing. Undefined if it is complete, unset or not requested. A pipeline whose secrets are missing must not push
+ * to the other service.
+ */
+export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliError | undefined {
+  const missing = missingApiSettings(isSet);
+  const empty = apiSettings.filter((key) => !isSet(key) && isVariableEmpty(key, env)).map(variableOf);
+  const isUnset = isApiUnset(isSet) && empty.length === 0;
+  if (!mayUse(preference, 'api') || isUnset || missing.length === 0) return undefined;
+  const given = apiSettings.filter(isSet).map(label);
+  const found = [
+    ...(given.length === 0 ? [] : [`given: ${given.join(', ')}`]),
+    ...(empty.length === 0 ? [] : [`set but empty: ${empty.join(', ')}`]),
+  ];
+  return createError(
+    'ERR_CREDENTIALS_MISSING',
+    `The Api connection is incomplete: missing ${missing.map(label).join(', ')} (${found.join('; ')}).`,
+    {
+      suggestions: [
+        ...(empty.length === 0
+          ? []
+          : [`CI systems leave a variable empty if its secret is missing: set or unset ${empty.join(', ')}.`]),
+        ...missing.map((key) => `${label(key)}: ${sourcesOf(key)}.`),
+        ...(preference === 'auto' ? ['Pass --runtime-backend legacy to use the legacy backend instead.'] : []),
+      ],
+      details: {backend: 'api', missing: missing.map(flagAndVariable)},
+    },
+  );
+}
+
+/** Warns about what `incompleteApi` would refuse, for commands that only show settings. */
+export function warnOfIncompleteApi(output: Pick<Output, 'warn'>, state: ApiState): void {
+  const error = incompleteApi(state);
+  if (error !== undefined)
+    output.warn([`Pushes from here will fail. ${error.message}`, ...error.suggestions].join(' '));
+}
+
+function label(key: SettingKey): string {
+  return definitions[key].label;
+}
+
+/** The sources of a setting: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`. */
+function sourcesOf(key: SettingKey): string {
+  const {flag, config} = definitions[key];
+  const sources = [
+    ...(flag === undefined ? [] : [`--${flag.name}`, String(variableOf(key))]),
+    ...(config === undefined ? [] : [`${config} in the configuration file`]),
+    ...(storable.has(key) ? ['credentials stored with mycli auth:login --api-origin URL'] : []),
+  ];
+  return new Intl.ListFormat('en', {type: 'disjunction'}).format(sources);
 }

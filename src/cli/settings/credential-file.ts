@@ -60,6 +60,11 @@ export type OriginCredentials = v.InferOutput<typeof originCredentials>;
 /** The secrets of a plugin's backend, including their values. Never shown. */
 export type BackendCredentials = v.InferOutput<typeof backendCredentials>;
 
+/** Kinds of credentials for an origin. */
+export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
+/** A kind of credential. */
+export type CredentialKind = (typeof credentialKinds)[number];
+
 /** Where credentials are stored. */
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
@@ -158,6 +163,77 @@ export async function updateCredentials(
       cause: error,
     });
   }
+}
+
+/** The stored credentials without those of some origins, whose URLs are not trusted any more, and of some backends. */
+export function withoutCredentials(
+  {origins, last, trusted, backends = {}}: StoredCredentials,
+  removed: {readonly origins: readonly string[]; readonly backends: readonly string[]},
+): StoredCredentials {
+  const isGone = (url: string | undefined) => url === undefined || removed.origins.includes(new URL(url).origin);
+  const legacy = isGone(last?.legacy) ? undefined : last?.legacy;
+  const api = isGone(last?.api?.origin) ? undefined : last?.api;
+  const left = [...(legacy === undefined ? [] : ['legacy' as const]), ...(api === undefined ? [] : ['api' as const])];
+  const backend = left.find((name) => name === last?.backend) ?? left[0];
+  const without = <T>(entries: Readonly<Record<string, T>>, names: readonly string[]) =>
+    Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
+  return {
+    origins: without(origins, removed.origins),
+    last: backend && {backend, legacy, api},
+    trusted: trusted?.filter((url) => !isGone(url)),
+    backends: without(backends, removed.backends),
+  };
+}
+
+/** Stored credentials, without their secret. */
+export interface CredentialEntry {
+  /** Origin the credentials are for. */
+  readonly origin: string;
+  /** Kind of secret. */
+  readonly kind: CredentialKind;
+  /** User for an API key. */
+  readonly user?: string | undefined;
+  /** For a client secret. */
+  readonly clientId?: string | undefined;
+  /** Token endpoint the client secret is for. */
+  readonly tokenUrl?: string | undefined;
+}
+
+/** The stored credentials for origins, without secrets. */
+export function credentialEntries({origins}: StoredCredentials): readonly CredentialEntry[] {
+  return Object.entries(origins).flatMap(([origin, {apiKey, api}]) => {
+    const entries: CredentialEntry[] = [];
+    if (apiKey) entries.push({origin, kind: 'api-key', user: apiKey.user});
+    if (api?.kind === 'client-secret') {
+      entries.push({origin, kind: api.kind, clientId: api.clientId, tokenUrl: api.tokenUrl});
+    }
+    if (api?.kind === 'api-token') entries.push({origin, kind: api.kind});
+    return entries;
+  });
+}
+
+/** The stored secrets of a plugin's backend, without their values. */
+export interface BackendEntry {
+  readonly backend: string;
+  /** Names of the options and variables. */
+  readonly options: readonly string[];
+  /** Origins that the other options named at the login. The secrets are used with no others. */
+  readonly origins: readonly string[];
+}
+
+/** The stored secrets of plugins' backends, without their values. */
+export function backendEntries({backends = {}}: StoredCredentials): readonly BackendEntry[] {
+  return Object.entries(backends).map(([backend, {options, origins}]) => ({backend, options, origins}));
+}
+
+/** Every stored secret, for masking. */
+export function storedSecrets({origins, backends = {}}: StoredCredentials): readonly string[] {
+  const ofBackends = Object.values(backends).flatMap(({values}) => Object.values(values));
+  const ofOrigins = Object.values(origins).flatMap(({apiKey, api}) => [
+    apiKey?.key ?? [],
+    (api?.kind === 'client-secret' ? api.clientSecret : api?.token) ?? [],
+  ]);
+  return [...ofOrigins.flat(), ...ofBackends];
 }
 
 async function warnOfLooseModes(file: CredentialFile): Promise<void> {

@@ -28,7 +28,7 @@ import {
   type OverriddenValue,
   type SettingsInput,
 } from './resolve-settings.js';
-import {Secret} from './secret.js';
+import {Secret} from './text.js';
 import type {Settings, Dependencies, Setting, UnreadSettings, ValueSource} from './settings.js';
 
 /** Where the settings of a command are loaded from. */

@@ -3,9 +3,10 @@ import type {Backend} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import {qualifiedName} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
+import {commandLine, flagValue} from '../../errors/suggest.js';
+import type {CommandToRun} from '../../errors/suggestion.js';
 import type {Environment} from '../../http/types.js';
-import type {PluginSettings} from '../setup/check-credentials.js';
-import type {CredentialFile} from './credential-file.js';
+import {readCredentials, type CredentialFile} from './credential-file.js';
 import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
 import {readFlagSecret} from './load-settings.js';
@@ -20,6 +21,13 @@ interface PluginBackend {
   readonly name: string;
   readonly plugin: string;
   readonly backend: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
+}
+
+/** What is set for a plugin's backend. */
+export interface PluginSettings {
+  readonly options: SettingValue<'backendOptions'>[string];
+  /** The variables that `auth:login` has stored. None of them is set in the environment. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** What the options of a plugin's backend come from. */
@@ -62,7 +70,6 @@ async function readStored(
   {env, output, credentialFile}: PluginOptionSources['context'],
 ): Promise<PluginSettings> {
   if (credentialFile === undefined || secrets.length + secretEnv.length === 0) return {options: {}, variables: {}};
-  const {storedSecrets} = await import('../setup/backend-login.js');
   const stored = (await storedSecrets({name, secretEnv}, given, env, credentialFile)) ?? {};
   output.addSecrets(Object.values(stored));
   return partitioned(stored, secretEnv);
@@ -133,4 +140,77 @@ function warnOfLiterals(options: readonly string[], output: Pick<Output, 'warn'>
     `Other users can see the value of ${flag} ${options.join(', ')} in the process list. ` +
       `Use ${String(variableOf('backendOptions'))}, @FILE or - (stdin) instead.`,
   );
+}
+
+/** The command that stores the secrets of a backend. */
+export function loginCommand(backend: string): CommandToRun {
+  return {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};
+}
+
+/**
+ * The addresses in options, as http(s) URLs: all that `new URL()` takes for one, whatever the option is called, such as
+ * `http:/host`, also relative to another URL; and hosts.
+ * @param name of the option
+ */
+export function urlsIn(options: unknown, name = ''): readonly string[] {
+  const value = options instanceof OptionText ? options.shown : options;
+  if (typeof value === 'string') {
+    // URLs are parsed without these characters.
+    const isHost = /^[\\/]{2}/.test(value.replaceAll(/[\t\n\r]|^[\p{Cc} ]+/gu, ''));
+    const base = isHost ? 'https://host.invalid' : undefined;
+    const url = URL.canParse(value, base) ? new URL(value, base) : undefined;
+    return url && /^https?:$/.test(url.protocol) ? [url.href] : hostsIn(value, name);
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => urlsIn(member, Array.isArray(value) ? name : key));
+}
+
+/** What options are called whose value is a host, even if it looks like any other word. */
+const hostOption = /host|server|domain|origin|endpoint|address|url|uri|gateway|proxy/i;
+/** Files whose extension is no top-level domain. */
+const fileName = /\.(?:json|ya?ml|[cm]?js|tar|t?gz|pem|crt|toml|txt)$/i;
+
+/**
+ * The URL of a host, with or without a port and a path, if a text is one. Rather too often than too seldom: a secret
+ * that is taken for one of another address is asked for again, otherwise it would be sent there.
+ */
+function hostsIn(text: string, option: string): readonly string[] {
+  const url = `https://${text}`;
+  if (text.trim() === '' || !URL.canParse(url)) return [];
+  // Without the user and password, and as parsed: other characters are dots, too.
+  const {hostname, origin} = new URL(url);
+  const isDotted = /^[^.].*\.|:/.test(hostname) && !fileName.test(hostname) && !/^\d+$/.test(text.trim());
+  const hasPort = /^[^\\/?#]+:\d+(?:[\\/?#]|$)/.test(text.trim());
+  return isDotted || hasPort || hostname === 'localhost' || hostOption.test(option) ? [`${origin}/`] : [];
+}
+
+/** The origins of the URLs and hosts in options. */
+export function originsIn(options: unknown): readonly string[] {
+  return [...new Set(urlsIn(options).map((url) => new URL(url).origin))];
+}
+
+/**
+ * The secrets that `auth:login` stored for a backend. They are used as a whole or not at all: not if one of them comes
+ * from elsewhere, and not with options that name another address than at the login.
+ * @param given the options from all other sources
+ */
+export async function storedSecrets(
+  {name: backend, secretEnv = []}: Pick<Backend, 'name' | 'secretEnv'>,
+  given: Readonly<Record<string, unknown>>,
+  env: Environment,
+  file: CredentialFile,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const {backends = {}} = await readCredentials(file);
+  const stored = backends[backend];
+  const isGiven = (name: string) => (secretEnv.includes(name) ? Boolean(env[name]?.trim()) : given[name] !== undefined);
+  if (stored === undefined || stored.options.some(isGiven)) return undefined;
+  const other = originsIn(given).find((origin) => !stored.origins.includes(origin));
+  if (other !== undefined) {
+    file.warn(
+      `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
+        `To store them for it, run: ${commandLine(...loginCommand(backend).run)}`,
+    );
+    return undefined;
+  }
+  return stored.values;
 }

@@ -14,8 +14,7 @@ import {missingBuild, missingSettings, requireTogether, type Missing} from '../c
 import type {SettingKey} from '../../settings/definitions.js';
 import type {FlagValues} from './resolve-settings.js';
 import {describeResolved, type Settings, type SettingValue} from './settings.js';
-import {incompleteApi} from './api-completeness.js';
-import {resolveConnection, type Connection} from './connection.js';
+import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
 import {optionsFor, readPluginSettings} from './plugin-options.js';
 
 /** What a command needs from a backend. */
@@ -107,7 +106,7 @@ function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment)
 
 /** Only plugins' backends have options. */
 function refuseUnusedOptions({runtimeBackend: {value: wanted}}: Settings, flags: BackendLoading['flags']): void {
-  if ((flags['backend-option'] ?? []).length === 0 || !(wanted === 'auto' || isBuiltIn(wanted))) return;
+  if ((flags['backend-option'] ?? []).length === 0 || isPluginBackend(wanted)) return;
   const which = wanted === 'auto' ? 'no backend is named' : `the ${wanted} backend takes no options`;
   throw createError('ERR_USAGE', `--backend-option cannot be used here: ${which}.`, {
     suggestions: ["Pass --runtime-backend with the name of a plugin's backend. Run mycli backend:list to list them."],
@@ -130,7 +129,7 @@ interface BackendLoading {
  */
 export async function loadWantedBackends(loading: BackendLoading): Promise<BackendRegistry | undefined> {
   const wanted = loading.settings.runtimeBackend.value;
-  if (wanted === 'auto' || isBuiltIn(wanted)) return undefined;
+  if (!isPluginBackend(wanted)) return undefined;
   const registry = await discover(loading);
   if (registry.has(wanted)) warnOfFailures(registry, loading);
   return registry;

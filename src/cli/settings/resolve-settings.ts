@@ -4,7 +4,7 @@ import {isRecord} from '../../errors/json.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {Secret} from './secret.js';
+import {Secret} from './text.js';
 import type {ConfigSettings, Setting, SettingValue, UnreadSettings, ValueSource} from './settings.js';
 import {finished, InvalidValue, isMerged, judged, merged, optionsAt, readings, shownText} from './text.js';
 

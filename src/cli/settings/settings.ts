@@ -16,7 +16,7 @@ import {
   type ValidValue,
 } from '../../settings/definitions.js';
 import type {FlagSet} from '../../settings/row.js';
-import type {Secret} from './secret.js';
+import type {Secret} from './text.js';
 import {shownText} from './text.js';
 
 /** Source of a value. */

@@ -1,6 +1,6 @@
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import {isApiUnset} from './api-completeness.js';
-import {Secret} from './secret.js';
+import {isApiUnset} from './connection.js';
+import {Secret} from './text.js';
 import type {Setting, ValueSource, Settings} from './settings.js';
 import {
   readCredentials,

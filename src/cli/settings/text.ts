@@ -1,11 +1,39 @@
 import {resolve} from 'node:path';
+import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {shownAddress} from '../../http/origin.js';
 import type {Syntax} from '../../settings/row.js';
 import {text} from '../../settings/schemas.js';
-import {Secret} from './secret.js';
+
+const mask = '********';
+
+/** A secret value. Printing it prints a mask; `reveal()` is for code that sends it. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The value itself. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return mask;
+  }
+
+  toJSON(): string {
+    return mask;
+  }
+
+  [inspect.custom](): string {
+    return mask;
+  }
+}
 
 /** An invalid value. The message completes the sentence "--flag ...": "must be an integer". */
 export class InvalidValue extends Error {}

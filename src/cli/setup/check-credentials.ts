@@ -1,17 +1,23 @@
-import type {Identity} from '../../backends/built-ins.js';
-import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
+import type {BackendSettings, Identity} from '../../backends/built-ins.js';
 import type {HostBackend} from '../../backends/built-in.js';
-import type {VerifyResult} from '../../backends/contract.js';
+import {capabilitiesOf} from '../../backends/call.js';
+import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
+import type {Backend, BackendCapability, VerifyResult} from '../../backends/contract.js';
+import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
+import {isBuiltIn} from '../../backends/select.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {resolveConnection} from '../settings/connection.js';
+import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
-import {Secret} from '../settings/secret.js';
-import {describeSettings, type Settings, type SettingValue, type ValueSource} from '../settings/settings.js';
+import {resolveConnection} from '../settings/connection.js';
 import type {OriginCredentials} from '../settings/credential-file.js';
+import {Secret} from '../settings/text.js';
+import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-options.js';
+import type {FlagValues} from '../settings/resolve-settings.js';
+import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 
 /** A backend whose credentials can be checked. */
-export type CheckedBackend = 'api' | 'legacy';
+type CheckedBackend = 'api' | 'legacy';
 
 /** The outcome of asking a service whether it accepts credentials. */
 export interface CredentialCheck {
@@ -29,8 +35,15 @@ export interface CredentialCheck {
   readonly suggestions?: readonly string[] | undefined;
 }
 
+/** A check, and whether it has failed. */
+interface Checked {
+  readonly check: CredentialCheck;
+  readonly failed: boolean;
+}
+
 /**
- * Asks a backend's service whether it accepts the credentials of the settings, with a request that changes nothing.
+ * Asks a built-in backend's service whether it accepts the credentials of the settings, with a request that changes
+ * nothing.
  * @throws RuntimeCliError when it refuses them or cannot be reached.
  */
 export async function askService(
@@ -52,27 +65,26 @@ export async function askService(
 }
 
 /** The same, with refusals and failures as an outcome. Shows first which addresses get the credentials, and why. */
-export async function checkCredentials(
-  context: CommandContext,
-  settings: Settings,
-  backend: CheckedBackend,
-): Promise<{readonly check: CredentialCheck; readonly failed: boolean; readonly serverDate?: string | undefined}> {
-  const owner = backend === 'legacy' ? {user: settings.apiUser?.value} : {clientId: settings.clientId?.value};
-  for (const line of describeSettings(settings, addressesOf(settings, backend), context.cwd)) context.output.info(line);
+async function checkService(context: CommandContext, settings: Settings, backend: CheckedBackend): Promise<Checked> {
+  const isLegacy = backend === 'legacy';
+  const owner = isLegacy ? {user: settings.apiUser?.value} : {clientId: settings.clientId?.value};
+  const tokenUrl = settings.apiToken === undefined ? (['tokenUrl'] as const) : [];
+  const addresses = isLegacy ? (['origin'] as const) : (['apiOrigin', ...tokenUrl] as const);
+  for (const line of describeSettings(settings, addresses, context.cwd)) context.output.info(line);
   try {
-    const {asked, clientId, expiresAt, serverDate} = await askService(context, settings, backend);
-    const known = backend === 'legacy' ? owner : {clientId: owner.clientId ?? clientId, expiresAt};
-    if (asked) return {check: {status: 'accepted', ...known}, failed: false, serverDate};
+    const {asked, clientId, expiresAt} = await askService(context, settings, backend);
+    const known = isLegacy ? owner : {clientId: owner.clientId ?? clientId, expiresAt};
+    if (asked) return {check: {status: 'accepted', ...known}, failed: false};
     const reason = 'A token can only be checked with an organization and a project.';
     const suggestions = ['Pass --organization and --project.'];
     return {check: {status: 'unknown', ...known, reason, suggestions}, failed: false};
   } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
     return {check: {...owner, ...checkOf(error)}, failed: true};
   }
 }
 
-function checkOf(error: RuntimeCliError): CredentialCheck {
+function checkOf(error: unknown): CredentialCheck {
+  if (!isRuntimeCliError(error)) throw error;
   const {message: reason, suggestions} = error;
   return {status: isRefusal(error) ? 'refused' : 'unknown', reason, suggestions};
 }
@@ -82,15 +94,8 @@ export function isRefusal({status, code}: RuntimeCliError): boolean {
   return status === 401 || status === 403 || catalogue[code].kind === 'credentials';
 }
 
-/** What is set for a plugin's backend. */
-export interface PluginSettings {
-  readonly options: SettingValue<'backendOptions'>[string];
-  /** The variables that `auth:login` has stored. None of them is set in the environment. */
-  readonly variables: Readonly<Record<string, string>>;
-}
-
 /** A plugin's backend, and what is set for it. */
-export interface PluginCredentials extends PluginSettings {
+interface PluginCredentials extends PluginSettings {
   readonly backend: HostBackend;
 }
 
@@ -117,25 +122,23 @@ export async function askPlugin(
   });
 }
 
-/** The same, with refusals and failures as an outcome. */
-export async function checkPlugin(
+async function checkPlugin(
   context: CommandContext,
   settings: Settings,
   credentials: PluginCredentials,
-): Promise<{readonly check: CredentialCheck; readonly failed: boolean}> {
+): Promise<Checked> {
   try {
     const result = await askPlugin(context, settings, credentials);
     if (result !== undefined) return {check: {status: 'accepted', user: result.account}, failed: false};
     const reason = `The ${credentials.backend.name} backend cannot verify credentials.`;
     return {check: {status: 'unknown', reason}, failed: false};
   } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
     return {check: checkOf(error), failed: true};
   }
 }
 
 /** Does work while stored variables of a backend are set. */
-export async function withVariables<Result>(
+async function withVariables<Result>(
   {env, setVariable}: Pick<CommandContext, 'env' | 'setVariable'>,
   variables: Readonly<Record<string, string>>,
   work: () => Promise<Result>,
@@ -147,11 +150,6 @@ export async function withVariables<Result>(
   } finally {
     for (const [name, value] of before) setVariable(name, value);
   }
-}
-
-function addressesOf({apiToken}: Settings, backend: CheckedBackend) {
-  if (backend === 'legacy') return ['origin'] as const;
-  return apiToken === undefined ? (['apiOrigin', 'tokenUrl'] as const) : (['apiOrigin'] as const);
 }
 
 /** The settings with newly entered credentials, and no others for the same backend. */
@@ -168,4 +166,143 @@ export function withCredentials(settings: Settings, {apiKey, api}: OriginCredent
     tokenUrl: set(api?.tokenUrl),
     clientSecret: secret(api?.clientSecret),
   };
+}
+
+/** The credentials that a push from here would use for a backend. */
+export interface ServiceCredentials {
+  readonly backend: string;
+  /** Undefined for a plugin's backend. */
+  readonly origin?: string | undefined;
+  /** Source of the secret; null if there is none. */
+  readonly source: string | null;
+  /** Whether its service accepts them. Undefined if there are none, or it was not asked. */
+  readonly checked?: Checked | undefined;
+}
+
+/** The credentials for each built-in backend that has an address. */
+export function checkServices(
+  context: CommandContext,
+  settings: Settings,
+  verify: boolean,
+): Promise<readonly ServiceCredentials[]> {
+  const {origin, apiKey, apiOrigin, apiToken, clientId, tokenUrl, clientSecret} = settings;
+  const hasClient = clientId !== undefined && tokenUrl !== undefined && clientSecret !== undefined;
+  const rows = [
+    {backend: 'legacy', address: origin, secret: apiKey, isComplete: apiKey !== undefined},
+    {
+      backend: 'api',
+      address: apiOrigin,
+      secret: apiToken ?? clientSecret,
+      isComplete: apiToken !== undefined || hasClient,
+    },
+  ] as const;
+  const found = rows.map(async ({backend, address, secret, isComplete}) => {
+    if (address === undefined) return [];
+    const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};
+    return [verify && isComplete ? {...row, checked: await checkService(context, settings, backend)} : row];
+  });
+  return Promise.all(found).then((all) => all.flat());
+}
+
+/** Where the settings of a plugin's backend come from. */
+interface PluginReach {
+  readonly context: CommandContext;
+  readonly settings: Settings;
+  readonly flags: FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
+}
+
+/** The credentials for a plugin's backend. */
+export async function checkPluginService(
+  registration: BackendRegistration,
+  {context, settings, flags}: PluginReach,
+  verify: boolean,
+): Promise<ServiceCredentials> {
+  const {name, backend} = registration;
+  const {secrets = [], secretEnv = []} = backend;
+  const given = optionsFor(registration, settings);
+  const used = await readPluginSettings(registration, {context, settings, flags});
+  const isStored =
+    Object.keys(used.variables).length > 0 ||
+    secrets.some((key) => used.options[key] !== undefined && given[key] === undefined);
+  const isGiven = secrets.some((key) => given[key] !== undefined);
+  const variable = secretEnv.find((key) => Boolean(context.env[key]?.trim()));
+  const elsewhere = isGiven ? settings.backendOptions.source.name : (variable ?? null);
+  const row = {backend: name, source: isStored ? `credentials stored for ${name}` : elsewhere};
+  return verify ? {...row, checked: await checkPlugin(context, settings, {backend, ...used})} : row;
+}
+
+/** A backend, and whether it is configured. */
+export interface BackendDescription {
+  /** Value for `--runtime-backend`. */
+  readonly name: string;
+  /** Package that provides it. */
+  readonly plugin: string;
+  /** Version of that package. */
+  readonly version?: string | undefined;
+  /** A short description. */
+  readonly summary: string;
+  readonly formats: Backend['formats'];
+  readonly capabilities: readonly BackendCapability[];
+  /** Whether it can be used with the current settings. */
+  readonly configured: boolean;
+  /** Missing or invalid settings; empty if it is configured. */
+  readonly missing: readonly string[];
+  /** Whether the service accepts the credentials. With `--verify`, for a configured backend. */
+  readonly check?: CredentialCheck | undefined;
+}
+
+/**
+ * Describes every backend of a registry, one after the other: they may have variables of the same name.
+ * @param verify Whether to ask the services of the configured ones about the credentials. Otherwise, nothing is sent.
+ */
+export async function describeBackends(
+  {registrations}: BackendRegistry,
+  reach: PluginReach,
+  connection: Omit<BackendSettings, 'backendOptions'>,
+  verify: boolean,
+): Promise<readonly BackendDescription[]> {
+  const described: BackendDescription[] = [];
+  for (const registration of registrations) {
+    const {name, backend, plugin, version} = registration;
+    const {summary, formats} = backend;
+    // Built-in backends have our own version.
+    const facts = {
+      name,
+      plugin,
+      version: version ?? reach.context.version,
+      summary,
+      formats,
+      capabilities: capabilitiesOf(backend),
+    };
+    described.push({...facts, ...(await examine(registration, reach, connection, verify))});
+  }
+  return described;
+}
+
+async function examine(
+  registration: BackendRegistration,
+  reach: PluginReach,
+  connection: Omit<BackendSettings, 'backendOptions'>,
+  verify: boolean,
+): Promise<Pick<BackendDescription, 'configured' | 'missing' | 'check'>> {
+  const {backend} = registration;
+  const {context, settings} = reach;
+  try {
+    const {options, variables} = await readPluginSettings(registration, reach);
+    const {configDirectory, env, logger} = context;
+    const place = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
+    const missing = await withVariables(context, variables, () =>
+      missingConfiguration(backend, {...connection, backendOptions: options}, {configDirectory, env, logger, ...place}),
+    );
+    if (missing.length > 0 || !verify) return {configured: missing.length === 0, missing};
+    const {check} = isBuiltIn(backend.name)
+      ? await checkService(context, settings, backend.name)
+      : await checkPlugin(context, settings, {backend, options, variables});
+    return {configured: true, missing, check};
+  } catch (error) {
+    // A problem with one backend must not hide the others.
+    if (!isRuntimeCliError(error)) throw error;
+    const problems = error.code === 'ERR_OPTION_INVALID' ? error.details?.['problems'] : undefined;
+    return {configured: false, missing: Array.isArray(problems) ? problems.map(String) : [error.message]};
+  }
 }

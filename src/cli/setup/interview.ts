@@ -6,126 +6,133 @@ import {isRecord, parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
 import {isStaticBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import {isLoopback, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import {missingApiSettings} from '../settings/api-completeness.js';
-import {assertTrustedOrigin} from '../settings/connection.js';
 import type {CommandContext} from '../command/command-context.js';
-import {Interview} from './prompts.js';
-import {withStoredCredentials} from '../settings/stored-settings.js';
+import {assertTrustedOrigin, backendTitle, missingApiSettings} from '../settings/connection.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
-import {recognizeService, type RecognizedService} from './recognize-service.js';
-import {takeOverProject} from './take-over.js';
+import {withStoredCredentials} from '../settings/stored-settings.js';
+import {takeOverProject} from './other-clients.js';
+import {askChoice, askText, askYesNo} from './prompts.js';
 
 /** What an interview about a new project needs. */
 interface InterviewContext {
-  readonly context: Pick<
-    CommandContext,
-    'cwd' | 'env' | 'output' | 'stdin' | 'signal' | 'credentialFile' | 'userAgent'
-  >;
+  readonly context: CommandContext;
   readonly settings: Settings;
   readonly detected: DetectedBuild | undefined;
   /** @throws RuntimeCliError when there is no such backend. */
   readonly checkBackend: (name: string) => Promise<void>;
 }
 
-type AnswerKey = 'projectSlug' | 'targetSlug' | 'origin' | 'apiOrigin' | 'organizationId' | 'tokenUrl' | 'clientId';
+type BuiltIn = 'legacy' | 'api';
 /** A setting with the address of a service. */
-export type AddressKey = Extract<AnswerKey, 'origin' | 'apiOrigin' | 'tokenUrl'>;
+export type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
+type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId';
 
 /** The source of what a user answers. */
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
 
 /** Asks for what neither flags nor variables set, offering what the last login and the project's files suggest. */
 export async function interview({context, settings, detected, checkBackend}: InterviewContext): Promise<Settings> {
-  const {cwd, credentialFile} = context;
-  const questions = new Interview(context);
-  const asked = new Set<AnswerKey>();
-  let known = await takeOverProject(questions, settings, context);
+  const {cwd} = context;
+  let known = await takeOverProject(settings, context);
   const ask = async (key: AnswerKey, text: string, check?: (answer: string) => void, fallback = known[key]?.value) => {
-    if (isGiven(known, key) || asked.has(key)) return;
-    known = withAnswer(known, key, await questions.ask({text, fallback, check}));
-    asked.add(key);
+    if (!isGiven(known[key])) known = withAnswer(known, key, await askText({text, fallback, check}, context));
   };
-  const askForUrl = async (key: AddressKey) => {
-    if (isGiven(known, key) || asked.has(key)) return;
-    known = await askForAddress(questions, known, key, context);
-    asked.add(key);
-  };
-  try {
-    const isOpen = known.runtimeBackend.source.kind === 'default';
-    if (isOpen && !isGiven(known, 'origin') && !isGiven(known, 'apiOrigin')) {
-      known = await askForService(questions, known, context, checkBackend);
-      asked.add('origin').add('apiOrigin');
+  const isOpen = known.runtimeBackend.source.kind === 'default';
+  const asksForService = isOpen && !isGiven(known.origin) && !isGiven(known.apiOrigin);
+  if (asksForService) known = await askForService(known, context, checkBackend);
+  await ask('projectSlug', 'Project slug', slugCheck('project slug'), await suggestedProject(known, cwd));
+  const target = known.targetSlug?.value ?? '';
+  await ask('targetSlug', 'Target to deploy to (empty for none)', slugCheck('target'), target);
+  const backend = backendOf(known);
+  const needsOrigin = !asksForService && !isGiven(known[backend === 'api' ? 'apiOrigin' : 'origin']);
+  if (backend === 'legacy' && needsOrigin) known = await askForAddress(known, 'origin', context);
+  if (backend === 'api') {
+    if (needsOrigin) known = await askForAddress(known, 'apiOrigin', context);
+    await ask('organizationId', 'Organization ID');
+    if (known.apiToken === undefined) {
+      if (!isGiven(known.tokenUrl)) known = await askForAddress(known, 'tokenUrl', context);
+      await ask('clientId', 'Client ID');
     }
-    const name = known.projectSlug?.value ?? (await suggestedSlug(cwd));
-    await ask('projectSlug', 'Project slug', slugCheck('project slug'), name);
-    const target = known.targetSlug?.value ?? '';
-    await ask('targetSlug', 'Target to deploy to (empty for none)', slugCheck('target'), target);
-    const backend = backendOf(known);
-    if (backend === 'legacy') await askForUrl('origin');
-    if (backend === 'api') {
-      await askForUrl('apiOrigin');
-      await ask('organizationId', 'Organization ID');
-      if (known.apiToken === undefined) {
-        await askForUrl('tokenUrl');
-        await ask('clientId', 'Client ID');
-      }
-    }
-    known = await askAboutBuild(questions, known, cwd, detected);
-  } finally {
-    questions.close();
   }
-  return withCredentialsFor(known, credentialFile);
+  known = await askAboutBuild(known, detected, context);
+  // Those that are stored for the addresses, which may have changed.
+  const own = <T extends {readonly source: ValueSource}>(setting: T | undefined) =>
+    setting?.source.kind === 'stored' ? undefined : setting;
+  const {apiKey, apiToken, clientSecret} = known;
+  const unstored = {...known, apiKey: own(apiKey), apiToken: own(apiToken), clientSecret: own(clientSecret)};
+  return withStoredCredentials(unstored, context.credentialFile);
 }
 
 /** Asks for the URL of the service first: it tells most of the rest, the backend above all. */
 async function askForService(
-  questions: Interview,
   settings: Settings,
-  context: InterviewContext['context'],
+  context: CommandContext,
   checkBackend: InterviewContext['checkBackend'],
 ): Promise<Settings> {
-  const likely = backendOf(settings) === 'api' ? 'apiOrigin' : 'origin';
-  let found: RecognizedService = {backends: []};
-  const known = await askForAddress(questions, settings, likely, context, async (url) => {
-    found = await recognizeService(url, context);
-    return found.problem;
+  const likely = backendOf(settings);
+  const likelyKey = likely === 'api' ? 'apiOrigin' : 'origin';
+  let found: readonly BuiltIn[] = [];
+  const known = await askForAddress(settings, likelyKey, context, async (url) => {
+    const {backends, problem} = await recognizeService(url, context);
+    found = backends;
+    return problem;
   });
-  const backend = found.backends.includes(backendOf(settings) as 'legacy' | 'api')
-    ? backendOf(settings)
-    : (found.backends[0] ?? (await askForBackend(questions, backendOf(settings), checkBackend)));
-  const other = likely === 'origin' ? 'apiOrigin' : 'origin';
+  const backend =
+    found.find((name) => name === likely) ?? found[0] ?? (await askForBackend(settings, context, checkBackend));
   const key = backend === 'api' ? 'apiOrigin' : 'origin';
-  const placed = key === likely ? known : {...known, [likely]: settings[likely], [other]: known[likely]};
+  const placed = {...known, [likelyKey]: settings[likelyKey], [key]: known[likelyKey]};
   return {...placed, runtimeBackend: {value: backend, source: answered}};
 }
 
 /** The address does not tell which kind of service it is. */
 async function askForBackend(
-  questions: Interview,
-  likely: string,
+  settings: Settings,
+  context: CommandContext,
   checkBackend: InterviewContext['checkBackend'],
 ): Promise<string> {
-  questions.tell('With an API key for it, the backend is legacy. With an OAuth client or an access token, it is api.');
-  const check = async (answer: string) => {
-    if (answer === 'auto') throw createError('ERR_OPTION_INVALID', 'A project has one backend: choose legacy or api.');
-    await checkBackend(answer);
+  const builtIns: readonly string[] = backendOf(settings) === 'api' ? ['api', 'legacy'] : ['legacy', 'api'];
+  const choices = [...builtIns, ''].map((value) => ({value, name: backendTitle(value) || "A plugin's backend"}));
+  const chosen = await askChoice('What do you deploy to?', choices, context);
+  if (chosen !== '') return chosen;
+  const check = async (name: string) => {
+    if (name === 'auto') throw createError('ERR_OPTION_INVALID', 'A project has one backend.');
+    await checkBackend(name);
   };
-  return questions.ask({text: 'Backend', fallback: likely, check});
+  return askText({text: 'Name of the backend', check}, context);
 }
 
-/** The settings with the credentials stored for their addresses, which may have changed. */
-function withCredentialsFor(settings: Settings, file: CommandContext['credentialFile']): Promise<Settings> {
-  const {apiKey, apiToken, clientSecret} = settings;
-  const own = <T extends {readonly source: ValueSource}>(setting: T | undefined) =>
-    setting?.source.kind === 'stored' ? undefined : setting;
-  const unstored = {...settings, apiKey: own(apiKey), apiToken: own(apiToken), clientSecret: own(clientSecret)};
-  return withStoredCredentials(unstored, file);
+/** A path of each backend that refuses or answers a stranger, where another service says that there is nothing. */
+const paths = {
+  legacy: 'api/projects/',
+  api: 'storefront/deployments/v1/organizations/none/storefronts/none/bundles',
+} as const;
+const recognitionTimeoutMs = 5000;
+const known: ReadonlySet<number> = new Set([200, 401, 403]);
+
+/**
+ * Asks an address, without credentials, which of the built-in backends it serves.
+ * @returns No backend and the problem if it can't be reached; no backend if it answers, but knows the paths of neither.
+ */
+async function recognizeService(
+  address: string,
+  {env, signal, userAgent, output}: CommandContext,
+): Promise<{readonly backends: readonly BuiltIn[]; readonly problem?: string | undefined}> {
+  const {probe} = await import('../../http/probe.js');
+  const base = address.endsWith('/') ? address : `${address}/`;
+  const ask = async (backend: BuiltIn) => {
+    const url = new URL(paths[backend], base);
+    const request = {url, accepts: (code: number) => known.has(code), timeoutMs: recognitionTimeoutMs};
+    const {status, problem} = await probe(request, {env, signal, userAgent, logger: output});
+    return {backend, status, problem};
+  };
+  const answers = await Promise.all([ask('legacy'), ask('api')]);
+  if (answers.every(({status}) => status === undefined)) return {backends: [], problem: answers[0].problem};
+  return {backends: answers.filter(({status = 0}) => known.has(status)).map(({backend}) => backend)};
 }
 
-/** Whether a flag or a variable sets it, so that there is nothing to ask. */
-function isGiven(settings: Settings, key: AnswerKey): boolean {
-  const kind = settings[key]?.source.kind;
-  return kind === 'flag' || kind === 'environment';
+/** Whether a flag, a variable or an answer sets it, so that there is nothing to ask. */
+function isGiven(setting: {readonly source: ValueSource} | undefined): boolean {
+  return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
 }
 
 function withAnswer(known: Settings, key: AnswerKey, value: string): Settings {
@@ -148,13 +155,12 @@ export function backendOf(settings: Settings): string {
  * @param problemOf Says what is wrong with a URL that is valid. Given twice, it is used all the same.
  */
 export async function askForAddress(
-  questions: Interview,
   known: Settings,
   key: AddressKey,
-  {env}: Pick<CommandContext, 'env'>,
+  context: CommandContext,
   problemOf: (url: string) => Promise<string | undefined> = () => Promise.resolve(undefined),
 ): Promise<Settings> {
-  const text = key === 'tokenUrl' ? 'Token URL' : 'URL of the service';
+  const {env, output} = context;
   let refused: string | undefined;
   const check = async (answer: string) => {
     const url = completeUrl(key, 'The URL', answer);
@@ -165,14 +171,14 @@ export async function askForAddress(
       throw createError('ERR_ORIGIN_INVALID', `${url} can't be used now: ${problem}. Enter it again to use it anyway.`);
     }
   };
-  const answer = await questions.ask({text, fallback: known[key]?.value, check});
-  const url = answer.includes('://') ? answer : completeUrl(key, 'The URL', answer);
-  if (url !== answer) questions.tell(`The URL has no scheme: using ${url}.`);
   const suggested = known[key];
+  const text = key === 'tokenUrl' ? 'Token URL' : 'URL of the service';
+  const answer = await askText({text, fallback: suggested?.value, check}, context);
+  const url = answer.includes('://') ? answer : completeUrl(key, 'The URL', answer);
+  if (url !== answer) output.info(`The URL has no scheme: using ${url}.`);
   // What a file suggests stays the file's, with its scheme, too.
-  return suggested?.source.kind === 'config' && suggested.value === answer
-    ? {...known, [key]: {value: url, source: suggested.source}}
-    : withAnswer(known, key, url);
+  const isFrom = suggested?.source.kind === 'config' && suggested.value === answer;
+  return {...known, [key]: {value: url, source: isFrom ? suggested.source : answered}};
 }
 
 /**
@@ -187,10 +193,9 @@ export function completeUrl(key: AddressKey, name: string, value: string): strin
 
 function slugCheck(what: string): (answer: string) => void {
   return (answer) => {
-    if (answer === '') return;
-    const problem = slugMessage(answer);
+    const problem = answer === '' ? undefined : slugMessage(answer);
     if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `The ${what} ${problem}.`);
-    if (/^[\p{L}\p{N}._-]+$/u.test(answer)) return;
+    if (/^[\p{L}\p{N}._-]*$/u.test(answer)) return;
     const like = slugOf(answer);
     const example = like === '' ? '' : `, like ${like}`;
     throw createError(
@@ -209,8 +214,9 @@ function slugOf(name: string): string {
   return words.filter((word) => word !== '').join('-');
 }
 
-/** A slug for the project: the name of its package, or of its folder. */
-export async function suggestedSlug(directory: string): Promise<string | undefined> {
+/** The project that is set, or a slug for it: the name of its package, or of its folder. */
+export async function suggestedProject({projectSlug}: Settings, directory: string): Promise<string | undefined> {
+  if (projectSlug !== undefined) return projectSlug.value;
   const manifest = await readTextFile(join(directory, 'package.json'))
     .then(parseJson)
     .catch(() => undefined);
@@ -226,26 +232,24 @@ export function buildDirectoryOf({buildDirectory}: Settings, detected: DetectedB
 }
 
 async function askAboutBuild(
-  questions: Interview,
   settings: Settings,
-  cwd: string,
   detected: DetectedBuild | undefined,
+  context: CommandContext,
 ): Promise<Settings> {
+  const {cwd} = context;
   let known = settings;
-  if (!['flag', 'environment'].includes(known.buildDirectory.source.kind)) {
+  if (!isGiven(known.buildDirectory)) {
     const fallback = buildDirectoryOf(known, detected, cwd);
     const check = (answer: string) => checkFolder(answer, cwd);
-    const value = resolve(cwd, await questions.ask({text: 'Build folder', fallback, check}));
+    const value = resolve(cwd, await askText({text: 'Build folder', fallback, check}, context));
     known = {...known, buildDirectory: {value, source: answered}};
   }
   // A framework that was recognized is recognized by each push, too.
-  if (known.static === undefined && detected?.framework === undefined) {
-    const isDetected = detected !== undefined && buildDirectoryOf(known, detected, cwd) === detected.buildDirectory;
-    const isStatic = isDetected ? detected.static : await isStaticBuild(known.buildDirectory.value);
-    const value = await questions.confirm('Is it a static site, without server code?', isStatic);
-    known = {...known, static: {value, source: answered}};
-  }
-  return known;
+  if (known.static !== undefined || detected?.framework !== undefined) return known;
+  const isDetected = detected !== undefined && buildDirectoryOf(known, detected, cwd) === detected.buildDirectory;
+  const isStatic = isDetected ? detected.static : await isStaticBuild(known.buildDirectory.value);
+  const value = await askYesNo('Is it a static site, without server code?', isStatic, context);
+  return {...known, static: {value, source: answered}};
 }
 
 /** The folder need not exist before the first build. */

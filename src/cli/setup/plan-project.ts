@@ -1,15 +1,22 @@
 import {stat} from 'node:fs/promises';
-import {resolve} from 'node:path';
+import {join, relative, resolve} from 'node:path';
+import {finished} from 'node:stream/promises';
 import type {MycliConfig} from '../../config.js';
+import {createError} from '../../errors/index.js';
+import {isRecord} from '../../errors/json.js';
+import {stageFile} from '../../files/write-files.js';
 import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
-import type {CredentialKind} from './login.js';
+import type {CredentialKind} from '../settings/credential-file.js';
 import type {SettingKey} from '../../settings/definitions.js';
+import {backendTitle} from '../settings/connection.js';
+import {configIn} from '../settings/config-file.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
-import {backendOf, buildDirectoryOf, completeUrl, interview, suggestedSlug, type AddressKey} from './interview.js';
-import {newConfigName} from './new-config.js';
+import {backendOf, buildDirectoryOf, completeUrl, interview, suggestedProject, type AddressKey} from './interview.js';
+import {trustAddresses} from './login.js';
+import {askYesNo, canAsk} from './prompts.js';
 import {signIn} from './sign-in.js';
 
 /** What setting up a project needs. */
@@ -60,11 +67,14 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
   const detected = await detectBuild(cwd);
   if (detected !== undefined) context.output.info(describeBuild(detected));
   const given = withSchemes(setup.settings, context);
-  const answers = asks
-    ? await interview({context, settings: given, detected, checkBackend})
-    : takesDefaults
-      ? await withDefaults(given, cwd)
-      : given;
+  let answers = given;
+  if (asks) answers = await interview({context, settings: given, detected, checkBackend});
+  else if (takesDefaults) {
+    // What the questions would have suggested.
+    const value = await suggestedProject(given, cwd);
+    const source = {kind: 'default', name: 'package.json'} as const;
+    answers = {...given, projectSlug: given.projectSlug ?? (value === undefined ? undefined : {value, source})};
+  }
   const backend = backendOf(answers);
   explainBackend(answers, backend, context);
   requireTogether(missingSettings(answers, neededFor(backend, answers)), 'Run mycli init in a terminal. Or give each:');
@@ -107,13 +117,6 @@ export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
   };
 }
 
-/** What the questions would have suggested. */
-async function withDefaults(settings: Settings, cwd: string): Promise<Settings> {
-  const name = settings.projectSlug === undefined ? await suggestedSlug(cwd) : undefined;
-  if (name === undefined) return settings;
-  return {...settings, projectSlug: {value: name, source: {kind: 'default', name: 'package.json'}}};
-}
-
 function addressKeys(backend: string): readonly AddressKey[] {
   if (backend === 'legacy') return ['origin'];
   return backend === 'api' ? ['apiOrigin', 'tokenUrl'] : [];
@@ -140,10 +143,11 @@ function explainBackend(
   {output}: CommandContext,
 ): void {
   if (runtimeBackend.value !== 'auto' || origin === undefined || apiOrigin === undefined) return;
-  const reason = backend === 'api' ? 'its connection is complete' : 'the Api connection is incomplete';
   const other = backend === 'api' ? 'legacy' : 'api';
+  const reason = backend === 'api' ? 'its connection is complete' : 'that of the other is incomplete';
   output.info(
-    `Both backends have settings. Using ${backend}: ${reason}. For the other, pass --runtime-backend ${other}.`,
+    `Both backends have settings. Using ${backendTitle(backend)}: ${reason}. ` +
+      `For ${backendTitle(other)}, pass --runtime-backend ${other}.`,
   );
 }
 
@@ -172,4 +176,74 @@ function neededFor(backend: string, {apiToken}: Settings): readonly SettingKey[]
 function hasCredentials({apiKey, apiToken, clientSecret}: Settings, backend: string): boolean {
   if (backend === 'legacy') return apiKey !== undefined;
   return backend !== 'api' || apiToken !== undefined || clientSecret !== undefined;
+}
+
+const newConfigName = 'mycli.config.ts';
+
+/**
+ * Refuses to set up a project that is already set up.
+ * @throws RuntimeCliError `ERR_OUTPUT` naming the configuration file.
+ */
+export async function refuseExistingConfig(directory: string): Promise<void> {
+  const path = await configIn(directory);
+  if (path === undefined) return;
+  throw createError('ERR_OUTPUT', `${path} already contains a configuration.`, {
+    suggestions: [`Edit it, or pass --force to write a new ${newConfigName}.`],
+  });
+}
+
+/**
+ * Writes a typed configuration file, in place of any that is there. Returns its path.
+ * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
+ */
+async function writeConfig(directory: string, config: MycliConfig): Promise<string> {
+  const path = join(directory, newConfigName);
+  const source = `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal(config, '')});\n`;
+  const staged = await stageFile(path, 0o666, async (stream) => {
+    stream.end(source);
+    await finished(stream);
+  });
+  await staged.place().finally(() => staged.discard());
+  return path;
+}
+
+/** A value as TypeScript, formatted as Prettier would. */
+function literal(value: unknown, indent: string): string {
+  if (typeof value === 'string') return quoted(value);
+  if (Array.isArray(value)) return `[${value.map((item) => literal(item, indent)).join(', ')}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const inner = `${indent}  `;
+  const members = Object.entries(value).filter(([, item]) => item !== undefined);
+  return `{\n${members.map(([key, item]) => `${inner}${key}: ${literal(item, inner)},\n`).join('')}${indent}}`;
+}
+
+function quoted(text: string): string {
+  return /[\p{Cc}\u2028\u2029]/u.test(text) ? JSON.stringify(text) : `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
+}
+
+/**
+ * Offers to set up a project that nothing configures, in a terminal. Returns its settings, or those that were given.
+ * @param checkBackend Throws when there is no such backend.
+ * @throws RuntimeCliError of `mycli init`.
+ */
+export async function offerSetup(
+  context: CommandContext,
+  settings: Settings,
+  checkBackend: (name: string) => Promise<void>,
+): Promise<Settings> {
+  const {cwd, output} = context;
+  const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
+  if (isSetUp || output.json || !canAsk(context)) return settings;
+  if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
+  const plan = await planProject({context, settings, asks: true, takesDefaults: false, verify: true, checkBackend});
+  const file = await writeProject(context, plan);
+  output.info(`Wrote ${relative(cwd, file)}.`);
+  return context.loadSettings();
+}
+
+/** Writes the configuration of a plan, whose addresses are trusted from then on. Returns its path. */
+export async function writeProject(context: CommandContext, {config, addresses}: ProjectPlan): Promise<string> {
+  const file = await writeConfig(context.cwd, config);
+  if (addresses.length > 0) await trustAddresses(context, addresses);
+  return file;
 }

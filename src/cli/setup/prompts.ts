@@ -1,76 +1,14 @@
-import {once} from 'node:events';
-import {createInterface, type Interface} from 'node:readline';
-import {Writable, type Readable} from 'node:stream';
+import type {Readable, Writable} from 'node:stream';
 import {text} from 'node:stream/consumers';
+import type * as Prompts from '@inquirer/prompts';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import type {Output} from '../output/output.js';
-import {terminalWidth} from '../output/terminal.js';
-import {wrapSentence} from '../output/wrap.js';
 
 /** Where to ask a question. */
-interface QuestionContext {
-  readonly output: Pick<Output, 'terminal' | 'stream' | 'clean'>;
+export interface QuestionContext {
+  readonly output: Pick<Output, 'terminal' | 'stream' | 'clean' | 'color' | 'unicode'>;
   readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
   readonly signal: AbortSignal;
-}
-
-/**
- * Refuses if there is no terminal to ask in and the user has not confirmed already.
- * @param what the action: `Deleting bundles`
- * @throws RuntimeCliError `ERR_USAGE`.
- */
-export function requireConsent(
-  what: string,
-  yes: boolean,
-  {output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>,
-): void {
-  if (yes || canAsk({output, stdin})) return;
-  throw createError('ERR_USAGE', `${what} requires confirmation, but there is no terminal to ask in.`, {
-    suggestions: ['Pass --yes to skip the prompt.'],
-  });
-}
-
-/**
- * Asks a question in the terminal. Anything but yes means no.
- * @param refusal the message of the error if the answer is no
- * @throws RuntimeCliError `ERR_USAGE` when the answer is no; `signal.reason` when aborted.
- */
-export async function confirm(
-  question: string,
-  refusal: string,
-  {output, stdin, signal}: QuestionContext,
-): Promise<void> {
-  const answer = await askLine(`${question} [y/N]`, {output, stdin, signal});
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw createError('ERR_USAGE', refusal);
-}
-
-/**
- * Asks for a line in the terminal. Resolves to an empty one if the input ends.
- * @throws `signal.reason` when aborted.
- */
-export async function askLine(question: string, {output, stdin, signal}: QuestionContext): Promise<string> {
-  // The terminal edits the line, and Ctrl-C remains a signal.
-  const lines = createInterface({input: stdin, terminal: false, signal});
-  try {
-    writePrompt(output.stream, output.clean(question));
-    const given: readonly unknown[] = await Promise.race([once(lines, 'line'), once(lines, 'close')]);
-    const answer = given[0];
-    endIfAborted(output.stream, signal);
-    return typeof answer === 'string' ? answer : '';
-  } finally {
-    lines.close();
-  }
-}
-
-/** Writes a prompt, wrapped between words, with the cursor after it. */
-function writePrompt(stream: Writable, prompt: string): void {
-  stream.write(`${wrapSentence(prompt, terminalWidth(stream)).join('\n')} `);
-}
-
-/** Ends the line of the prompt, where the terminal has echoed ^C, before what is printed next. */
-function endIfAborted(stream: Writable, signal: AbortSignal): void {
-  if (signal.aborted) stream.write('\n');
-  signal.throwIfAborted();
 }
 
 /** Whether there is a terminal to ask in. */
@@ -78,112 +16,139 @@ export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'
   return output.terminal && stdin.isTTY === true;
 }
 
+/**
+ * Refuses if there is no terminal to ask in and the user has not confirmed already.
+ * @param what the action: `Deleting bundles`
+ * @throws RuntimeCliError `ERR_USAGE`.
+ */
+export function requireConsent(what: string, yes: boolean, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
+  if (yes || canAsk(context)) return;
+  throw createError('ERR_USAGE', `${what} requires confirmation, but there is no terminal to ask in.`, {
+    suggestions: ['Pass --yes to skip the prompt.'],
+  });
+}
+
+/**
+ * Asks for consent.
+ * @param refusal the message of the error if the answer is no
+ * @throws RuntimeCliError `ERR_USAGE` when the answer is no; as `askText`.
+ */
+export async function confirm(question: string, refusal: string, context: QuestionContext): Promise<void> {
+  if (!(await askYesNo(question, false, context))) throw createError('ERR_USAGE', refusal);
+}
+
+/** Asks a question that is answered with yes or no. `fallback`: the meaning of an empty answer. */
+export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
+  const {output} = context;
+  const config = {message: output.clean(question), default: fallback, theme: themeFor(output)};
+  return ask((prompts, terminal) => prompts.confirm(config, terminal), context);
+}
+
 /** A question that is answered with a line. */
 interface Question {
   /** What to ask for: `Project slug`. */
   readonly text: string;
-  /** The meaning of an empty line. @default none: the question is repeated */
+  /** The meaning of an empty line. @default none: a value is required */
   readonly fallback?: string | undefined;
-  /**
-   * @throws RuntimeCliError when the answer is invalid. Its message is shown and the question repeated. @default
-   * accepts any text
-   */
+  /** @throws RuntimeCliError when the answer is invalid. Its message is shown and the question repeated. */
   readonly check?: ((answer: string) => void | Promise<void>) | undefined;
 }
 
-/** Asks several questions in the terminal. Lines typed ahead answer the next ones. */
-export class Interview {
-  readonly #context: QuestionContext;
-  readonly #lines: Interface;
-  readonly #answers: AsyncIterator<string>;
-
-  constructor(context: QuestionContext) {
-    this.#context = context;
-    this.#lines = createInterface({input: context.stdin, terminal: false, signal: context.signal});
-    this.#answers = this.#lines[Symbol.asyncIterator]();
-  }
-
-  /** @throws RuntimeCliError `ERR_USAGE` when the input ends; `signal.reason` when aborted. */
-  async ask({text: question, fallback, check}: Question): Promise<string> {
-    const {output, signal} = this.#context;
-    const hint = fallback === undefined || fallback === '' ? '' : ` (${fallback})`;
-    for (;;) {
-      writePrompt(output.stream, output.clean(`${question}${hint}:`));
-      const next = await this.#answers.next();
-      endIfAborted(output.stream, signal);
-      if (next.done === true) throw createError('ERR_USAGE', 'The input ended before a value was entered.');
-      const answer = next.value.trim() === '' ? fallback : next.value.trim();
-      try {
-        if (answer === undefined) throw createError('ERR_OPTION_INVALID', 'This cannot be empty.');
-        await check?.(answer);
-        return answer;
-      } catch (error) {
-        if (!isRuntimeCliError(error)) throw error;
-        this.tell(error.message);
-      }
+/**
+ * Asks for a line, again while it is invalid.
+ * @throws RuntimeCliError `ERR_USAGE` when the input ends, `ERR_INTERRUPTED` for Ctrl-C; `signal.reason` when aborted.
+ */
+export async function askText({text: message, fallback, check}: Question, context: QuestionContext): Promise<string> {
+  const {output} = context;
+  const validate = async (given: string) => {
+    const answer = given.trim();
+    if (answer === '' && fallback === undefined) return 'This cannot be empty.';
+    try {
+      await check?.(answer);
+      return true;
+    } catch (error) {
+      if (!isRuntimeCliError(error)) throw error;
+      return output.clean(error.message);
     }
-  }
-
-  /** @param fallback the meaning of an empty line */
-  async confirm(question: string, fallback: boolean): Promise<boolean> {
-    const check = (answer: string) => {
-      if (!/^(?:y(?:es)?|no?|)$/i.test(answer)) throw createError('ERR_OPTION_INVALID', 'Answer y or n.');
-    };
-    const answer = await this.ask({text: `${question} ${fallback ? '[Y/n]' : '[y/N]'}`, fallback: '', check});
-    return answer === '' ? fallback : /^y/i.test(answer);
-  }
-
-  /** Explains an answer or a question in an indented sentence. */
-  tell(sentence: string): void {
-    const {output} = this.#context;
-    const lines = wrapSentence(`  ${output.clean(sentence)}`, terminalWidth(output.stream), '  ');
-    output.stream.write(`${lines.join('\n')}\n`);
-  }
-
-  close(): void {
-    this.#lines.close();
-  }
+  };
+  const shown = {message: `${output.clean(message)}:`, theme: themeFor(output)};
+  const config = {...shown, validate, ...(fallback === undefined ? {} : {default: fallback})};
+  const answer = await ask((prompts, terminal) => prompts.input(config, terminal), context);
+  return answer.trim();
 }
 
-/** Where to ask for a secret. */
-interface SecretInput {
-  readonly stdin: NodeJS.ReadableStream & {readonly isTTY?: boolean | undefined};
-  /** The terminal to show the prompt on. */
-  readonly stream: Writable;
-  /** What to ask for: `API key for https://runtime.example`. */
-  readonly prompt: string;
+/** Asks to choose one of several values. @throws as `askText` */
+export function askChoice<Value extends string>(
+  message: string,
+  choices: readonly {readonly name: string; readonly value: Value}[],
+  context: QuestionContext,
+): Promise<Value> {
+  const config = {message, choices, theme: themeFor(context.output)};
+  return ask((prompts, terminal) => prompts.select(config, terminal), context);
+}
+
+/** Reads a secret: typed in a terminal without echo, or all of stdin. @throws as `askText` */
+export function readSecretInput(what: string, context: QuestionContext): Promise<string> {
+  if (context.stdin.isTTY !== true) return text(context.stdin);
+  const {output} = context;
+  const config = {message: `${output.clean(what)}:`, toggleMask: false, theme: themeFor(output)};
+  return ask((prompts, terminal) => prompts.password(config, terminal), context);
+}
+
+/** Where the library asks. */
+interface Terminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: Writable;
   readonly signal: AbortSignal;
 }
 
-/**
- * Reads a secret: typed in a terminal without echo, or all of stdin.
- * @throws RuntimeCliError `ERR_INTERRUPTED` for Ctrl-C, `ERR_USAGE` when the input ends; `signal.reason` when aborted.
- */
-export function readSecretInput(input: SecretInput): Promise<string> {
-  return input.stdin.isTTY === true ? typed(input) : text(input.stdin);
+async function ask<Answer>(
+  prompt: (
+    prompts: Pick<typeof Prompts, 'confirm' | 'input' | 'password' | 'select'>,
+    terminal: Terminal,
+  ) => Promise<Answer>,
+  {stdin, output, signal}: QuestionContext,
+): Promise<Answer> {
+  // The library waits for ever when the input ends.
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  const onKey = (_text: unknown, {ctrl, name}: {readonly ctrl: boolean; readonly name?: string}) => {
+    if (ctrl && name === 'd') end();
+  };
+  stdin.once('end', end).on('keypress', onKey);
+  try {
+    const terminal = {input: stdin, output: output.stream, signal: AbortSignal.any([signal, ended.signal])};
+    // By name, so that the bundle has no other prompts.
+    const {confirm, input, password, select} = await import('@inquirer/prompts');
+    return await prompt({confirm, input, password, select}, terminal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (ended.signal.aborted) throw createError('ERR_USAGE', 'The input ended before a value was entered.');
+    const isInterrupted = error instanceof Error && error.name === 'ExitPromptError';
+    throw isInterrupted ? createError('ERR_INTERRUPTED', 'Interrupted.') : error;
+  } finally {
+    stdin.off('end', end).off('keypress', onKey);
+  }
 }
 
-function typed({stdin, stream, prompt, signal}: SecretInput): Promise<string> {
-  // In raw mode the terminal echoes nothing, and the line editor's output is discarded.
-  const nowhere = new Writable({write: (_chunk, _encoding, done) => done()});
-  const editor = createInterface({input: stdin, output: nowhere, terminal: true, historySize: 0});
-  // Only prompt now, so that an immediate answer is not echoed.
-  writePrompt(stream, `${prompt}:`);
-  return new Promise<string>((resolve, reject) => {
-    const onAbort = () => {
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, {once: true});
-    editor.once('line', resolve);
-    editor.once('SIGINT', () => {
-      reject(createError('ERR_INTERRUPTED', 'Interrupted.'));
-    });
-    editor.once('close', () => {
-      reject(createError('ERR_USAGE', 'The input ended before a value was entered.'));
-    });
-    if (signal.aborted) onAbort();
-  }).finally(() => {
-    editor.close();
-    stream.write('\n');
-  });
+const same = (shown: string) => shown;
+const plainTheme = {
+  prefix: '?',
+  spinner: {interval: 80, frames: ['|', '/', '-', '\\']},
+  icon: {cursor: '>'},
+  style: {
+    answer: same,
+    message: same,
+    error: (shown: string) => `> ${shown}`,
+    defaultAnswer: (shown: string) => `(${shown})`,
+    help: same,
+    highlight: same,
+    description: same,
+    keysHelpTip: () => undefined,
+  },
+};
+
+/** The library's own colors and signs, where the terminal shows them. */
+function themeFor({color, unicode}: QuestionContext['output']) {
+  return color && unicode ? {} : plainTheme;
 }

@@ -1,14 +1,13 @@
-import type {Identity} from '../../backends/built-ins.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import type {CommandContext} from '../command/command-context.js';
-import {Interview, readSecretInput} from './prompts.js';
-import {isRefusal} from './check-credentials.js';
-import {confirmAddresses, loginTarget, storeLogin, verifyLogin, type CredentialKind} from './login.js';
 import {definitions} from '../../settings/definitions.js';
-import {checkedSecret} from '../settings/load-settings.js';
+import type {CommandContext} from '../command/command-context.js';
+import type {CredentialKind, OriginCredentials} from '../settings/credential-file.js';
 import type {Settings} from '../settings/settings.js';
+import {isRefusal} from './check-credentials.js';
 import {askForAddress} from './interview.js';
-import {takeOverKey, withUser} from './take-over.js';
+import {builtInLogin, confirmConfigured, storeLogin, verifyLogin, type BuiltInLogin} from './login.js';
+import {takeOverKey, withUser} from './other-clients.js';
+import {askYesNo, readSecretInput} from './prompts.js';
 
 /** What storing the credentials of a new project needs. */
 interface SignIn {
@@ -31,123 +30,74 @@ interface SignedIn {
   readonly unstored?: string | undefined;
 }
 
-interface Credentials {
-  readonly kind: CredentialKind;
-  readonly secret: string;
-}
-
 /**
  * Stores the credentials of a new project once the service has accepted them: those from a flag, from a variable if the
  * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
  * @throws RuntimeCliError of a login.
  */
-export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<SignedIn> {
-  if (backend !== 'legacy' && backend !== 'api') return {settings};
-  const {apiKey, apiToken, clientSecret} = settings;
+export async function signIn({context, settings: given, backend, asks, verify}: SignIn): Promise<SignedIn> {
+  if (backend !== 'legacy' && backend !== 'api') return {settings: given};
+  const {apiKey, apiToken, clientSecret} = given;
   const key = backend === 'legacy' ? 'apiKey' : apiToken === undefined ? 'clientSecret' : 'apiToken';
   const kind = ({apiKey: 'api-key', clientSecret: 'client-secret', apiToken: 'api-token'} as const)[key];
-  const given = {apiKey, apiToken, clientSecret}[key];
-  const secret = given?.value.reveal();
-  if (given?.source.kind === 'stored') return {settings};
-  if (given?.source.kind === 'environment') {
-    const {name} = given.source;
-    const text = `Store the ${definitions[key].label} from ${name}, for when it is not set?`;
-    if (!asks || !(await interviewed(context, (questions) => questions.confirm(text, true)))) {
-      return {settings, unstored: name};
+  const secret = {apiKey, apiToken, clientSecret}[key];
+  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return {settings: given};
+  if (secret?.source.kind === 'environment') {
+    const {name} = secret.source;
+    const question = `Store the ${definitions[key].label} from ${name}, for when it is not set?`;
+    if (!asks || !(await askYesNo(question, true, context))) return {settings: given, unstored: name};
+  }
+  await confirmConfigured(context, builtInLogin(context, given, kind), asks);
+  const takesOver = secret === undefined && kind === 'api-key' && given.origin !== undefined;
+  const other = takesOver ? await takeOverKey(given.origin.value, context) : undefined;
+  let settings = withUser(given, other);
+  let login = builtInLogin(context, settings, kind);
+  const known = secret?.value.reveal() ?? other?.apiKey;
+  let credentials = known === undefined ? await askForSecret(context, login) : login.complete(known);
+  let verifies = verify;
+  while (credentials !== undefined) {
+    const problem = verifies ? await problemWith(context, login, credentials, asks) : undefined;
+    if (problem === undefined) {
+      await storeLogin(context, login, credentials);
+      return {settings, stored: kind};
+    }
+    context.output.error(problem.message, []);
+    if (isRefusal(problem)) credentials = await askForSecret(context, login);
+    else if (await askYesNo(`Store the ${kind} without checking it?`, false, context)) verifies = false;
+    else {
+      for (const address of login.addresses) settings = await askForAddress(settings, address, context);
+      login = builtInLogin(context, settings, kind);
     }
   }
-  if (secret === undefined && !asks) return {settings};
-  const other =
-    secret === undefined && kind === 'api-key' && settings.origin !== undefined
-      ? await takeOverKey(settings.origin.value, context)
-      : undefined;
-  const own = other === undefined ? settings : withUser(settings, other);
-  const known = secret ?? other?.apiKey;
-  const first = known === undefined ? await askForSecret(context, own, kind) : {kind, secret: known};
-  if (first === undefined) return {settings};
-  await confirmAddresses(context, own, loginTarget(context, own, kind), asks);
-  let attempt: Attempt = {settings: own, credentials: first, verify};
-  for (;;) {
-    const {credentials, settings: tried} = attempt;
-    if (credentials === undefined) return {settings: tried};
-    const checked = attempt.verify ? await check(context, tried, credentials, asks) : {identity: undefined};
-    if ('identity' in checked) {
-      await storeLogin(context, tried, {...credentials, identity: checked.identity});
-      return {settings: tried, stored: kind};
-    }
-    attempt = await amended(context, {...attempt, credentials}, checked.error);
-  }
+  return {settings};
 }
 
-/** A try to sign in. Without credentials, the user goes on without. */
-interface Attempt {
-  readonly settings: Settings;
-  readonly credentials: Credentials | undefined;
-  readonly verify: boolean;
-}
-
-/** Asks the service. In a terminal, its error is returned. */
-async function check(
+/** Why the service did not accept the credentials. @throws it if nobody can be asked. */
+async function problemWith(
   context: CommandContext,
-  settings: Settings,
-  login: Credentials,
+  login: BuiltInLogin,
+  credentials: OriginCredentials,
   asks: boolean,
-): Promise<{readonly identity: Identity} | {readonly error: RuntimeCliError}> {
+): Promise<RuntimeCliError | undefined> {
   try {
-    return {identity: await verifyLogin(context, settings, login)};
+    await verifyLogin(context, login, credentials);
+    return undefined;
   } catch (error) {
     if (!asks || context.signal.aborted || !isRuntimeCliError(error)) throw error;
-    return {error};
-  }
-}
-
-/** Asks again for what was wrong: the secret if it was refused, else the URL. */
-async function amended(
-  context: CommandContext,
-  attempt: Attempt & {readonly credentials: Credentials},
-  error: RuntimeCliError,
-): Promise<Attempt> {
-  const {kind} = attempt.credentials;
-  context.output.error(error.message, []);
-  if (isRefusal(error) || error.code === 'ERR_OPTION_INVALID') {
-    return {...attempt, credentials: await askForSecret(context, attempt.settings, kind)};
-  }
-  return interviewed(context, async (questions) => {
-    if (await questions.confirm(`Store the ${kind} without checking it?`, false)) return {...attempt, verify: false};
-    let {settings} = attempt;
-    for (const {key} of loginTarget(context, settings, kind).addresses) {
-      settings = await askForAddress(questions, settings, key, context);
-    }
-    return {...attempt, settings};
-  });
-}
-
-async function interviewed<T>(context: CommandContext, conduct: (questions: Interview) => Promise<T>): Promise<T> {
-  const questions = new Interview(context);
-  try {
-    return await conduct(questions);
-  } finally {
-    questions.close();
+    return error;
   }
 }
 
 /** Undefined if the user leaves it out. */
-async function askForSecret(
-  context: CommandContext,
-  settings: Settings,
-  kind: CredentialKind,
-): Promise<Credentials | undefined> {
-  const {stdin, output, signal} = context;
-  const {prompt} = loginTarget(context, settings, kind);
+async function askForSecret(context: CommandContext, login: BuiltInLogin): Promise<OriginCredentials | undefined> {
   for (;;) {
-    const text = output.clean(`${prompt} (hidden, empty to skip)`);
-    const typed = await readSecretInput({stdin, stream: output.stream, prompt: text, signal});
+    const typed = await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
     if (typed.trim() === '') return undefined;
     try {
-      return {kind, secret: checkedSecret(typed, `the ${kind}`)};
+      return login.complete(typed);
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      output.error(error.message, []);
+      context.output.error(error.message, []);
     }
   }
 }

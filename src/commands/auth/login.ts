@@ -1,33 +1,13 @@
-import {optionsFor, partitioned} from '../../cli/settings/plugin-options.js';
-import {loadAllBackends} from '../../cli/settings/reach-backends.js';
-import type {HostBackend} from '../../backends/built-in.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {
-  askForSecrets,
-  confirmBackendAddresses,
-  isPluginBackend,
-  loginDialogue,
-  originsIn,
-  storeBackendSecrets,
-  verifyBackendLogin,
-} from '../../cli/setup/backend-login.js';
-import {
-  confirmAddresses,
-  credentialKinds,
-  loginTarget,
-  storeLogin,
-  verifyLogin,
-  type CredentialKind,
-} from '../../cli/setup/login.js';
-import {canAsk, readSecretInput} from '../../cli/setup/prompts.js';
-import {takeOverKey, withUser} from '../../cli/setup/take-over.js';
-import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
-import {commandHost} from '../../cli/command/operation-options.js';
+import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
 import {Flags} from '../../cli/command/oclif.js';
-import {checkedSecret} from '../../cli/settings/load-settings.js';
+import {isPluginBackend} from '../../cli/settings/connection.js';
+import {credentialKinds, type CredentialKind} from '../../cli/settings/credential-file.js';
+import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import type {Settings} from '../../cli/settings/settings.js';
+import {builtInLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
 
 const {
   origin,
@@ -77,61 +57,24 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {output, stdin, signal} = context;
-    const loaded = await context.loadSettings({stored: false});
-    const {runtimeBackend: wanted} = loaded;
-    const named = [this.flags.origin, this.flags['api-origin'], this.flags.kind].some((flag) => flag !== undefined);
-    if (!named && isPluginBackend(wanted.value)) return this.#loginToPlugin(context, loaded);
-    const kind = this.#kind(loaded);
-    const target = loginTarget(context, loaded, kind);
-    await confirmAddresses(context, loaded, target, canAsk(context));
-    const {prompt} = target;
-    const other =
-      kind === 'api-key' && loaded.origin !== undefined && canAsk(context)
-        ? await takeOverKey(loaded.origin.value, context)
-        : undefined;
-    const settings = other === undefined ? loaded : withUser(loaded, other);
-    const input =
-      other?.apiKey ?? (await readSecretInput({stdin, stream: output.stream, prompt: output.clean(prompt), signal}));
-    const secret = checkedSecret(input, `the ${kind}`);
-    const identity = this.flags.verify ? await verifyLogin(context, settings, {kind, secret}) : undefined;
-    const login = await storeLogin(context, settings, {kind, secret, identity});
-    const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
-    output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
-    return {...login, kind} satisfies Body<AuthLoginDocument>;
-  }
-
-  /** Stores the secrets of a plugin's backend, which it may obtain itself. */
-  async #loginToPlugin(context: CommandContext, settings: Settings): Promise<JsonDocument> {
     const {flags, config} = this;
-    const registry = await loadAllBackends({context, settings, config, flags});
-    const registration = registry.find(settings.runtimeBackend.value);
-    const {name, backend} = registration;
-    const {output, signal} = context;
-    const given = optionsFor(registration, settings);
-    await confirmBackendAddresses(context, settings, name, given);
-    const secrets = await this.#secretsFor(backend, given, context, settings);
-    output.addSecrets(Object.values(secrets));
-    const {options, variables} = partitioned(secrets, backend.secretEnv ?? []);
-    const credentials = {backend, options: {...given, ...options}, variables};
-    const verified = flags.verify ? await verifyBackendLogin(context, settings, credentials) : undefined;
-    signal.throwIfAborted();
-    const stored = await storeBackendSecrets(context, name, secrets, originsIn(given));
-    const account = verified?.account;
-    return {...stored, kind: 'options', verified: verified !== undefined, account} satisfies Body<AuthLoginDocument>;
-  }
-
-  async #secretsFor(
-    backend: HostBackend,
-    backendOptions: Readonly<Record<string, unknown>>,
-    context: CommandContext,
-    settings: Settings,
-  ): Promise<Readonly<Record<string, string>>> {
-    if (backend.login === undefined) return askForSecrets(backend, context);
-    const {logIn} = await import('../../operations/identify.js');
-    const {signal} = context;
-    const call = {backend, backendOptions, requestTimeout: settings.requestTimeout.value, signal};
-    return logIn({...call, ...loginDialogue(backend, context)}, commandHost(context));
+    const settings = await context.loadSettings({stored: false});
+    const {runtimeBackend, projectSlug} = settings;
+    const named = [flags.origin, flags['api-origin'], flags.kind].some((flag) => flag !== undefined);
+    if (!named && isPluginBackend(runtimeBackend.value)) {
+      const registry = await loadAllBackends({context, settings, config, flags});
+      const registration = registry.find(runtimeBackend.value);
+      const login = pluginLogin(context, settings, registration);
+      const {credentials, ...outcome} = await logIn(context, login, flags.verify);
+      const {options} = credentials;
+      return {...outcome, backend: registration.name, options, kind: 'options'} satisfies Body<AuthLoginDocument>;
+    }
+    const kind = this.#kind(settings);
+    const login = builtInLogin(context, settings, kind);
+    const {credentials: _, ...outcome} = await logIn(context, login, flags.verify);
+    const project = projectSlug === undefined ? ['--project', 'SLUG'] : [];
+    context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
+    return {...outcome, origin: login.origin, kind} satisfies Body<AuthLoginDocument>;
   }
 
   #kind({origin, apiOrigin}: Settings): CredentialKind {

@@ -1,8 +1,7 @@
-import {isPluginBackend, removeBackendSecrets} from '../../cli/setup/backend-login.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {readCredentials, updateCredentials} from '../../cli/settings/credential-file.js';
-import {afterLogout} from '../../cli/setup/login.js';
+import {isPluginBackend} from '../../cli/settings/connection.js';
+import {readCredentials, updateCredentials, withoutCredentials} from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/stored-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
@@ -29,26 +28,27 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {output, credentialFile} = context;
-    const backend = this.flags['runtime-backend'];
-    if (backend !== undefined && !this.flags.all && isPluginBackend(backend)) {
-      const removed = await removeBackendSecrets(context, [backend]);
-      if (removed.length === 0) output.outcome(`No secrets are stored for the ${backend} backend.`);
-      return {removed} satisfies Body<AuthLogoutDocument>;
-    }
+    const {all, 'runtime-backend': backend = 'auto'} = this.flags;
+    const isPlugin = !all && isPluginBackend(backend);
     const stored = await readCredentials(credentialFile);
     const trusted = (stored.trusted ?? []).map((url) => new URL(url).origin);
-    const named = this.flags.all
-      ? [...new Set([...Object.keys(stored.origins), ...trusted])]
-      : this.#origins(await context.loadSettings({stored: false}));
-    const removed = named.filter((name) => stored.origins[name] !== undefined);
-    if (named.some((name) => removed.includes(name) || trusted.includes(name))) {
-      await updateCredentials(credentialFile, (now) => afterLogout(now, named));
+    const everyOrigin = all ? [...new Set([...Object.keys(stored.origins), ...trusted])] : [];
+    const named = all || isPlugin ? everyOrigin : this.#origins(await context.loadSettings({stored: false}));
+    const origins = named.filter((name) => stored.origins[name] !== undefined);
+    const backends = Object.keys(stored.backends ?? {}).filter((name) => all || (isPlugin && name === backend));
+    if (origins.length + backends.length > 0 || named.some((name) => trusted.includes(name))) {
+      await updateCredentials(credentialFile, (now) => withoutCredentials(now, {origins: named, backends}));
     }
-    for (const name of removed) output.outcome(`Removed the credentials for ${name}.`);
-    const backends = this.flags.all ? await removeBackendSecrets(context, Object.keys(stored.backends ?? {})) : [];
-    if (removed.length + backends.length === 0)
-      output.outcome(`No credentials are stored for ${named.join(' or ') || 'any origin'}.`);
-    return {removed: [...removed, ...backends]} satisfies Body<AuthLogoutDocument>;
+    for (const name of origins) output.outcome(`Removed the credentials for ${name}.`);
+    for (const name of backends) output.outcome(`Removed the secrets for the ${name} backend.`);
+    if (origins.length + backends.length === 0) {
+      output.outcome(
+        isPlugin
+          ? `No secrets are stored for the ${backend} backend.`
+          : `No credentials are stored for ${named.join(' or ') || 'any origin'}.`,
+      );
+    }
+    return {removed: [...origins, ...backends]} satisfies Body<AuthLogoutDocument>;
   }
 
   #origins({origin, apiOrigin}: Settings): readonly string[] {

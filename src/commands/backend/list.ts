@@ -1,14 +1,11 @@
-import {warnOfIncompleteApi} from '../../cli/settings/api-completeness.js';
+import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
-import {readPluginSettings} from '../../cli/settings/plugin-options.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {resolveConnection} from '../../cli/settings/connection.js';
 import {connectionFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
 import {renderBackends} from '../../cli/output/settings.js';
 import type {SettingKey} from '../../settings/definitions.js';
-import type {BackendRegistration} from '../../backends/registry.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
@@ -29,21 +26,16 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
     const {runtimeBackend} = settings;
-    const {env, output, version} = context;
+    const {env, output} = context;
     const isSet = (key: SettingKey) => settings[key] !== undefined;
     warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
     const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
     // Throws for an unknown backend.
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
-    const {describeBackends} = await import('../../cli/setup/describe-backends.js');
+    const {describeBackends} = await import('../../cli/setup/check-credentials.js');
     const {flags} = this;
-    const {verify} = flags;
-    const settingsFor = (registration: BackendRegistration) =>
-      readPluginSettings(registration, {context, settings, flags});
-    const backends = await describeBackends(registry, {context, settings, connection, settingsFor, verify});
-    // Built-in backends have our own version.
-    const versioned = backends.map((backend) => ({...backend, version: backend.version ?? version}));
-    return renderBackends(versioned, registry.failures, output);
+    const backends = await describeBackends(registry, {context, settings, flags}, connection, flags.verify);
+    return renderBackends(backends, registry.failures, output);
   }
 }

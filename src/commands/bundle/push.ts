@@ -23,7 +23,7 @@ import {
 } from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {offerSetup} from '../../cli/setup/offer-setup.js';
+import {offerSetup} from '../../cli/setup/plan-project.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
 import {uploadStateFiles} from '../../cli/command/upload-states.js';

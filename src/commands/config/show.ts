@@ -1,4 +1,4 @@
-import {warnOfIncompleteApi} from '../../cli/settings/api-completeness.js';
+import {warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';

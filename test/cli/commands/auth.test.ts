@@ -4,9 +4,8 @@ import {mkdirSync} from 'node:fs';
 import {chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
-import {PassThrough} from 'node:stream';
+import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {readSecretInput} from '../../../src/cli/setup/prompts.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {startServer} from '../../http/with-server.js';
 import {binary, start, type Ended} from '../spawn-cli.js';
@@ -259,7 +258,7 @@ describe.skipIf(!hasScript)('a login in a checkout, on a terminal', () => {
     const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: root, env});
     const ended = once(child, 'close');
     let sent = '';
-    child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString()));
+    child.stdout.on('data', (chunk: Buffer) => (sent += stripVTControlCharacters(chunk.toString())));
     const shows = async (text: string) => {
       while (!sent.includes(text) && child.exitCode === null) {
         await Promise.race([once(child.stdout, 'data'), ended]);
@@ -267,47 +266,15 @@ describe.skipIf(!hasScript)('a login in a checkout, on a terminal', () => {
       expect(sent).toContain(text);
     };
     await shows(`The address https://evil.example comes from ${join(root, 'mycli.config.json')} and needs`);
-    await shows('Send the api-key there? [y/N] ');
+    await shows('Send the api-key there? (y/N)');
     child.stdin.write(`${answer}\n`);
     if (code === 0) {
-      await shows('API key for https://evil.example: ');
+      await shows('API key for https://evil.example:');
       child.stdin.write(`${canaries.key}\n`);
     }
     expect((await ended)[0]).toBe(code);
     expect(sent).toContain(outcome);
     expect(sent).not.toContain(canaries.key);
-  });
-});
-
-describe('a prompt', () => {
-  function terminal() {
-    const stdin = Object.assign(new PassThrough(), {isTTY: true});
-    const stream = new PassThrough({encoding: 'utf8'});
-    const controller = new AbortController();
-    const answer = readSecretInput({stdin, stream, prompt: 'API key', signal: controller.signal});
-    return {stdin, answer, controller, shown: () => String(stream.read())};
-  }
-
-  test('takes what is typed, corrections too, and shows none of it', async () => {
-    const {stdin, answer, shown} = terminal();
-    stdin.write('canary-x\u007Fy\r');
-    expect(await answer).toBe('canary-y');
-    expect(shown()).toBe('API key: \n');
-  });
-
-  test.each([
-    ['Ctrl-C', '\u0003', 'ERR_INTERRUPTED'],
-    ['Ctrl-D', '\u0004', 'ERR_USAGE'],
-  ])('ends with %s', async (_key, typed, code) => {
-    const {stdin, answer} = terminal();
-    stdin.write(typed);
-    await expect(answer).rejects.toMatchObject({code});
-  });
-
-  test('ends when it is aborted', async () => {
-    const {answer, controller} = terminal();
-    controller.abort(new Error('stop'));
-    await expect(answer).rejects.toThrow('stop');
   });
 });
 
@@ -556,14 +523,18 @@ describe('stored credentials', () => {
       }),
     ]);
     const text = await mycli(['auth:status', '--origin', runtime.origin]);
-    expect(text.stdout).toContain(`legacy at ${runtime.origin}: accepted, user ann (from credentials stored for `);
+    expect(text.stdout).toContain(
+      `Runtime (API key) at ${runtime.origin}: accepted, user ann (from credentials stored for `,
+    );
     const wrong = await mycli(['auth:status', '--origin', runtime.origin], {env: {MYCLI_API_KEY: 'wrong'}});
     expect(wrong).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/legacy at \S+: refused \(from MYCLI_API_KEY\)/),
+      stdout: expect.stringMatching(/Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)/),
     });
     const api = await mycli(['auth:status', ...flags.slice(0, 2)]);
-    expect(api.stdout).toMatch(/api at \S+: accepted, client \S+, token expires in \d+ minutes \(.*Z\) \(from /);
+    expect(api.stdout).toMatch(
+      /Runtime \(OAuth\) at \S+: accepted, client \S+, token expires in \d+ minutes \(.*Z\) \(from /,
+    );
   });
 
   test('go to trusted origins only', async () => {

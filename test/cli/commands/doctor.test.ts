@@ -3,7 +3,6 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
-import {startServer} from '../../http/with-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {runWarm} from '../warm-cli.js';
 import {createPluginBench} from '../with-plugins.js';
@@ -58,10 +57,12 @@ describe('doctor', () => {
     const {code, stdout} = await doctor([], runtimeEnvironment(runtime));
     expect(code).toBe(0);
     expect(stdout.split('\n').map((line) => line.split(/ +/)[1])).toEqual([
-      ...['node', 'configuration', 'credentials', 'credentials', 'proxy', 'certificates', 'clock', 'plugins'],
+      ...['node', 'configuration', 'credentials', 'credentials', 'proxy', 'certificates', 'plugins'],
       undefined,
     ]);
-    expect(stdout).toContain(`api at ${runtime.origin} accepts the credentials of ${runtime.credentials.clientId}.`);
+    expect(stdout).toContain(
+      `Runtime (OAuth) at ${runtime.origin} accepts the credentials of ${runtime.credentials.clientId}.`,
+    );
     expect(await findings(runtimeEnvironment(runtime))).toEqual({});
   });
 
@@ -69,7 +70,7 @@ describe('doctor', () => {
     const none = await doctor([], {});
     expect(none.code).toBe(3);
     expect(none.stdout).toMatch(/credentials +A push from here has no credentials\.\n +Run mycli login/);
-    expect(none.stderr).toBe('Error: 1 of 7 checks failed.\n');
+    expect(none.stderr).toBe('Error: 1 of 6 checks failed.\n');
     expect(await findings(legacy(runtime.origin, 'wrong'))).toMatchObject({credentials: {status: 'failed'}});
     const half = await findings({MYCLI_API_ORIGIN: runtime.origin});
     expect(half['credentials']?.message).toContain('incomplete');
@@ -80,19 +81,6 @@ describe('doctor', () => {
     expect(await findings(legacy(runtime.origin))).toMatchObject({
       configuration: {status: 'failed', suggestions: ['Did you mean projectSlug?']},
       credentials: {status: 'skipped'},
-    });
-  });
-
-  test.each([
-    [-100, 'warning', 'ahead of'],
-    [900, 'failed', 'behind'],
-  ])('compares the clock with the Date header: %i s', async (offset, status, direction) => {
-    const {origin} = await startServer((_request, response) => {
-      const date = new Date(Date.now() + offset * 1000).toUTCString();
-      response.writeHead(200, {date, 'content-type': 'application/json'}).end('{"count": 0, "results": []}');
-    });
-    expect(await findings(legacy(origin))).toMatchObject({
-      clock: {status, message: expect.stringContaining(direction) as string},
     });
   });
 

@@ -3,6 +3,7 @@ import {once} from 'node:events';
 import {mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
+import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {binary} from '../spawn-cli.js';
@@ -171,7 +172,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: project, env});
     const ended = once(child, 'close');
     let sent = '';
-    child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString()));
+    child.stdout.on('data', (chunk: Buffer) => (sent += stripVTControlCharacters(chunk.toString())));
     const answer = async (question: string, text: string) => {
       while (!sent.includes(question) && child.exitCode === null) {
         await Promise.race([once(child.stdout, 'data'), ended]);
@@ -180,13 +181,13 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
       sent = '';
       child.stdin.write(`${text}\n`);
     };
-    if (name === 'push') await answer('This project is not set up. Set it up now? [Y/n]: ', '');
-    await answer('URL of the service: ', runtime.origin);
-    await answer('Project slug (project): ', 'a/b');
-    await answer('unlike "a/b".\r\nProject slug (project): ', 'shop');
-    await answer('Target to deploy to (empty for none): ', '');
-    await answer('Build folder (dist): ', '');
-    await answer('(hidden, empty to skip): ', canary);
+    if (name === 'push') await answer('Set it up now? (Y/n)', '');
+    await answer('URL of the service:', runtime.origin);
+    await answer('Project slug: (project)', 'a/b');
+    await answer('unlike "a/b".', '\u0015shop');
+    await answer('Target to deploy to (empty for none):', '');
+    await answer('Build folder: (dist)', '');
+    await answer('(hidden, empty to skip):', canary);
     expect((await ended)[0]).toBe(0);
     expect(sent).not.toContain(canary);
     expect(sent).toContain(name === 'init' ? 'Next:\r\n  mycli push\r\n' : 'Pushed bundle 1');

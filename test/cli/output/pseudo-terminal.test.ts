@@ -226,7 +226,7 @@ test.runIf(hasScript).each(['--quiet', '--json'])('a question is asked on a term
   const env = await environment();
   await runCli(binary, ['bundle:push'], {cwd: root, env});
   const screen = onTerminal(['bundle:delete', 'latest', flag], env);
-  await screen.shows('Delete bundle 1 of shop (legacy)? [y/N] ');
+  await screen.shows('(y/N)');
   screen.child.stdin?.write('y\n');
   expect(await screen.ended).toBe(0);
   expect(runtime.requests.filter(({route}) => route === 'delete')).toHaveLength(1);

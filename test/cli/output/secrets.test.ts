@@ -8,7 +8,7 @@ import {OptionText} from '../../../src/backends/option-text.js';
 import {readPluginSettings} from '../../../src/cli/settings/plugin-options.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
-import {Secret} from '../../../src/cli/settings/secret.js';
+import {Secret} from '../../../src/cli/settings/text.js';
 import type {Setting} from '../../../src/cli/settings/settings.js';
 
 let cwd: string;

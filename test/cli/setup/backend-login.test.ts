@@ -3,9 +3,11 @@ import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
+import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {loginDialogue, originsIn, storedSecrets} from '../../../src/cli/setup/backend-login.js';
+import {originsIn, storedSecrets} from '../../../src/cli/settings/plugin-options.js';
+import {loginDialogue} from '../../../src/cli/setup/login.js';
 import {updateCredentials, type CredentialFile} from '../../../src/cli/settings/credential-file.js';
 import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';
 import {binary, start} from '../spawn-cli.js';
@@ -112,7 +114,7 @@ describe('the stored secrets of a backend', () => {
 
 describe('the dialogue of a login', () => {
   function dialogueWith({terminal}: {readonly terminal: boolean}) {
-    const stderr = new PassThrough();
+    const stderr = Object.assign(new PassThrough(), {_isStdio: true});
     const output = new Output({
       ...{stdout: new PassThrough(), stderr, json: false, quiet: true, debugging: false, interactive: terminal},
       ...{color: false, unicode: true, annotating: false, createRedactor},
@@ -126,24 +128,24 @@ describe('the dialogue of a login', () => {
       signal: new AbortController().signal,
     };
     const backend = {name: 'acme', secrets: ['token'], secretEnv: ['ACME_KEY']};
-    const written = () => String(stderr.read() ?? '');
+    const written = () => stripVTControlCharacters(String(stderr.read() ?? ''));
     return {...loginDialogue(backend, context), stdin, output, written};
   }
 
   test('asks in the terminal, and masks secrets', async () => {
     const {prompt, stdin, output, written} = dialogueWith({terminal: true});
-    const email = prompt({message: 'Email'});
-    stdin.write(' ann@acme.example \n');
-    expect(await email).toBe('ann@acme.example');
-    expect(written()).toBe('Email: ');
-    const asked = prompt({message: 'Password', secret: true});
-    stdin.write('canary-pass\n');
-    expect(await asked).toBe('canary-pass');
-    expect(written()).toBe('Password: \n');
+    const answer = async (message: string, keys: string, secret = false) => {
+      const asked = prompt({message, secret});
+      asked.catch(() => undefined);
+      await expect.poll(written).toContain(`? ${message}:`);
+      stdin.write(keys);
+      return asked;
+    };
+    expect(await answer('Email', ' ann@acme.example \n')).toBe('ann@acme.example');
+    expect(await answer('Password', 'canary-pass\n', true)).toBe('canary-pass');
+    expect(written()).not.toContain('canary');
     expect(output.secrets).toEqual(['canary-pass']);
-    const empty = prompt({message: 'Code'});
-    stdin.write('\n');
-    await expect(empty).rejects.toMatchObject({
+    await expect(answer('Code', '\n')).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
       message: 'No value was entered for "Code".',
     });

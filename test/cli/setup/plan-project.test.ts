@@ -3,6 +3,7 @@ import {mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promise
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {PassThrough} from 'node:stream';
+import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {createContext} from '../../../src/cli/command/command-context.js';
 import {Output} from '../../../src/cli/output/output.js';
@@ -43,10 +44,10 @@ interface Given {
 
 /** Plans in a terminal that gives each answer once its question is there. Without answers, nothing can be asked. */
 async function plan(
-  dialogue: readonly (readonly [string, string])[],
+  dialogue: readonly (readonly [question: string, answer?: string])[],
   {flags = {}, env = {}, columns = 120}: Given = {},
 ) {
-  const stderr = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns});
+  const stderr = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns, _isStdio: true});
   const stdin = Object.assign(new PassThrough(), {isTTY: true});
   const output = new Output({
     stdout: new PassThrough(),
@@ -81,7 +82,7 @@ async function plan(
   let shown = '';
   const settings = await context.loadSettings();
   const checkBackend = (name: string) =>
-    name === 'legacy' || name === 'api'
+    ['legacy', 'api', 'acme'].includes(name)
       ? Promise.resolve()
       : Promise.reject(createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}".`));
   const planned = planProject({
@@ -99,7 +100,8 @@ async function plan(
   let at = 0;
   for (const [question, answer] of dialogue) {
     for (;;) {
-      shown += String(stderr.read() ?? '');
+      // Whatever the width, where a line breaks does not matter.
+      shown += stripVTControlCharacters(String(stderr.read() ?? '')).replaceAll('\n', ' ');
       const found = shown.indexOf(question, at);
       if (found !== -1) {
         at = found + question.length;
@@ -108,33 +110,33 @@ async function plan(
       if ((await Promise.race([once(stderr, 'readable'), isOver])) === true) break;
     }
     expect(shown.slice(0, at)).toContain(question);
-    stdin.write(`${answer}\n`);
+    // What is left from an answer that will not do is replaced.
+    if (answer !== undefined) stdin.write(`\u0015${answer}\n`);
   }
   const done = await planned;
-  shown += String(stderr.read() ?? '');
+  shown += stripVTControlCharacters(String(stderr.read() ?? ''));
   expect(shown).not.toContain(key);
   return {...done, shown};
 }
 
 const stored = async () => JSON.parse(await readFile(join(root, 'config/credentials.json'), 'utf8')) as unknown;
-const keyQuestion = 'API key for ';
+const keyQuestion = 'skip):';
 
 describe('the questions of a setup', {timeout: 20_000}, () => {
   test('are asked again, with the reason, for what will not do', async () => {
     const {config, shown} = await plan([
-      ['URL of the service: ', ''],
-      ['  This cannot be empty.\nURL of the service: ', 'ftp://x'],
-      ['  The URL must be an http or https URL, not ftp://.\nURL of the service: ', new URL(runtime.origin).host],
-      ['Project slug (my-shop): ', 'a/b'],
-      ['  The project slug must not contain / or \\, unlike "a/b".\nProject slug (my-shop): ', 'My Other Shop!'],
-      ['letters, digits, ".", "_" and "-", like my-other-shop.\nProject slug (my-shop): ', ''],
-      ['Target to deploy to (empty for none): ', 'a b'],
-      ['like a-b.\nTarget to deploy to (empty for none): ', 'staging'],
-      ['Build folder (dist): ', 'http://127.0.0.1:1'],
-      ['  The build folder is a path, not a URL.\nBuild folder (dist): ', 'dist/index.html'],
-      ['  dist/index.html is a file, not a folder.\nBuild folder (dist): ', ''],
-      ['Is it a static site, without server code? [Y/n]: ', 'maybe'],
-      ['  Answer y or n.\nIs it a static site, without server code? [Y/n]: ', ''],
+      ['URL of the service:', ''],
+      ['> This cannot be empty.', 'ftp://x'],
+      ['> The URL must be an http or https URL, not ftp://.', new URL(runtime.origin).host],
+      ['Project slug: (my-shop)', 'a/b'],
+      ['> The project slug must not contain / or \\, unlike "a/b".', 'My Other Shop!'],
+      ['letters, digits, ".", "_" and "-", like my-other-shop.', 'my-shop'],
+      ['Target to deploy to (empty for none):', 'a b'],
+      ['like a-b.', 'staging'],
+      ['Build folder: (dist)', 'http://127.0.0.1:1'],
+      ['> The build folder is a path, not a URL.', 'dist/index.html'],
+      ['> dist/index.html is a file, not a folder.', 'dist'],
+      ['Is it a static site, without server code? (Y/n)', ''],
       [keyQuestion, key],
     ]);
     expect(config).toEqual({
@@ -146,49 +148,54 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       buildDirectory: 'dist',
       static: true,
     });
-    expect(shown).toContain(`  The URL has no scheme: using ${runtime.origin}.\n`);
-    expect(shown).not.toContain('Backend');
+    expect(shown).toContain(`The URL has no scheme: using ${runtime.origin}. `);
+    expect(shown).not.toMatch(/legacy|v1|v2|Api\b/);
   });
 
-  test('offer the name of the package, and take answers that are wrapped on a narrow terminal', async () => {
+  test.each([
+    ['OAuth', '\u001B[B', 'api'],
+    ['the name of a plugin', '\u001B[B\u001B[B', 'nope'],
+  ])('ask for the kind of a service that cannot be reached: %s', async (_what, keys, backend) => {
     await write({'package.json': '{"name": "@acme/Web.Shop"}'});
     const closed = await closedOrigin();
-    const {config, shown} = await plan(
-      [
-        ['URL of the service: ', closed],
-        ['anyway.\nURL of the service: ', closed],
-        ['it is api.\nBackend (legacy): ', 'nope'],
-        ['  Unknown backend: "nope".\nBackend (legacy): ', 'auto'],
-        ['legacy or api.\nBackend (legacy): ', 'api'],
-        ['Project slug (web-shop): ', ''],
-        ['Target to deploy to (empty for none): ', ''],
-        ['Organization ID: ', 'org_1'],
-        ['Token URL: ', 'login.example/token'],
-        ['Client ID: ', 'ci'],
-        ['Build folder (dist): ', ''],
-        ['code? [Y/n]: ', 'no'],
-        ['skip): ', ''],
-      ],
-      {columns: 40},
-    );
+    const client = [
+      ['Organization ID:', 'org_1'],
+      ['Token URL:', 'login.example/token'],
+      ['Client ID:', 'ci'],
+    ] as const;
+    const project = [
+      ['Project slug: (web-shop)', ''],
+      ['Target to deploy to (empty for none):', ''],
+      ...(backend === 'api' ? client : []),
+      ['Build folder: (dist)', ''],
+      ['(Y/n)', 'no'],
+    ] as const;
+    const service = [
+      ['URL of the service:', closed],
+      ['anyway.', closed],
+      ['Runtime (OAuth)', keys],
+    ] as const;
+    const planned =
+      backend === 'api'
+        ? plan([...service, ...project, ['skip):', '']])
+        : plan([...service, ['Name of the backend:', backend], ['> Unknown backend: "nope".', 'acme'], ...project]);
+    const {config} = await planned;
+    const api = {origin: closed, organizationId: 'org_1', tokenUrl: 'https://login.example/token', clientId: 'ci'};
     expect(config).toMatchObject({
       static: false,
       projectSlug: 'web-shop',
-      runtimeBackend: 'api',
-      api: {origin: closed, organizationId: 'org_1', tokenUrl: 'https://login.example/token'},
+      ...(backend === 'api' ? {runtimeBackend: 'api', api} : {runtimeBackend: 'acme'}),
     });
-    expect(shown).toContain('\n  legacy. With an OAuth client or an\n  access token, it is api.\n');
-    expect(shown).toContain('(hidden,\nempty to skip): ');
   });
 
   test('leave out what variables set, and offer to store the key from one', async () => {
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
     const {config, shown, hasCredentials} = await plan(
       [
-        ['Target to deploy to (empty for none): ', ''],
-        ['Build folder (dist): ', ''],
-        ['[Y/n]: ', ''],
-        ['Store the API key from MYCLI_API_KEY, for when it is not set? [Y/n]: ', ''],
+        ['Target to deploy to (empty for none):', ''],
+        ['Build folder: (dist)', ''],
+        ['(Y/n)', ''],
+        ['Store the API key from MYCLI_API_KEY, for when it is not set? (Y/n)', ''],
       ],
       {env},
     );
@@ -214,11 +221,11 @@ describe('what is set up for another client', {timeout: 20_000}, () => {
   test('init: another client is offered by the names of its files and variables, and taken over when wanted', async () => {
     const {config} = await plan(
       [
-        ['set up for another client in MRT_ENVIRONMENT or dw.json? [Y/n]: ', ''],
-        [`URL of the service (${runtime.origin}): `, ''],
-        ['Project slug (storefront): ', ''],
-        [`in dw.json or ~/.mobify--${new URL(runtime.origin).host} for ${runtime.origin}? [Y/n]: `, ''],
-        ['dw.json', 'y'],
+        ['set up for another client in MRT_ENVIRONMENT or dw.json? (Y/n)', ''],
+        [`URL of the service: (${runtime.origin})`, ''],
+        ['Project slug: (storefront)', ''],
+        ['(y/N)', 'y'],
+        ['(Y/n)', ''],
       ],
       {env: await others(runtime.origin), flags: build},
     );
@@ -230,11 +237,10 @@ describe('what is set up for another client', {timeout: 20_000}, () => {
     const address = new URL(runtime.origin).host;
     const setup = plan(
       [
-        ['set up for another client in ', ''],
-        [`URL of the service (${address}): `, ''],
-        ['Project slug (storefront): ', ''],
-        [`for ${runtime.origin}? [Y/n]: `, ''],
-        ['dw.json', 'n'],
+        ['dw.json? (Y/n)', ''],
+        [`URL of the service: (${address})`, ''],
+        ['Project slug: (storefront)', ''],
+        ['(y/N)', 'n'],
       ],
       {env: await others(address), flags: build},
     );
@@ -246,10 +252,10 @@ describe('what is set up for another client', {timeout: 20_000}, () => {
     const env = {...(await others(runtime.origin)), MYCLI_RUNTIME_ORIGIN: runtime.origin};
     const {config} = await plan(
       [
-        ['set up for another client in ', 'n'],
-        ['Project slug (my-shop): ', ''],
-        ['Target to deploy to (empty for none): ', ''],
-        ['Use the API key of another client in ', 'n'],
+        ['dw.json? (Y/n)', 'n'],
+        ['Project slug: (my-shop)', ''],
+        ['Target to deploy to (empty for none):', ''],
+        [`for ${runtime.origin}? (Y/n)`, 'n'],
         [keyQuestion, ''],
       ],
       {env, flags: build},
@@ -264,14 +270,9 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
   const given = {flags: {project: 'shop', target: 'staging', 'build-directory': 'dist', static: true}};
 
   test('are asked for again when the service refuses them', async () => {
-    const {config, stored: kind} = await plan(
-      [
-        [keyQuestion, 'wrong'],
-        [`\n${keyQuestion}`, 'wrong-too'],
-        [`\n${keyQuestion}`, key],
-      ],
-      {flags: {...given.flags, origin: runtime.origin}},
-    );
+    const {config, stored: kind} = await plan([[keyQuestion, 'wrong'], ['Error: '], [keyQuestion, key]], {
+      flags: {...given.flags, origin: runtime.origin},
+    });
     expect(kind).toBe('api-key');
     expect(config).toMatchObject({origin: runtime.origin});
     expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key}}}});
@@ -283,8 +284,8 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
     const again = await plan(
       [
         [keyQuestion, key],
-        ['Store the api-key without checking it? [y/N]: ', 'n'],
-        [`URL of the service (${gone.origin}): `, runtime.origin],
+        ['Store the api-key without checking it? (y/N)', 'n'],
+        [`URL of the service: (${gone.origin})`, runtime.origin],
       ],
       {flags: {...given.flags, origin: gone.origin}},
     );
@@ -292,7 +293,7 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
     const unchecked = await plan(
       [
         [keyQuestion, key],
-        ['Store the api-key without checking it? [y/N]: ', 'y'],
+        ['Store the api-key without checking it? (y/N)', 'y'],
       ],
       {flags: {...given.flags, origin: gone.origin}},
     );
@@ -300,13 +301,9 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
   });
 
   test('do not lose the answers when the user goes on without any', async () => {
-    const {hasCredentials, stored: kind} = await plan(
-      [
-        [keyQuestion, 'wrong'],
-        [`\n${keyQuestion}`, ''],
-      ],
-      {flags: {...given.flags, origin: runtime.origin}},
-    );
+    const {hasCredentials, stored: kind} = await plan([[keyQuestion, 'wrong'], ['Error: '], [keyQuestion, '']], {
+      flags: {...given.flags, origin: runtime.origin},
+    });
     expect([hasCredentials, kind]).toEqual([false, undefined]);
   });
 });
@@ -329,10 +326,10 @@ describe('a setup without questions', {timeout: 20_000}, () => {
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
     const both = await plan([], {env: {...env, ...api}});
     expect(both.config).toMatchObject({runtimeBackend: 'api'});
-    expect(both.shown).toContain('Both backends have settings. Using api: its connection is complete.');
+    expect(both.shown).toContain('Both backends have settings. Using Runtime (OAuth): its connection is complete.');
     expect(both.unstored).toBe('MYCLI_API_TOKEN');
     const half = await plan([], {env: {...env, MYCLI_API_ORIGIN: runtime.origin}});
     expect(half.config).toMatchObject({runtimeBackend: 'legacy'});
-    expect(half.shown).toContain('Using legacy: the Api connection is incomplete.');
+    expect(half.shown).toContain('Using Runtime (API key): that of the other is incomplete.');
   });
 });

@@ -1,49 +1,104 @@
 import {PassThrough} from 'node:stream';
+import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import {confirm, requireConsent} from '../../../src/cli/setup/prompts.js';
 import {sanitize} from '../../../src/cli/output/sanitize.js';
+import {askChoice, askText, confirm, readSecretInput, requireConsent} from '../../../src/cli/setup/prompts.js';
+import {createError} from '../../../src/errors/index.js';
 
-function terminal({terminal = true, isTTY = true} = {}) {
-  const stream = new PassThrough();
-  const stdin = Object.assign(new PassThrough(), {isTTY});
-  return {output: {terminal, stream, clean: sanitize}, stdin};
+/** A terminal with a user who types `keys` at the first question. */
+function terminal(keys: string, {signal = new AbortController().signal, color = false} = {}) {
+  // Like the terminal of a process, it is never closed.
+  const stream = Object.assign(new PassThrough({encoding: 'utf8'}), {_isStdio: true});
+  const stdin = Object.assign(new PassThrough(), {isTTY: true});
+  let text = '';
+  stream.on('data', (chunk: string) => {
+    if (text === '') setImmediate(() => stdin.write(keys));
+    text += chunk;
+  });
+  return {
+    context: {output: {terminal: true, stream, clean: sanitize, color, unicode: true}, stdin, signal},
+    /** What is left on the screen, without cursor movements. */
+    shown: () => stripVTControlCharacters(text),
+    written: () => text,
+  };
 }
 
 describe('a question', () => {
-  test.each(['y\n', 'YES\n', ' yes \n'])('is answered yes by %j', async (answer) => {
-    const context = terminal();
-    const asked = confirm('Delete \u001B[2Jit?', 'Cancelled.', {...context, signal: new AbortController().signal});
-    context.stdin.write(answer);
-    await asked;
-    expect(String(context.output.stream.read())).toBe('Delete it? [y/N] ');
+  test.each(['y\n', 'YES\r', ' yes \n'])('question: %j is yes', async (keys) => {
+    const {context, shown} = terminal(keys);
+    await confirm('Delete \u001B[2Jit?', 'Cancelled.', context);
+    expect(shown()).toContain('? Delete it? (y/N)');
   });
 
-  test.each(['n\n', '\n', 'yesterday\n', ''])('is answered no by %j', async (answer) => {
-    const context = terminal();
-    const asked = confirm('Delete it?', 'Cancelled.', {...context, signal: new AbortController().signal});
-    context.stdin.end(answer);
+  test.each(['n\n', '\n'])('question: %j is no', async (keys) => {
+    const {context} = terminal(keys);
+    const asked = confirm('Delete it?', 'Cancelled.', context);
     await expect(asked).rejects.toMatchObject({code: 'ERR_USAGE', exitCode: 2, message: 'Cancelled.'});
   });
 
-  test('ends with the reason of an abort', async () => {
+  test('question: what is invalid can be corrected', async () => {
+    const {context, shown} = terminal('a/b\n');
+    const check = (answer: string) => {
+      if (answer.includes('/')) throw createError('ERR_OPTION_INVALID', 'No slash, please.');
+    };
+    const answer = askText({text: 'Slug', check}, context);
+    await expect.poll(shown).toContain('> No slash, please.');
+    context.stdin.write('\u007F\u007F-c\n');
+    expect(await answer).toBe('a-c');
+  });
+
+  test('question: a choice is made with the arrows', async () => {
+    const choices = [
+      {name: 'First', value: 'first'},
+      {name: 'Second', value: 'second'},
+    ] as const;
+    expect(await askChoice('Which?', choices, terminal('\u001B[B\n').context)).toBe('second');
+  });
+
+  test.each([
+    ['Ctrl-C', '\u0003', 'ERR_INTERRUPTED', 130],
+    ['Ctrl-D', '\u0004', 'ERR_USAGE', 2],
+  ])('question: %s ends it', async (_key, keys, code, exitCode) => {
+    await expect(askText({text: 'Name'}, terminal(keys).context)).rejects.toMatchObject({code, exitCode});
+    await expect(readSecretInput('API key', terminal(keys).context)).rejects.toMatchObject({code, exitCode});
+  });
+
+  test('question: an abort ends it with its reason', async () => {
     const controller = new AbortController();
-    const reason = new Error('enough');
-    const context = terminal();
-    context.output.stream.once('data', () => setImmediate(() => controller.abort(reason)));
-    const asked = confirm('Delete it?', 'Cancelled.', {...context, signal: controller.signal});
-    await expect(asked).rejects.toBe(reason);
+    const {context} = terminal('', {signal: controller.signal});
+    const asked = confirm('Delete it?', 'Cancelled.', context);
+    controller.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+  });
+
+  test('question: colors only where the terminal has them', async () => {
+    const plain = terminal('\n');
+    await askText({text: 'Name', fallback: 'me'}, plain.context);
+    expect(plain.written()).not.toMatch(/\u001B\[\d*m/);
   });
 });
 
+test('secret: corrections count, and nothing is shown', async () => {
+  const {context, shown} = terminal('canary-x\u007Fy\r');
+  expect(await readSecretInput('API key', context)).toBe('canary-y');
+  expect(shown()).toContain('? API key:');
+  expect(shown()).not.toMatch(/canary|\*/);
+});
+
 describe('consent', () => {
-  test('is there with --yes, and can be asked for in a terminal', () => {
-    requireConsent('Deleting', true, terminal({terminal: false, isTTY: false}));
-    requireConsent('Deleting', false, terminal());
+  const {context} = terminal('');
+
+  test('consent: is there with --yes, and can be asked for in a terminal', () => {
+    requireConsent('Deleting', true, {...context, output: {...context.output, terminal: false}});
+    requireConsent('Deleting', false, context);
   });
 
-  test.each([{terminal: false}, {isTTY: false}])('is missing otherwise (%j)', (how) => {
+  test.each([
+    {...context, output: {...context.output, terminal: false}},
+    {...context, stdin: new PassThrough()},
+  ])('consent: is missing otherwise', (elsewhere) => {
     expect(() => {
-      requireConsent('Deleting', false, terminal(how));
+      requireConsent('Deleting', false, elsewhere);
     }).toThrow(expect.objectContaining({code: 'ERR_USAGE', suggestions: [expect.stringContaining('--yes')]}));
   });
 });

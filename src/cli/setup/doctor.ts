@@ -3,27 +3,24 @@ import {resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import type {BackendRegistry} from '../../backends/registry.js';
-import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {commandLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import {proxyFor} from '../../http/connection/proxy.js';
+import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
-import {incompleteApi} from '../settings/api-completeness.js';
-import {readPluginSettings} from '../settings/plugin-options.js';
-import {loadAllBackends} from '../settings/reach-backends.js';
 import type {CommandContext} from '../command/command-context.js';
-import {isPluginBackend} from './backend-login.js';
-import {checkCredentials, checkPlugin, type CheckedBackend} from './check-credentials.js';
+import type {Output} from '../output/output.js';
+import {backendTitle, incompleteApi, isPluginBackend} from '../settings/connection.js';
+import {loadAllBackends} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
+import {checkPluginService, checkServices, type ServiceCredentials} from './check-credentials.js';
 
 /** The outcome of a check. */
 export interface CheckResult {
-  /**
-   * What was checked: `node`, `configuration`, `safety`, `credentials`, `proxy`, `certificates`, `clock` or `plugins`.
-   */
+  /** What was checked: `node`, `configuration`, `safety`, `credentials`, `proxy`, `certificates` or `plugins`. */
   readonly name: string;
   /** `skipped`: something that the check needs is missing. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -45,21 +42,16 @@ export async function runChecks({context, config, flags}: DoctorInput): Promise<
   const {env, cwd} = context;
   const {settings, result} = await checkConfiguration(context);
   const registry = settings && (await loadAllBackends({context, config, flags, settings}));
-  const services = settings && registry ? await checkServices({context, flags, settings, registry}) : [];
   return [
     // bin/run.js refuses older ones.
     ok('node', `Node.js ${process.versions.node}.`),
     result,
     ...safetyOf(context).map((mode) => ok('safety', describeSafety(mode))),
-    ...(settings === undefined
-      ? [skipped('credentials', 'The configuration cannot be used.')]
-      : services.map(({check}) => check)),
+    ...(settings && registry
+      ? await checkCredentials({context, flags, settings}, registry)
+      : [skipped('credentials', 'The configuration cannot be used.')]),
     ...checkProxies(env, settings),
     await checkCertificates(env, cwd),
-    checkClock(
-      services.flatMap(({serverDate}) => serverDate ?? []),
-      context.now(),
-    ),
     ...(registry === undefined ? [skipped('plugins', 'The configuration cannot be used.')] : checkPlugins(registry)),
   ];
 }
@@ -90,80 +82,43 @@ async function checkConfiguration(
   }
 }
 
-interface ServiceCheck {
-  readonly check: CheckResult;
-  readonly serverDate?: string | undefined;
-}
-
-interface ServicesInput extends Pick<DoctorInput, 'context' | 'flags'> {
-  readonly settings: Settings;
-  readonly registry: BackendRegistry;
-}
-
-/** Asks each backend that a push from here could use whether it accepts the credentials. */
-async function checkServices(input: ServicesInput): Promise<readonly ServiceCheck[]> {
-  const {context, settings} = input;
-  if (isPluginBackend(settings.runtimeBackend.value)) return [{check: await checkPluginService(input)}];
-  const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientId, clientSecret, tokenUrl} = settings;
-  const incomplete = incompleteApi({
-    preference: runtimeBackend.value,
-    isSet: (key) => settings[key] !== undefined,
-    env: context.env,
-  });
-  if (incomplete !== undefined) return [{check: failed('credentials', incomplete)}];
-  const hasClient = clientId !== undefined && clientSecret !== undefined && tokenUrl !== undefined;
-  const services = [
-    ...(origin !== undefined && apiKey !== undefined ? [{backend: 'legacy', address: origin.value} as const] : []),
-    ...(apiOrigin !== undefined && (apiToken !== undefined || hasClient)
-      ? [{backend: 'api', address: apiOrigin.value} as const]
-      : []),
-  ];
-  if (services.length > 0) {
-    return Promise.all(services.map(({backend, address}) => checkService(context, settings, backend, address)));
-  }
-  const message = 'A push from here has no credentials.';
-  const login =
-    origin === undefined ? 'mycli login --origin URL, or mycli init to set up a project' : 'mycli login';
-  const suggestions = [`Run ${login}.`];
-  return [{check: failed('credentials', {message, suggestions})}];
-}
-
-async function checkPluginService({context, flags, settings, registry}: ServicesInput): Promise<CheckResult> {
+/** Asks each service that a push from here could use whether it accepts the credentials. */
+async function checkCredentials(
+  reach: Pick<DoctorInput, 'context' | 'flags'> & {readonly settings: Settings},
+  registry: BackendRegistry,
+): Promise<readonly CheckResult[]> {
+  const {context, settings} = reach;
+  const {value: preference} = settings.runtimeBackend;
   try {
-    const registration = registry.find(settings.runtimeBackend.value);
-    const {name, backend} = registration;
-    const whole = await readPluginSettings(registration, {context, settings, flags});
-    const {check, failed: isBroken} = await checkPlugin(context, settings, {backend, ...whole});
-    const {status, user, reason = '', suggestions = []} = check;
-    if (status === 'accepted') {
-      return ok('credentials', `${name} accepts the credentials${user === undefined ? '' : ` of ${user}`}.`);
+    if (isPluginBackend(preference)) {
+      return [describeService(await checkPluginService(registry.find(preference), reach, true))];
     }
-    return isBroken
-      ? failed('credentials', {message: `${name}: ${reason}`, suggestions})
-      : skipped('credentials', reason);
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    return failed('credentials', error);
+    return [failed('credentials', error)];
   }
+  const isSet = (key: keyof Settings) => settings[key] !== undefined;
+  const incomplete = incompleteApi({preference, isSet, env: context.env});
+  if (incomplete !== undefined) return [failed('credentials', incomplete)];
+  const services = (await checkServices(context, settings, true)).filter(({checked}) => checked !== undefined);
+  if (services.length > 0) return services.map(describeService);
+  const message = 'A push from here has no credentials.';
+  const isNew = settings.origin === undefined;
+  const login = isNew ? 'mycli login --origin URL, or mycli init to set up a project' : 'mycli login';
+  return [failed('credentials', {message, suggestions: [`Run ${login}.`]})];
 }
 
-async function checkService(
-  context: CommandContext,
-  settings: Settings,
-  backend: CheckedBackend,
-  address: string,
-): Promise<ServiceCheck> {
-  const {check, failed: isBroken, serverDate} = await checkCredentials(context, settings, backend);
-  const {status, user, clientId, reason = '', suggestions = []} = check;
-  const service = `${backend} at ${shownAddress(address)}`;
+function describeService({backend, origin, checked}: ServiceCredentials): CheckResult {
+  const {status, user, clientId, reason = '', suggestions = []} = checked?.check ?? {};
+  const service = origin === undefined ? backend : `${backendTitle(backend)} at ${origin}`;
   const owner = user ?? clientId;
   if (status === 'accepted') {
-    const message = `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`;
-    return {check: ok('credentials', message), serverDate};
+    return ok('credentials', `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`);
   }
-  // A token that cannot be checked for lack of a project is not an error.
-  const outcome = isBroken ? 'failed' : 'warning';
-  return {check: {name: 'credentials', status: outcome, message: `${service}: ${reason}`, suggestions}};
+  if (checked?.failed) return failed('credentials', {message: `${service}: ${reason}`, suggestions});
+  // A token that cannot be checked for lack of a project is not an error, nor a backend that can't verify.
+  if (origin === undefined) return skipped('credentials', reason);
+  return {name: 'credentials', status: 'warning', message: `${service}: ${reason}`, suggestions};
 }
 
 /** The proxies of the configured addresses. */
@@ -222,20 +177,6 @@ async function checkCertificates(env: Environment, cwd: string): Promise<CheckRe
   }
 }
 
-/** Seconds that clocks may differ before tokens and signed URLs suffer. */
-const [noticeable, harmful] = [60, 300];
-
-function checkClock(serverDates: readonly string[], now: Date): CheckResult {
-  const [date] = serverDates;
-  const time = Date.parse(date ?? '');
-  if (Number.isNaN(time)) return skipped('clock', 'no service told the time.');
-  const seconds = Math.round((now.getTime() - time) / 1000);
-  const message = `The clock is ${String(Math.abs(seconds))} s ${seconds < 0 ? 'behind' : 'ahead of'} the server's.`;
-  if (Math.abs(seconds) < noticeable) return ok('clock', "The clock agrees with the server's.");
-  const suggestions = ['Set the clock, for example with: timedatectl set-ntp true'];
-  return {name: 'clock', status: Math.abs(seconds) < harmful ? 'warning' : 'failed', message, suggestions};
-}
-
 function checkPlugins({registrations, failures}: BackendRegistry): readonly CheckResult[] {
   if (failures.length > 0) {
     return failures.map(({plugin, message}) =>
@@ -249,4 +190,32 @@ function checkPlugins({registrations, failures}: BackendRegistry): readonly Chec
   return [
     ok('plugins', plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`),
   ];
+}
+
+type Marks = Readonly<Record<CheckResult['status'], string>>;
+const unicodeMarks: Marks = {ok: '✔', warning: '⚠', failed: '✖', skipped: '-'};
+const asciiMarks: Marks = {ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: '-   '};
+
+/**
+ * Prints a line for each check, followed by its suggestions.
+ * @throws RuntimeCliError `ERR_CHECK_FAILED` when one has failed.
+ */
+export function reportChecks(
+  checks: readonly CheckResult[],
+  output: Pick<Output, 'json' | 'unicode' | 'outcome'>,
+): void {
+  const marks = output.unicode ? unicodeMarks : asciiMarks;
+  const width = Math.max(...checks.map(({name}) => name.length));
+  for (const {name, status, message, suggestions} of checks) {
+    const indent = ' '.repeat(marks[status].length + width + 3);
+    output.outcome(`${marks[status]} ${name.padEnd(width)}  ${message}`, indent);
+    for (const suggestion of suggestions) output.outcome(`${indent}${suggestion}`, indent);
+  }
+  const broken = checks.filter(({status}) => status === 'failed');
+  if (broken.length === 0) return;
+  throw createError('ERR_CHECK_FAILED', `${String(broken.length)} of ${String(checks.length)} checks failed.`, {
+    // Users have read them below each check.
+    suggestions: output.json ? broken.flatMap(({suggestions}) => suggestions) : [],
+    details: {checks},
+  });
 }
