@@ -54,13 +54,13 @@ export interface TargetConfig {
 
 /** What a configuration file can set. Paths are relative to its folder. Secrets don't belong in it. */
 export interface MycliConfig extends TargetConfig {
-  /** Project slug, or the storefront ID for Api. */
+  /** Project slug; with OAuth, the storefront ID. */
   readonly projectSlug?: string | undefined;
-  /** Target slug, or the environment ID for Api. */
+  /** Target slug; with OAuth, the environment ID. */
   readonly targetSlug?: string | undefined;
   /** auto (default), api, legacy or a plugin's backend. */
   readonly runtimeBackend?: string | undefined;
-  /** URL of the hosting service (legacy backend). */
+  /** URL of the hosting service. */
   readonly origin?: string | undefined;
   /** User for the API key; switches from bearer to basic authentication. */
   readonly apiUser?: string | undefined;

@@ -37,7 +37,7 @@ export const rows = {
     variable: 'MYCLI_RUNTIME_ORIGIN',
     schema: schemas.text,
     syntax: 'url',
-    summary: 'URL of the hosting service, used with an API key.',
+    summary: 'URL of the hosting service.',
   },
   apiKey: {
     set: 'connection',

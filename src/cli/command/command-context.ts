@@ -121,10 +121,10 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     credentialFile,
     dataDirectory: config.dataDir,
     async loadSettings({stored = true} = {}) {
-      const {loadSettings, secretValues} = await import('../settings/load-settings.js');
+      const {loadSettings} = await import('../settings/load-settings.js');
+      const {impliedFlags, secretValues} = await import('../settings/settings.js');
       const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
       output.addSecrets(secretValues(settings));
-      const {impliedFlags} = await import('../settings/settings.js');
       const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
       output.shortenHints({given: impliedFlags(settings, otherFile)});
       loaded = settings;

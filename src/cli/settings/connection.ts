@@ -6,9 +6,8 @@ import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {secretValues} from './load-settings.js';
 import {isVariableEmpty} from './resolve-settings.js';
-import {flagAndVariable, type Setting, type Settings} from './settings.js';
+import {flagAndVariable, secretValues, type Setting, type Settings} from './settings.js';
 
 /** Whether a value of `--runtime-backend` names a plugin's backend. */
 export function isPluginBackend(name: string): boolean {

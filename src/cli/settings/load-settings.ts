@@ -111,11 +111,6 @@ export async function explainSettings(origin: SettingsOrigin): Promise<Explained
   return {configFile: input.configPath, settings, resolved};
 }
 
-/** Every secret in the settings, unmasked. */
-export function secretValues(settings: Settings): readonly string[] {
-  return secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []);
-}
-
 /**
  * Reads `--dependencies`: a JSON object of names and version ranges, `@FILE` with one, or `auto`.
  * @throws RuntimeCliError `ERR_OPTION_INVALID`.

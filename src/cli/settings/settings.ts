@@ -7,6 +7,7 @@ import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {
   definitions,
+  secretKeys,
   settingKeys,
   variableOf,
   type DefaultedKey,
@@ -70,6 +71,11 @@ export interface ConfigFileSettings {
   readonly settings: ConfigSettings;
   /** What it sets for each target, by slug: these values replace those for all targets. */
   readonly targets: ReadonlyMap<string, ConfigSettings>;
+}
+
+/** Every secret in the settings, unmasked. */
+export function secretValues(settings: Settings): readonly string[] {
+  return secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []);
 }
 
 /** What a command prints before it changes anything: the destination and its sources, except defaults. */
