@@ -151,29 +151,6 @@ test.each([
   expect(await ask('cart')).toMatchObject({status: 200});
 });
 
-test('one whose port is taken before it listens is started with another port', async () => {
-  const thief = `
-    import {createServer} from 'node:net';
-    import {parentPort} from 'node:worker_threads';
-    createServer().listen(process.env.PORT, '127.0.0.1', () => parentPort.postMessage('taken'));
-  `;
-  const late = `
-    import {once} from 'node:events';
-    import {existsSync, writeFileSync} from 'node:fs';
-    import {createServer} from 'node:http';
-    import {Worker} from 'node:worker_threads';
-    if (!existsSync('taken')) {
-      writeFileSync('taken', '');
-      await once(new Worker(new URL('thief.mjs', import.meta.url)), 'message');
-    }
-    createServer((request, response) => response.end('answered'))
-      .on('error', () => process.exit(1))
-      .listen(process.env.PORT);
-  `;
-  const {ask, warnings} = await startApps({'ssr.mjs': late, 'thief.mjs': thief});
-  expect([(await ask('cart')).body, warnings]).toEqual(['answered', []]);
-});
-
 test('one that crashes at its start is started less and less often', async () => {
   const {ask, warnings} = await startApps({'ssr.js': 'console.error("no configuration"); process.exit(1)'});
   const answers = [];

@@ -1,12 +1,10 @@
 import {fork, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {createServer} from 'node:net';
-import type {Readable} from 'node:stream';
-import {StringDecoder} from 'node:string_decoder';
+import {createInterface} from 'node:readline';
 import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
-import {portTaken} from './app-program.js';
 import {crashLines} from './crash-lines.js';
 
 /** How to start the server of an app. */
@@ -35,8 +33,6 @@ const patienceMs = 500;
 const aliveMs = 2000;
 /** How long after its exit its output may still come, in milliseconds. Its requests wait for less than a second. */
 const outputMs = 250;
-/** How many ports to try: something else may take one before the server listens on it. */
-const mostPorts = 3;
 const maxLine = 8192;
 /** Number of lines that explain a crash. */
 const tailLines = 40;
@@ -55,13 +51,13 @@ export class AppProcess {
   #reason: string | undefined;
   /** 0 before it listens. */
   #port = 0;
-  #lostPort = false;
 
   private constructor(child: ChildProcess, onLine: (line: string) => void) {
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
-      readLines(stream, (line) => {
+      createInterface(stream).on('line', (text) => {
+        const line = text.slice(0, maxLine);
         this.#tail.push(plain(line));
         if (this.#tail.length > tailLines) this.#tail.shift();
         onLine(line);
@@ -95,12 +91,9 @@ export class AppProcess {
    * @throws AppFailure if it does not.
    */
   static async start(options: AppProcessOptions): Promise<AppProcess> {
-    for (let ports = 1; ; ports++) {
-      const app = await AppProcess.#fork(options);
-      const failure = await app.#listening(options.timeoutMs);
-      if (failure === undefined) return app;
-      if (!app.#lostPort || ports === mostPorts) throw failure;
-    }
+    const app = await AppProcess.#fork(options);
+    await app.#listening(options.timeoutMs);
+    return app;
   }
 
   static async #fork({program, entry, cwd, environment, onLine, signal}: AppProcessOptions): Promise<AppProcess> {
@@ -123,13 +116,12 @@ export class AppProcess {
     return app;
   }
 
-  /** Waits until it listens. Returns why it does not. */
-  async #listening(timeoutMs: number): Promise<AppFailure | undefined> {
+  /** Waits until it listens. @throws AppFailure if it does not. */
+  async #listening(timeoutMs: number): Promise<void> {
     const listening = new Promise<number>((resolve) => {
       this.#child.on('message', (message) => {
         const told = v.safeParse(listeningSchema, message);
         if (told.success) resolve(told.output.port);
-        if (message === portTaken) this.#lostPort = true;
       });
     });
     const seconds = String(timeoutMs / 1000);
@@ -138,9 +130,8 @@ export class AppProcess {
     }, timeoutMs);
     try {
       const outcome = await Promise.race([listening, this.ended]);
-      if (typeof outcome === 'string') return this.failure(outcome);
+      if (typeof outcome === 'string') throw this.failure(outcome);
       this.#port = outcome;
-      return undefined;
     } finally {
       clearTimeout(timer);
     }
@@ -209,21 +200,4 @@ async function freePort(): Promise<number> {
 /** A line without colors and whatever else a terminal would obey. */
 function plain(line: string): string {
   return stripVTControlCharacters(line).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
-}
-
-/** Calls `onLine` with each line, or with parts of one that is too long to keep. */
-function readLines(stream: Readable, onLine: (line: string) => void): void {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  stream.on('data', (chunk: Buffer) => {
-    const lines = (rest + decoder.write(chunk)).split(/\r?\n/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) onLine(line.slice(0, maxLine));
-    if (rest.length < maxLine) return;
-    onLine(rest.slice(0, maxLine));
-    rest = '';
-  });
-  stream.once('end', () => {
-    if (rest !== '') onLine(rest);
-  });
 }

@@ -1,13 +1,9 @@
-/** What the program says when something else has taken its port. */
-export const portTaken = 'the port is taken';
-
 /**
  * What runs in the process of an app's server: imports the entry that it is given, and tells the parent the port of
  * the server that it starts, or that is made of what it exports. A string, so that it is the same from sources and from
  * the bundled package.
  */
 export const appProgram = `
-import {errorMonitor} from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import {Readable} from 'node:stream';
@@ -31,10 +27,6 @@ const {listen} = net.Server.prototype;
 net.Server.prototype.listen = function (...args) {
   const [first, ...rest] = args;
   isListening = true;
-  // Whether the program handles it or not: many log it and exit.
-  this.once(errorMonitor, (error) => {
-    if (error?.code === 'EADDRINUSE' && error.port === Number(process.env.PORT)) send('${portTaken}');
-  });
   this.once('listening', () => {
     const address = this.address();
     if (isTold || address === null || typeof address !== 'object') return;

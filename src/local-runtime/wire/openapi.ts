@@ -1,3 +1,4 @@
+import {STATUS_CODES} from 'node:http';
 import {toJsonSchema, toJsonSchemaDefs, type ConversionConfig, type JsonSchema} from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import {json} from '../answer.js';
@@ -62,8 +63,8 @@ const refusalForms = {
   Api: {
     type: 'application/problem+json',
     schema: 'Problem',
-    example: ({title, example}: {readonly title: string; readonly example: string}) => ({
-      ...{title, type: 'about:blank', detail: example},
+    example: ({status, example}: {readonly status: string; readonly example: string}) => ({
+      ...{title: STATUS_CODES[status] ?? 'Internal Server Error', type: 'about:blank', detail: example},
     }),
   },
   OAuth: {
