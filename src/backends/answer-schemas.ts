@@ -41,7 +41,7 @@ const deploymentItem = v.looseObject({
 });
 
 function listOf<Item extends v.GenericSchema>(item: Item) {
-  return v.looseObject({items: v.array(item), total: v.optional(v.number()), raw});
+  return v.looseObject({items: v.array(item), cursor: text, total: v.optional(v.number()), raw});
 }
 
 /** What each member may answer, except `login`. */
@@ -68,7 +68,7 @@ export const answerSchemas = {
   listBundles: listOf(bundleItem),
   listDeployments: listOf(deploymentItem),
   listTargets: listOf(v.looseObject({targetSlug: v.pipe(v.string(), v.nonEmpty()), url: text})),
-  readLogs: v.looseObject({lines: v.array(v.string()), cursor: text, done: v.optional(v.boolean())}),
+  readLogs: v.looseObject({lines: v.array(v.string()), cursor: text}),
   download: v.unknown(),
   deleteBundle: v.unknown(),
 } as const;

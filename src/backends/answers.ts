@@ -3,7 +3,7 @@ import {isRecord} from '../errors/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {AnsweredResponse} from '../http/types.js';
 import type {BundleMatches} from './built-in.js';
-import type {BackendContext, BodyOptions, Bundle, BundleId, ListResult} from './contract.js';
+import type {BackendContext, BodyOptions, Bundle, BundleId, ListRange, ListResult} from './contract.js';
 
 /** An answer of a server: an object, read member by member. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -46,12 +46,14 @@ export function readAcceptance(response: AnsweredResponse, known: readonly strin
  * Reads one page of a list.
  * @param names the members that hold the rows and their total
  * @param toItem converts a row; undefined when the row lacks a required member
+ * @param offset where in the list the page starts
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
  */
 export function readPage<Item>(
   response: AnsweredResponse,
   names: {readonly rows: string; readonly total: string},
   toItem: (row: Answer) => Item | undefined,
+  {offset}: {readonly offset: number} = {offset: 0},
 ): ListResult<Item> {
   const {answer, raw} = readAnswer(response);
   const rows = answer[names.rows];
@@ -61,8 +63,17 @@ export function readPage<Item>(
     if (item === undefined) throw wrongAnswer(response, `has an invalid item at "${names.rows}[${String(index)}]"`);
     return item;
   });
-  const total = asNumber(answer[names.total]);
-  return {items, total: total !== undefined && total >= 0 ? total : undefined, raw};
+  const told = asNumber(answer[names.total]);
+  const total = told !== undefined && told >= 0 ? told : undefined;
+  const next = offset + items.length;
+  // A service that caps pages may have more after a short one.
+  const isLast = items.length === 0 || next >= (total ?? Infinity);
+  return {items, cursor: isLast ? undefined : String(next), total, raw};
+}
+
+/** The query for a part of a list. */
+export function pageQuery({limit, cursor = '0'}: ListRange): {readonly limit: number; readonly offset: number} {
+  return {limit, offset: Number(cursor)};
 }
 
 /**

@@ -41,6 +41,8 @@ export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, '
    * upload. @default none
    */
   readonly deploysOnUpload?: readonly BundleFormat[] | undefined;
+  /** Whether the cursors of its lists are offsets, so that the host can start anywhere. @default false */
+  readonly offsetCursors?: boolean | undefined;
   /** Uploads a bundle, and deploys it to `context.targetSlug` if its format is in `deploysOnUpload`. */
   upload(bundle: Bundle, context: BuiltInContext<Options>): Promise<BuiltInUploadResult>;
   /**

@@ -261,14 +261,14 @@ export interface DeploymentLog {
   readonly lines: readonly string[];
   /** Where the next part starts. Without one, the log is complete. */
   readonly cursor?: string | undefined;
-  /** Whether there will be no more lines. @default false */
-  readonly done?: boolean | undefined;
 }
 
-/** Part of a list: `limit` items, starting at `offset`. */
+/** Which part of a list the host asks for. */
 export interface ListRange {
+  /** How many items it wants. A part may have fewer, and more do no harm. */
   readonly limit: number;
-  readonly offset: number;
+  /** The `cursor` of the part before it. Undefined: the first part. */
+  readonly cursor?: string | undefined;
 }
 
 /** What an interrupted download left behind. */
@@ -301,9 +301,12 @@ export interface DownloadRequest {
   readonly onStart?: ((start: DownloadStart) => void) | undefined;
 }
 
-/** Part of a list, newest first, and its total length if the server reports it. */
+/** Part of a list, newest first. A short list, or one that is in memory, may be one part. */
 export interface ListResult<Item> {
   readonly items: readonly Item[];
+  /** Where the next part starts, such as an offset, or a token of the service. Without one, the list ends here. */
+  readonly cursor?: string | undefined;
+  /** The length of the whole list, if the server reports it. */
   readonly total?: number | undefined;
   /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
   readonly raw?: unknown;

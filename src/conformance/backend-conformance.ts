@@ -1,34 +1,16 @@
 import assert from 'node:assert/strict';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
-import {deleteChecks, downloadChecks, limitChecks, uploadChecks} from './cases/bundles.js';
-import {faultChecks} from './cases/faults.js';
-import {configurationChecks, isolationChecks, lentChecks, secretChecks} from './cases/safety.js';
-import {operationsOf, uploadOperation} from './operations.js';
-import type {HostBackend} from '../backends/built-in.js';
-import {loginChecks, verifyChecks} from './cases/credentials.js';
-import {
-  deployChecks,
-  deployStatusChecks,
-  logChecks,
-  promoteChecks,
-  promoteStatusChecks,
-  referenceChecks,
-  uploadDeployChecks,
-  waitChecks,
-} from './cases/deployments.js';
-import {
-  historyChecks,
-  historyReferenceChecks,
-  listChecks,
-  listDeployedChecks,
-  targetChecks,
-  targetHistoryChecks,
-} from './cases/lists.js';
-import {resumeChecks} from './cases/resume.js';
-import {runInScope, type Check} from './check.js';
-import {builtInMembers} from './subject.js';
+import {BundleMaker} from './bundles.js';
+import {deleteCases, downloadCases, idCases, limitCases, uploadCases} from './cases/bundles.js';
+import {deploymentCases, logCases, pushCases} from './cases/deployments.js';
+import {faultCases, resumeCases} from './cases/faults.js';
+import {historyCases, listCases, targetCases} from './cases/lists.js';
+import {safetyCases} from './cases/safety.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
+import {operations, uploadOperation} from './operations.js';
+import {runInScope, type Case} from './scope.js';
+import {builtInMembers} from './subject.js';
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
@@ -44,25 +26,27 @@ export function backendConformance(
   fixtures: ConformanceFixtures,
 ): readonly ConformanceCase[] {
   const shape = checkBackendShape(createBackend());
-  const checks = [shapeCheck(createBackend), ...(shape.ok ? checksFor(shape.backend, fixtures) : [])];
+  const cases = [shapeCase(createBackend), ...(shape.ok ? casesFor(shape.backend, fixtures) : [])];
   const {skip = {}} = fixtures;
-  const unknown = Object.keys(skip).filter((name) => shape.ok && !checks.some((check) => check.name === name));
+  const unknown = Object.keys(skip).filter((name) => shape.ok && !cases.some((one) => one.name === name));
   if (unknown.length > 0) {
     throw new TypeError(
       `fixtures.skip has unknown cases: ${unknown.join('; ')}. ` +
-        `This backend has: ${checks.map(({name}) => name).join('; ')}.`,
+        `This backend has: ${cases.map(({name}) => name).join('; ')}.`,
     );
   }
-  return checks.map(({name, run}) => {
+  const maker = new BundleMaker();
+  return cases.map(({name, proves, run}) => {
     const reason = Object.hasOwn(skip, name) ? skip[name] : undefined;
     return {
       name,
+      proves,
       skip: reason,
       // With a default, its length is 0: some runners pass a callback to functions with parameters.
       run: async (test = {}) => {
         // Running it anyway must not look like a pass.
         assert.ok(reason === undefined, `This case is skipped: ${String(reason)}`);
-        const untried = await runInScope(createBackend, fixtures, run);
+        const untried = await runInScope(createBackend, fixtures, maker, run);
         if (untried === undefined) return;
         assert.ok(test.skip, `${untried} Change that, or say in "skip" why this case does not apply.`);
         test.skip(untried);
@@ -72,9 +56,10 @@ export function backendConformance(
 }
 
 /** Needs no service: without the right shape, there is nothing to call. */
-function shapeCheck(createBackend: () => unknown): Check {
+function shapeCase(createBackend: () => unknown): Case {
   return {
     name: 'has the shape of a backend',
+    proves: 'The name, version and formats are valid, and each member of the contract is of its type.',
     run: async () => {
       const shape = checkBackendShape(createBackend());
       assert.ok(shape.ok, shape.ok ? undefined : shape.problem);
@@ -82,43 +67,26 @@ function shapeCheck(createBackend: () => unknown): Check {
   };
 }
 
-/** Cases for backends that have some members. */
-const groups: readonly {readonly needs: readonly (keyof HostBackend)[]; readonly checks: readonly Check[]}[] = [
-  {needs: [], checks: [...isolationChecks, ...lentChecks, ...configurationChecks, ...secretChecks]},
-  {needs: ['login'], checks: loginChecks},
-  {needs: ['verify'], checks: verifyChecks},
-  {needs: ['deploy'], checks: deployChecks},
-  {needs: ['deploy', 'getDeployment'], checks: deployStatusChecks},
-  {needs: ['promote'], checks: promoteChecks},
-  {needs: ['promote', 'getDeployment'], checks: promoteStatusChecks},
-  {needs: ['getDeployment'], checks: referenceChecks},
-  {needs: ['listBundles'], checks: listChecks},
-  {needs: ['listBundles', 'deploy'], checks: listDeployedChecks},
-  {needs: ['listDeployments'], checks: historyChecks},
-  {needs: ['listDeployments', 'getDeployment'], checks: historyReferenceChecks},
-  {needs: ['listTargets'], checks: targetChecks},
-  {needs: ['listTargets', 'listDeployments'], checks: targetHistoryChecks},
-  {needs: ['readLogs'], checks: logChecks},
-  {needs: ['download'], checks: downloadChecks},
-  {needs: ['deleteBundle'], checks: deleteChecks},
-];
-
-function checksFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Check[] {
+/** The table of cases, without those for members that the backend does not have. */
+function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Case[] {
   const {formats, limits = {}} = backend;
-  const {uploadStream} = builtInMembers(backend);
-  const uploads = [
-    ...formats.map((format) => uploadOperation(format)),
-    ...(uploadStream ? [uploadOperation('v1', {streamed: true})] : []),
+  const all = {...backend, ...builtInMembers(backend)};
+  const uploads = [...formats.map((format) => uploadOperation(format)), uploadOperation('v1', {streamed: true})];
+  const table: readonly Case[] = [
+    ...safetyCases,
+    ...formats.flatMap((format) => [...uploadCases(format), ...pushCases(format)]),
+    ...(all.uploadStream ? uploadCases('v1', {streamed: true}) : []),
+    ...limitCases(limits),
+    ...(resumableBytes === undefined ? [] : resumeCases(resumableBytes)),
+    ...deploymentCases,
+    ...listCases,
+    ...historyCases,
+    ...targetCases,
+    ...logCases,
+    ...downloadCases,
+    ...deleteCases,
+    ...idCases,
+    ...[...uploads, ...operations].flatMap(faultCases),
   ];
-  return [
-    ...groups
-      .filter(({needs}) => needs.every((name) => Reflect.get(backend, name) !== undefined))
-      .flatMap((group) => group.checks),
-    ...formats.flatMap((format) => [...uploadChecks(format), ...uploadDeployChecks(format)]),
-    ...(uploadStream ? uploadChecks('v1', {streamed: true}) : []),
-    ...(backend.getDeployment ? formats.flatMap(waitChecks) : []),
-    ...limitChecks(limits),
-    ...(resumableBytes === undefined ? [] : resumeChecks(resumableBytes)),
-    ...[...uploads, ...operationsOf(backend)].flatMap(faultChecks),
-  ];
+  return table.filter(({needs = []}) => needs.every((name) => Reflect.get(all, name) !== undefined));
 }

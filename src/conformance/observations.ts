@@ -1,104 +1,38 @@
-import {AsyncLocalStorage, createHook} from 'node:async_hooks';
-import {isRuntimeCliError} from '../errors/index.js';
+import {AsyncLocalStorage} from 'node:async_hooks';
+import {subscribe, unsubscribe} from 'node:diagnostics_channel';
 import {getHeapStatistics, setFlagsFromString} from 'node:v8';
 import {runInNewContext} from 'node:vm';
-import type {Logger} from '../http/types.js';
+import {isRuntimeCliError} from '../errors/index.js';
 
-/** Progress as a backend reports it. */
-interface ReportedProgress {
-  readonly transferred: number;
-  readonly total?: number | undefined;
+/** What a call has done that nobody asked it for. */
+interface SideEffects {
+  printed: boolean;
+  connected: boolean;
 }
 
-/** Records what a backend reports. */
-export class Recording {
-  /** Everything that was logged. */
-  readonly messages: string[] = [];
-  /** Progress, by attempt. */
-  readonly attempts: ReportedProgress[][] = [[]];
-  /** Collects `messages`. */
-  readonly logger: Logger;
-  /** Called after each report of progress. */
-  afterProgress: (progress: ReportedProgress) => void = () => undefined;
-
-  constructor() {
-    const add = (message: string) => {
-      this.messages.push(message);
-    };
-    this.logger = {debug: add, info: add, warn: add};
-  }
-
-  /** How often a request was retried. */
-  get retries(): number {
-    return this.attempts.length - 1;
-  }
-
-  /** Adds progress of the current attempt. */
-  addProgress(progress: ReportedProgress): void {
-    this.attempts.at(-1)?.push(progress);
-    this.afterProgress(progress);
-  }
-
-  /** Starts the next attempt. */
-  addRetry(): void {
-    this.attempts.push([]);
-  }
-}
-
-/** The resources that Node creates for lookups, connections and requests: TCP, pipes, UDP, DNS and HTTP. */
-const networkResources: ReadonlySet<string> = new Set([
-  'GETADDRINFOREQWRAP',
-  'QUERYWRAP',
-  'TCPCONNECTWRAP',
-  'PIPECONNECTWRAP',
-  'UDPSENDWRAP',
-  'HTTPCLIENTREQUEST',
-]);
-
-/**
- * The watch that a call belongs to. One for all: Node never releases a storage, and consults each for every promise.
- */
-const watches = new AsyncLocalStorage<object>();
-
-/** Calls `call` and reports whether it, or anything it started, used the network. */
-export async function watchNetwork<Result>(
-  call: () => Promise<Result>,
-): Promise<{readonly result: Result; readonly reached: boolean}> {
-  const watch = {};
-  let reached = false;
-  const hook = createHook({
-    init(_, type) {
-      if (networkResources.has(type) && watches.getStore() === watch) reached = true;
-    },
-  }).enable();
-  try {
-    return {result: await watches.run(watch, call), reached};
-  } finally {
-    hook.disable();
-  }
-}
-
+/** The watched call that something belongs to. Calls may be watched side by side. */
+const watched = new AsyncLocalStorage<SideEffects>();
 const printing = ['debug', 'dir', 'error', 'info', 'log', 'table', 'trace', 'warn'] as const;
-/** Whether each watched call has printed something so far. */
-const printed = new Map<object, boolean>();
-/** Takes the console as it was before. */
-let restoreConsole: (() => void) | undefined;
+/** How many calls are watched now. There is one console for all. */
+let calls = 0;
+let restoreConsole: () => void = () => undefined;
 
-/** Calls `call` and reports whether it, or anything it started, printed to the console. */
-export async function watchConsole(call: () => Promise<unknown>): Promise<boolean> {
-  const watch = {};
-  printed.set(watch, false);
-  restoreConsole ??= replaceConsole();
+/** Tells whether `call`, or anything it started, has opened a connection or printed to the console. */
+export async function sideEffectsOf(call: () => Promise<unknown>): Promise<SideEffects> {
+  const effects = {printed: false, connected: false};
+  const onSocket = () => {
+    if (watched.getStore() === effects) effects.connected = true;
+  };
+  subscribe('net.client.socket', onSocket);
+  if (calls === 0) restoreConsole = replaceConsole();
+  calls += 1;
   try {
-    await watches.run(watch, call);
-    return printed.get(watch) === true;
+    await watched.run(effects, call);
+    return effects;
   } finally {
-    printed.delete(watch);
-    // Calls may be watched side by side.
-    if (printed.size === 0) {
-      restoreConsole();
-      restoreConsole = undefined;
-    }
+    unsubscribe('net.client.socket', onSocket);
+    calls -= 1;
+    if (calls === 0) restoreConsole();
   }
 }
 
@@ -107,8 +41,8 @@ function replaceConsole(): () => void {
   const originals = printing.map((name) => [name, output[name]] as const);
   for (const [name, original] of originals) {
     output[name] = (...values: readonly unknown[]) => {
-      const watch = watches.getStore();
-      if (watch && printed.has(watch)) printed.set(watch, true);
+      const effects = watched.getStore();
+      if (effects) effects.printed = true;
       else Reflect.apply(original, output, values);
     };
   }
@@ -139,59 +73,25 @@ export function printableOf(error: unknown): string {
 
 /** Why `value` is not plain JSON, with the path from `name`; undefined if it is. */
 export function plainJsonProblem(value: unknown, name: string): string | undefined {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-    case 'undefined':
-      return undefined;
-    case 'number':
-      return Number.isFinite(value) ? undefined : `${name} is ${String(value)}`;
-    case 'object':
-      return objectProblem(value, name);
-    default:
-      return `${name} is a ${typeof value}`;
-  }
+  if (value === null || ['string', 'boolean', 'undefined'].includes(typeof value)) return undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${name} is ${String(value)}`;
+  if (typeof value !== 'object') return `${name} is a ${typeof value}`;
+  if (!isPlain(value)) return `${name} is an instance of ${value.constructor.name}`;
+  return Object.entries(value)
+    .map(([key, member]) => plainJsonProblem(member, `${name}.${key}`))
+    .find((problem) => problem !== undefined);
 }
 
-function objectProblem(value: object | null, name: string): string | undefined {
-  if (value === null) return undefined;
+/** What a backend could change of `value`, as text. Instances of classes may change themselves. */
+export function snapshotOf(value: unknown): string {
+  const plain = (_: string, member: unknown) =>
+    typeof member === 'object' && member !== null && !isPlain(member) ? undefined : member;
+  return JSON.stringify([value], plain);
+}
+
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) {
-    return `${name} is an instance of ${value.constructor.name}`;
-  }
-  for (const [key, member] of Object.entries(value)) {
-    const problem = plainJsonProblem(member, `${name}.${key}`);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-/**
- * A view of `value` that refuses changes, in its objects and arrays too, and names each to `onChange`. Unlike a frozen
- * object, it also notices those of code that is not in strict mode. Instances of classes are passed on as they are.
- */
-export function protectedFrom<Value>(value: Value, name: string, onChange: (path: string) => void): Value {
-  return typeof value === 'object' && value !== null ? protectedObject(value, name, onChange) : value;
-}
-
-function protectedObject<Value extends object>(value: Value, name: string, onChange: (path: string) => void): Value {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value;
-  const refuse = (_: Value, key: string | symbol) => {
-    onChange(`${name}.${String(key)}`);
-    return false;
-  };
-  return new Proxy(value, {
-    get: (target, key) => {
-      const member: unknown = Reflect.get(target, key);
-      // A proxy must return the very value of a member that cannot change anyway.
-      const isFixed = Reflect.getOwnPropertyDescriptor(target, key)?.configurable === false;
-      return isFixed ? member : protectedFrom(member, `${name}.${String(key)}`, onChange);
-    },
-    set: refuse,
-    deleteProperty: refuse,
-    defineProperty: refuse,
-  });
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }
 
 /** Bytes of memory that are in use, without those that are only waiting to be collected. */

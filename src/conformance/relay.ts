@@ -5,9 +5,9 @@ import type {AddressInfo} from 'node:net';
 
 /**
  * What happens to a request: the service fails, limits its rate, refuses the credentials, carries it out without an
- * answer, or never answers.
+ * answer, never answers, or cannot be reached.
  */
-export type FaultKind = 'fail' | 'limit' | 'refuse' | 'lose' | 'hold';
+export type FaultKind = 'fail' | 'limit' | 'refuse' | 'lose' | 'hold' | 'cut';
 
 /** A fault of some of the requests of a call. */
 export interface Fault {
@@ -26,6 +26,8 @@ const statuses = {fail: 500, limit: 429, refuse: 401} as const;
 export class Relay {
   /** How many requests there were since `arm`. */
   requests = 0;
+  /** How many bytes of bodies have been passed on since `arm`. */
+  bytes = 0;
   readonly #servers = new Map<string, Promise<Server>>();
   /** Where those listen. */
   readonly #origins = new Set<string>();
@@ -34,7 +36,7 @@ export class Relay {
 
   /** Counts requests from now on, and lets those of `fault` fail. */
   arm(fault?: Fault): void {
-    this.requests = 0;
+    [this.requests, this.bytes] = [0, 0];
     this.#fault = fault;
     this.#isArmed = true;
   }
@@ -85,11 +87,16 @@ export class Relay {
       onHeld?.();
       return;
     }
+    if (isHit && kind === 'cut') {
+      outgoing.destroy();
+      return;
+    }
     if (isHit && (kind === 'fail' || kind === 'limit' || kind === 'refuse')) {
       await once(incoming.resume(), 'end');
       outgoing.writeHead(statuses[kind], {'content-type': 'application/json'}).end('{}');
       return;
     }
+    incoming.on('data', (piece: Buffer) => void (this.bytes += piece.length));
     const answer = await forward(incoming, origin);
     if (isHit) {
       await once(answer.resume(), 'end');

@@ -1,21 +1,47 @@
 import assert from 'node:assert/strict';
 import {createHash} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
-import {callInContext} from '../backends/call.js';
+import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
+import {backendCalls, callInContext, contextFor, type HostContext, type OptionalCall} from '../backends/call.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
-import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
-import type {BuiltInBodies} from '../http/types.js';
-import type {StreamedBundle} from '../bundle/types.js';
-import type {AnyBackend, Bundle, BundleFormat, BundleId, BodyOptions, UploadState} from '../backends/contract.js';
+import type {
+  AnyBackend,
+  BackendLoginContext,
+  BackendVerifyContext,
+  Bundle,
+  BundleId,
+  DeploymentRef,
+  ListRange,
+  ListResult,
+  LoginResult,
+  UploadState,
+  VerifyResult,
+} from '../backends/contract.js';
 import {uploadStateOf} from '../backends/upload-state.js';
-import type {BundleSize, ConformanceFixtures, ConformanceService} from './fixtures.js';
-import {protectedFrom, Recording} from './observations.js';
+import type {StreamedBundle} from '../bundle/types.js';
+import {createRedactor} from '../http/index.js';
+import type {Logger} from '../http/types.js';
+import type {BundleWish} from './bundles.js';
+import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
+import {findLeak, printableOf, snapshotOf} from './observations.js';
 import type {Relay} from './relay.js';
 
 /** Retries without realistic delays. */
 const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
+const pollIntervalMs = 20;
+/** How many items of a list are asked for at a time: a service may give fewer. */
+const pageLimit = 100;
+
+type Members = Required<Pick<HostBackend, OptionalCall>>;
+/** What an optional member is called with. */
+export type RequestOf<Name extends OptionalCall> = Parameters<Members[Name]>[0];
+/** What it answers. */
+export type AnswerTo<Name extends OptionalCall> = Awaited<ReturnType<Members[Name]>>;
+type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
+/** An item of a list. */
+export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
 /** The parts of a subject. */
 export interface SubjectParts {
@@ -28,202 +54,362 @@ export interface SubjectParts {
   /** What stands between the backend and its service. */
   readonly relay: Relay;
   /** Builds a bundle with unique content for the project. */
-  makeBundle(format: BundleFormat, size: BundleSize): Promise<Bundle>;
-  /** Creates a bundle that is too large to be kept in memory. */
-  makeHugeBundle(format: BundleFormat): Promise<Bundle>;
+  makeBundle(wish?: BundleWish): Promise<Bundle>;
+  /** Creates a bundle that is too large to be kept in memory. `onRead` is told how many bytes are read from it. */
+  makeHugeBundle(format: Bundle['format'], onRead: (bytes: number) => void): Promise<Bundle>;
 }
 
-/** Options of one call. */
+/** How a call is made. */
 export interface CallOptions {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** The archive that is uploaded, whose state is kept. */
-  readonly archive?: Pick<Bundle, 'sha256'> | undefined;
+}
+
+/** How a bundle is uploaded. */
+export interface UploadOptions extends CallOptions {
+  /** Packed while it is sent. */
+  readonly streamed?: boolean | undefined;
+  /** Nothing is kept to resume it with. @default `streamed` */
+  readonly stateless?: boolean | undefined;
+}
+
+interface ReportedProgress {
+  readonly transferred: number;
+  readonly total?: number | undefined;
 }
 
 /** A backend and its service. Calls work like those of the host. */
 export class Subject {
+  readonly parts: SubjectParts;
   /** With its answers checked. */
   readonly backend: HostBackend;
   readonly service: ConformanceService;
+  readonly relay: Relay;
   readonly projectSlug: string;
   readonly targetSlug: string;
-  readonly configDirectory: string;
-  readonly fixtures: ConformanceFixtures;
-  readonly relay: Relay;
-  /** The states of unfinished uploads, by the digest of the archive. */
-  readonly states: Map<string, unknown>;
-  /**
-   * Builds a bundle with unique content for the project; by default in the backend's preferred format. Its archive
-   * keeps within the backend's limit.
-   */
-  readonly makeBundle: (format?: BundleFormat, size?: BundleSize) => Promise<Bundle>;
-  /** Creates a bundle that is too large to be kept in memory. */
-  readonly makeHugeBundle: SubjectParts['makeHugeBundle'];
-  /** What the backend reported in all calls so far. */
-  readonly recording = new Recording();
-  /** Names of what the backend tried to change, although it was only lent: `options.origin`. */
-  readonly changes: string[] = [];
-  /** What the backend passed to `maskSecret`. */
-  readonly learnedSecrets = new Set<string>();
-
+  /** Another target, which bundles are promoted to. */
+  readonly otherTarget: string;
+  readonly makeBundle: SubjectParts['makeBundle'];
   /** How often the host retries a request. */
   readonly maxRetries = rateLimit.maxRetries;
 
+  /** Everything that the backend logged, threw or returned so far. */
+  readonly texts: string[] = [];
+  /** Progress that it reported. */
+  readonly progress: ReportedProgress[] = [];
+  /** Called after each report of progress. */
+  onProgress: (progress: ReportedProgress) => void = () => undefined;
+  /** What it has changed, although it was only lent. */
+  readonly changes: string[] = [];
+  /** What it passed to `maskSecret`. */
+  readonly learnedSecrets = new Set<string>();
   /** What calls have cleaned up, or are cleaning up, after an abort. */
   readonly cleanups: Promise<void>[] = [];
 
-  constructor({backend, service, projectSlug, fixtures, relay, states, makeBundle, makeHugeBundle}: SubjectParts) {
+  constructor(parts: SubjectParts) {
+    const {backend, service, projectSlug, relay, makeBundle} = parts;
+    this.parts = parts;
     this.backend = {...checkedBackend(backend, 'this package'), ...builtInMembers(backend)};
     this.service = service;
+    this.relay = relay;
     this.projectSlug = projectSlug;
     this.targetSlug = service.targetSlug ?? 'staging';
-    this.configDirectory = service.configDirectory ?? '/';
-    this.fixtures = fixtures;
-    this.relay = relay;
-    this.states = states;
-    this.makeBundle = (format = backend.formats[0] ?? 'v2', size = {}) => makeBundle(format, size);
-    this.makeHugeBundle = makeHugeBundle;
+    this.otherTarget = service.promotionTargetSlug ?? 'production';
+    this.makeBundle = makeBundle;
   }
 
-  /** What the backend gets. `protectLent()` replaces it. */
-  given: <Value>(value: Value, name: string) => Value = (value) => value;
+  readonly #logger: Logger = {
+    debug: (message) => void this.texts.push(message),
+    info: (message) => void this.texts.push(message),
+    warn: (message) => void this.texts.push(message),
+  };
 
-  /** Refuses and records changes of all that the backend gets from now on. */
-  protectLent(): void {
-    this.given = (value, name) => protectedFrom(value, name, (change) => this.changes.push(change));
+  /**
+   * Calls an optional member.
+   * @throws RuntimeCliError whatever the backend throws; `signal.reason` when aborted.
+   */
+  async call<Name extends OptionalCall>(
+    name: Name,
+    request: RequestOf<Name>,
+    options: CallOptions = {},
+  ): Promise<AnswerTo<Name>> {
+    const member = this.#member(name) as (request: unknown, context: BuiltInContext) => Promise<AnswerTo<Name>>;
+    const given = this.#typed(request);
+    const {targetSlug, to = targetSlug} = request as {readonly targetSlug?: string; readonly to?: string};
+    return this.#run(backendCalls[name].doing, {targetSlug: to, ...options}, given, (context) =>
+      member(given, contextFor(name, context)),
+    );
+  }
+
+  /** Asks the backend to verify the credentials. */
+  async verify(options: CallOptions = {}): Promise<VerifyResult> {
+    const member = this.#member('verify');
+    return this.#run(backendCalls.verify.doing, options, undefined, (context) =>
+      member({...servicePart(context), http: context.http.extend({repeatable: true})}),
+    );
+  }
+
+  /** Logs in. */
+  async login(
+    dialogue: Pick<BackendLoginContext, 'prompt' | 'openUrl'>,
+    options: CallOptions = {},
+  ): Promise<LoginResult> {
+    const member = this.#member('login');
+    const call = (context: BuiltInContext) => member({...servicePart(context), ...dialogue});
+    return this.#run(backendCalls.login.doing, options, undefined, call);
+  }
+
+  /** Calls `check`. Resolves to the settings that it reports as missing. */
+  async check({options = this.service.options, env = this.service.env ?? {}} = {}): Promise<readonly string[]> {
+    const {backend, service, projectSlug, targetSlug} = this;
+    const {value, problems} = await validateOptions(backend, options);
+    if (problems.length > 0) return problems;
+    const {configDirectory = '/'} = service;
+    const context = {options: value, env, configDirectory, projectSlug, targetSlug, logger: this.#logger};
+    const {configured, missing = []} = await backend.check(context);
+    assert.equal(configured, missing.length === 0, 'check() does not say what is missing.');
+    return missing;
+  }
+
+  /** Uploads a bundle, by default without deploying it. */
+  async uploadResult(bundle: Bundle, {streamed = false, stateless = streamed, ...options}: UploadOptions = {}) {
+    const {backend, parts} = this;
+    const {sha256} = bundle;
+    const state: UploadState = {
+      read: () => Promise.resolve(parts.states.get(sha256)),
+      write: (value) => Promise.resolve(void parts.states.set(sha256, value)),
+      remove: () => Promise.resolve(void parts.states.delete(sha256)),
+    };
+    const result = await this.#run(
+      backendCalls.upload.doing,
+      {...options, ...(!stateless && {state})},
+      bundle,
+      (context) =>
+        streamed && backend.uploadStream
+          ? backend.uploadStream(withoutFile(bundle), context)
+          : backend.upload(bundle, context),
+    );
+    parts.states.delete(sha256);
+    return result;
+  }
+
+  /** Uploads a bundle, by default a new one, and returns its ID. */
+  async upload(bundle?: Bundle, options?: UploadOptions): Promise<BundleId> {
+    return (await this.uploadResult(bundle ?? (await this.makeBundle()), options)).bundleId;
+  }
+
+  /** Uploads bundles one after the other, and returns their IDs, newest first. */
+  async uploadInOrder(count: number): Promise<readonly BundleId[]> {
+    const ids: BundleId[] = [];
+    while (ids.length < count) {
+      ids.unshift(await this.upload());
+      await this.nextInstant();
+    }
+    return ids;
+  }
+
+  /** Deploys a bundle, by default to the target, and waits until it runs there. */
+  async deploy(bundleId: BundleId, targetSlug = this.targetSlug): Promise<DeploymentRef> {
+    const {deployment} = await this.call('deploy', {bundleId, targetSlug});
+    await this.finished(deployment);
+    await this.nextInstant();
+    return deployment;
   }
 
   /**
-   * Makes one call to the backend, with its own context.
-   * @throws RuntimeCliError whatever the backend throws; `signal.reason` when aborted.
+   * Pushes a bundle, by default to the target, like the host: with an upload that deploys, or an upload and then a
+   * deployment.
    */
-  async call<Result>(
+  async push({format, targetSlug = this.targetSlug}: Pick<BundleWish, 'format'> & CallOptions = {}) {
+    const {bundleId, deployment} = await this.uploadResult(await this.makeBundle({format}), {targetSlug});
+    if (deployment) return {bundleId, deployment};
+    return {bundleId, deployment: (await this.call('deploy', {bundleId, targetSlug})).deployment};
+  }
+
+  /** Pushes a bundle, and waits until it runs on the target. */
+  async pushed(options?: CallOptions): Promise<{readonly bundleId: BundleId; readonly deployment: DeploymentRef}> {
+    const {bundleId, deployment} = await this.push(options);
+    await this.finished(deployment);
+    await this.nextInstant();
+    return {bundleId, deployment: fromJson(deployment)};
+  }
+
+  /** Waits until a deployment has finished, if the backend can tell. */
+  async finished(deployment: DeploymentRef): Promise<void> {
+    if (!this.backend.getDeployment) return;
+    let status = 'unknown';
+    const isOver = await this.eventually(async () => {
+      const state = await this.call('getDeployment', deployment);
+      const {percentage = 0} = state;
+      status = state.status;
+      assert.ok(percentage >= 0 && percentage <= 100, `The deployment reports a progress of ${String(percentage)} %.`);
+      assert.notEqual(status, 'failed', `The deployment failed: ${state.description ?? 'no description'}`);
+      return status === 'finished';
+    });
+    assert.ok(isOver, `The deployment was still ${status} when the time was up.`);
+  }
+
+  /** All pages of a list, and all of their items. */
+  async pages<Name extends Lister>(name: Name, request: Omit<RequestOf<Name>, keyof ListRange>, limit = pageLimit) {
+    const pages: ListResult<ItemOf<Name>>[] = [];
+    const cursors = new Set<string | undefined>();
+    for (let cursor: string | undefined; !cursors.has(cursor); cursor = pages.at(-1)?.cursor) {
+      cursors.add(cursor);
+      const range = {...request, limit, cursor} as unknown as RequestOf<Name>;
+      const page = (await this.call(name, range)) as ListResult<ItemOf<Name>>;
+      pages.push(page);
+      if (page.cursor === undefined) return {pages, items: pages.flatMap(({items}) => items)};
+    }
+    assert.fail(`The list is repeated: its cursor ${JSON.stringify(pages.at(-1)?.cursor)} is returned again.`);
+  }
+
+  /** All items of a list. */
+  async list<Name extends Lister>(name: Name, request: Omit<RequestOf<Name>, keyof ListRange>) {
+    return (await this.pages(name, request)).items;
+  }
+
+  /** The deployments to a target, by default to the target. */
+  async history(targetSlug = this.targetSlug): Promise<readonly ItemOf<'listDeployments'>[]> {
+    return this.list('listDeployments', {targetSlug});
+  }
+
+  /** Polls until `isDone`, at most as long as a deployment may take. Resolves to whether it was done in time. */
+  async eventually(isDone: () => Promise<boolean>): Promise<boolean> {
+    const tooLate = Date.now() + (this.parts.fixtures.deploymentTimeoutMs ?? 30_000);
+    while (!(await isDone())) {
+      if (Date.now() > tooLate) return false;
+      await delay(pollIntervalMs);
+    }
+    return true;
+  }
+
+  /** Waits until the service can order what happened before and what happens after. */
+  async nextInstant(): Promise<void> {
+    await delay(this.parts.fixtures.timeResolutionMs ?? 10);
+  }
+
+  /** Asserts that the service has every byte of `bundle`: its archive, its files, or both. */
+  async assertArrived(bundle: Bundle, bundleId: BundleId): Promise<void> {
+    const {service, projectSlug} = this;
+    const {readUploaded, readUploadedFile} = service;
+    assert.ok(
+      readUploaded ?? readUploadedFile,
+      'The service of the fixtures has neither readUploaded() nor readUploadedFile().',
+    );
+    if (readUploaded) {
+      assertSameBytes(bundle, await readBytes(await readUploaded(bundleId, projectSlug)), 'The service has');
+    }
+    for await (const entry of readUploadedFile ? bundle.entries() : []) {
+      if (entry.linkTarget !== undefined || !readUploadedFile) continue;
+      const found = await readBytes(await readUploadedFile(bundleId, entry.path, projectSlug));
+      assertSameBytes(entry, found, `Of ${entry.path}, the service has`);
+    }
+  }
+
+  /** Whether the service still has `bundle`. */
+  async hasArrived(bundle: Bundle, bundleId: BundleId): Promise<boolean> {
+    return this.assertArrived(bundle, bundleId).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Asserts how many uploads the service keeps, complete or not, if it can be asked. */
+  async assertKept(most: number, after: string): Promise<void> {
+    const kept = (await this.service.countUploads?.()) ?? 0;
+    assert.ok(kept <= most, `After ${after}, the service keeps ${String(kept)} uploads, not ${String(most)}.`);
+  }
+
+  /** Asserts that nothing that the backend logged, threw or returned contains a secret. */
+  async assertNoLeak(): Promise<void> {
+    const secrets = [...(this.service.secrets ?? []), ...((await this.service.issuedSecrets?.()) ?? [])];
+    const redact = createRedactor(secrets);
+    for (const text of this.texts) {
+      assert.ok(
+        findLeak(text, secrets) === undefined,
+        `An error, a log or a result contains a secret: ${redact(text)}`,
+      );
+    }
+  }
+
+  #member<Name extends keyof HostBackend>(name: Name): NonNullable<HostBackend[Name]> {
+    const member = this.backend[name];
+    assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
+    return member;
+  }
+
+  /** A request as the host makes it: users type text. */
+  #typed(request: object): object {
+    const {bundleId} = request as {readonly bundleId?: BundleId};
+    const isText = bundleId === undefined || this.backend.bundleIds === 'number';
+    return isText ? request : {...request, bundleId: String(bundleId)};
+  }
+
+  /** Makes a call with its own context. `lent`: what it must not change. */
+  async #run<Result>(
     doing: string,
+    {targetSlug, signal = new AbortController().signal, state}: CallOptions & {readonly state?: UploadState},
+    lent: unknown,
     call: (context: BuiltInContext) => Promise<Result>,
-    {targetSlug, signal = new AbortController().signal, archive}: CallOptions = {},
   ): Promise<Result> {
-    const {backend, service, projectSlug, configDirectory, recording} = this;
+    const {backend, texts} = this;
+    const context = await this.#context({targetSlug, signal, state});
+    const all = {request: lent, options: context.options, env: context.env};
+    const before = Object.values(all).map(snapshotOf);
+    try {
+      const result = await callInContext(backend, {doing}, {...context, logger: this.#logger}, call);
+      const {raw: _, ...rest} = Object(result) as Readonly<Record<string, unknown>>;
+      texts.push(JSON.stringify(rest));
+      return result;
+    } catch (error) {
+      texts.push(printableOf(error));
+      throw error;
+    } finally {
+      const after = Object.entries(all).filter(([, value], index) => snapshotOf(value) !== before[index]);
+      this.changes.push(...after.map(([name]) => `the ${name} while ${doing}`));
+    }
+  }
+
+  async #context({
+    targetSlug,
+    signal,
+    state,
+  }: Omit<CallOptions, 'signal'> & {
+    readonly signal: AbortSignal;
+    readonly state: UploadState | undefined;
+  }): Promise<HostContext> {
+    const {backend, service, projectSlug} = this;
+    const logger = this.#logger;
+    const {value: options, problems} = await validateOptions(backend, service.options);
+    assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
     const secrets = [...declaredSecrets(backend, service)];
-    const context = await createBackendContext({
+    return createBackendContext({
       projectSlug,
       targetSlug,
-      wait: true,
-      options: this.given(await usableOptions(backend, service.options), 'options'),
-      configDirectory,
-      env: this.given(service.env ?? {}, 'env'),
-      logger: recording.logger,
+      options,
       signal,
-      userAgent: 'mycli/1.0.0 conformance',
+      logger,
       rateLimit,
-      reroute: (url) => this.relay.reroute(url),
       secrets,
-      state: archive && uploadStateOf(backend, this.#stateOf(archive), {secrets, logger: recording.logger}),
+      wait: true,
+      configDirectory: service.configDirectory ?? '/',
+      env: {...service.env},
+      userAgent: 'mycli/1.0.0 conformance',
+      reroute: (url) => this.relay.reroute(url),
+      state: state && uploadStateOf(backend, state, {secrets, logger}),
       onSecret: (secret) => {
         secrets.push(secret);
         this.learnedSecrets.add(secret);
       },
       onRetry: () => {
-        recording.addRetry();
+        this.progress.length = 0;
       },
       onProgress: (progress) => {
-        recording.addProgress(progress);
+        this.progress.push(progress);
+        this.onProgress(progress);
       },
-      onCleanup: (work) => {
-        this.cleanups.push(work);
-      },
+      onCleanup: (work) => void this.cleanups.push(work),
     });
-    const own = {...context, logger: recording.logger, bodies: overwritten(context.bodies)};
-    return callInContext(backend, {doing}, own, call);
-  }
-
-  #stateOf({sha256}: Pick<Bundle, 'sha256'>): UploadState {
-    const {states} = this;
-    return {
-      read: () => Promise.resolve(states.get(sha256)),
-      write: (state) => Promise.resolve(void states.set(sha256, state)),
-      remove: () => Promise.resolve(void states.delete(sha256)),
-    };
-  }
-
-  /** Calls `check`. Resolves to the settings that it reports as missing. */
-  async check(): Promise<readonly string[]> {
-    const {backend, service, projectSlug, targetSlug, configDirectory, recording} = this;
-    const options = this.given(await usableOptions(backend, service.options), 'options');
-    const env = this.given(service.env ?? {}, 'env');
-    const {missing = []} = await backend.check({
-      ...{options, env, configDirectory, projectSlug, targetSlug},
-      logger: recording.logger,
-    });
-    return missing;
-  }
-
-  /**
-   * Uploads a bundle without deploying it, and returns its ID. `streamed`: packed while it is sent. `stateless`:
-   * nothing is kept to resume it with.
-   */
-  async upload(
-    bundle: Bundle,
-    {
-      streamed = false,
-      stateless = streamed,
-      ...options
-    }: Pick<CallOptions, 'signal'> & {readonly streamed?: boolean; readonly stateless?: boolean} = {},
-  ): Promise<BundleId> {
-    const {backend, states} = this;
-    const given = this.given(bundle, 'bundle');
-    const {bundleId} = await this.call(
-      'uploading',
-      (context) =>
-        streamed && backend.uploadStream
-          ? backend.uploadStream(withoutFile(given), context)
-          : backend.upload(given, context),
-      {...options, ...(!stateless && {archive: bundle})},
-    );
-    states.delete(bundle.sha256);
-    return bundleId;
-  }
-
-  /** Asserts that the service has every byte of `bundle`: its archive, its files, or both. */
-  async assertArrived(bundle: Bundle, bundleId: BundleId): Promise<void> {
-    const {readUploaded, readUploadedFile} = this.service;
-    assert.ok(
-      readUploaded ?? readUploadedFile,
-      'The service of the fixtures has neither readUploaded() nor readUploadedFile().',
-    );
-    if (readUploaded) assertSameBytes(bundle, await readBytes(await readUploaded(bundleId)), 'The service has');
-    if (!readUploadedFile) return;
-    for await (const entry of bundle.entries()) {
-      if (entry.linkTarget !== undefined) continue;
-      const found = await readBytes(await readUploadedFile(bundleId, entry.path));
-      assertSameBytes(entry, found, `Of ${entry.path}, the service has`);
-    }
-  }
-
-  /** Whether the service still has any of `bundle`. */
-  async hasUploaded(bundle: Bundle, bundleId: BundleId): Promise<boolean> {
-    const {readUploaded, readUploadedFile} = this.service;
-    const read = readUploaded ?? ((id) => readUploadedFile?.(id, bundle.files[0]?.path ?? ''));
-    try {
-      const bytes = await read(bundleId);
-      return bytes !== undefined && (await readBytes(bytes)).size >= 0;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Asserts how many uploads the service keeps, complete or not. */
-  async assertKept(count: number, after: string): Promise<void> {
-    const kept = await this.service.countUploads?.();
-    assert.ok(
-      kept === undefined || kept === count,
-      `After ${after}, the service keeps ${String(kept)} uploads, not ${String(count)}.`,
-    );
-  }
-
-  /** Waits until the service can distinguish the time of what comes next. */
-  async nextInstant(): Promise<void> {
-    await delay(this.fixtures.timeResolutionMs ?? 10);
   }
 }
 
@@ -231,10 +417,24 @@ export class Subject {
 export function builtInMembers(
   backend: AnyBackend & Partial<HostBackend>,
 ): Pick<HostBackend, 'deploysOnUpload' | 'uploadStream'> {
-  return {
-    ...(backend.deploysOnUpload && {deploysOnUpload: backend.deploysOnUpload}),
-    ...(backend.uploadStream && {uploadStream: backend.uploadStream}),
-  };
+  const {deploysOnUpload, uploadStream} = backend;
+  return {...(deploysOnUpload && {deploysOnUpload}), ...(uploadStream && {uploadStream})};
+}
+
+/** A deployment as another process would have it, which only has the JSON. */
+export function fromJson(deployment: DeploymentRef): DeploymentRef {
+  return JSON.parse(JSON.stringify(deployment)) as DeploymentRef;
+}
+
+/** The values of a backend's secret options and variables, which the host masks. */
+export function declaredSecrets(backend: AnyBackend, {options, env}: ConformanceService): readonly string[] {
+  return secretsOf(backend, {backendOptions: {...(Object(options) as object)}}, env);
+}
+
+/** The part of a context that is not about a project. */
+function servicePart(context: BackendVerifyContext): BackendVerifyContext {
+  const {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret} = context;
+  return {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret};
 }
 
 function withoutFile({format, message, projectSlug, config, files, size, createReadStream}: Bundle): StreamedBundle {
@@ -242,37 +442,13 @@ function withoutFile({format, message, projectSlug, config, files, size, createR
 }
 
 /** Validates options with a backend's schema; without one, they stay unchanged. */
-export async function validateOptions(
-  {options: schema}: AnyBackend,
+async function validateOptions(
+  {options: schema}: Pick<AnyBackend, 'options'>,
   given: unknown,
 ): Promise<{readonly value: unknown; readonly problems: readonly string[]}> {
   const result = await schema?.['~standard'].validate(given);
-  if (!result) return {value: given, problems: []};
-  return result.issues
-    ? {value: undefined, problems: result.issues.map(({message}) => message)}
-    : {value: result.value, problems: []};
-}
-
-/** The validated options of a service. */
-export async function usableOptions(backend: AnyBackend, given: unknown): Promise<unknown> {
-  const {value, problems} = await validateOptions(backend, given);
-  assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
-  return value;
-}
-
-/** The values of a backend's secret options and variables, which the host masks. */
-export function declaredSecrets(backend: AnyBackend, {options, env}: ConformanceService): readonly string[] {
-  return secretsOf(backend, {backendOptions: asRecord(options)}, env);
-}
-
-/** Every string in the options, as if all were declared secret. */
-export function optionTexts(options: unknown): readonly string[] {
-  const all = asRecord(options);
-  return secretsOf({secrets: Object.keys(all)}, {backendOptions: all});
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? {...value} : {};
+  if (!result?.issues) return {value: result ? result.value : given, problems: []};
+  return {value: undefined, problems: result.issues.map(({message}) => message)};
 }
 
 /** How many bytes there were, and their digest, hex. */
@@ -296,51 +472,4 @@ export async function readBytes(bytes: AsyncIterable<Uint8Array> | Uint8Array): 
 export function assertSameBytes({size, sha256}: BytesRead, found: BytesRead, where: string): void {
   assert.equal(found.size, size, `${where} ${String(found.size)} of ${String(size)} bytes.`);
   assert.equal(found.sha256, sha256, `${where} different bytes: the sha256 does not match.`);
-}
-
-/** A backend need not report an archive's digest, but if it does, it must be that of the upload. */
-export function assertDigestTold(
-  {sha256}: Bundle,
-  told: {readonly sha256?: string | undefined} | undefined,
-  where: string,
-): void {
-  assert.ok([undefined, sha256].includes(told?.sha256), `${where} reports a sha256 that is not the archive's.`);
-}
-
-const overwriting = 0xee;
-/** Smaller than usual, so that each of the suite's bundles has several. */
-const chunkBytes = 64 * 1024;
-
-/**
- * Bodies that overwrite each chunk as soon as the next one is requested. `context.http` has sent it by then. Using a
- * body with another client, which may keep chunks, always sends garbage instead of only when memory is reused. A
- * bundle's own `read()` and `createReadStream()` are left alone: their chunks belong to the reader.
- */
-function overwritten(bodies: BuiltInBodies): BuiltInBodies {
-  return {
-    multipart: (parts) => overwrittenBody(bodies.multipart(parts)),
-    base64Json: (body) => overwrittenBody(bodies.base64Json(body)),
-    file: (source, range) => overwrittenBody(bodies.file(source, range)),
-  };
-}
-
-function overwrittenBody({headers, context}: BodyOptions): BodyOptions {
-  const {createBody} = context;
-  if (!isCreateBody(createBody)) throw new TypeError('Client bodies are made by createBody().');
-  return {headers, context: {...context, createBody: (attempt: number) => overwriteEach(createBody(attempt))}};
-}
-
-function isCreateBody(value: unknown): value is (attempt: number) => AsyncIterable<Buffer> {
-  return typeof value === 'function';
-}
-
-async function* overwriteEach(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    for (let start = 0; start < chunk.length; start += chunkBytes) {
-      // A copy, because the chunk itself may be needed for a retry.
-      const copy = Buffer.from(chunk.subarray(start, start + chunkBytes));
-      yield copy;
-      copy.fill(overwriting);
-    }
-  }
 }

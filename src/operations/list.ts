@@ -6,6 +6,7 @@ import type {
   DeploymentItem,
   BackendCapability,
 } from '../backends/contract.js';
+import type {HostBackend} from '../backends/built-in.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
@@ -30,7 +31,7 @@ export interface ListBundlesResult {
  */
 export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   let latest: BundleItem | undefined;
-  for await (const {items} of listPages({limit: Infinity, offset: 0}, (range) => listPage(open, range))) {
+  for await (const {items} of listPages(everything, (range) => listPage(open, range))) {
     for (const item of items) {
       if (item.status === 'ready' && (!latest || createdTime(item) > createdTime(latest))) latest = item;
     }
@@ -43,7 +44,7 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
 
 /** The bundle with this ID, if the project has it. Searches the newest first. */
 export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise<BundleItem | undefined> {
-  for await (const {items} of listPages({limit: Infinity, offset: 0}, (range) => listPage(open, range))) {
+  for await (const {items} of listPages(everything, (range) => listPage(open, range))) {
     const found = items.find((item) => item.bundleId === bundleId);
     if (found) return found;
   }
@@ -114,10 +115,10 @@ export interface ListDeploymentsResult {
 }
 
 /** A part of the deployments to a target. What is skipped is read too: the live one may be there. */
-export async function collectDeployments(open: OpenBackend, targetSlug: string, range: ListRange) {
-  const page = (part: ListRange) => historyPage(open, targetSlug, part);
-  const {items, total} = await collectPages(range, page);
-  const newer = range.offset === 0 ? [] : (await collectPages({limit: range.offset, offset: 0}, page)).items;
+export async function collectDeployments(open: OpenBackend, targetSlug: string, part: ListPart) {
+  const page = (range: ListRange) => historyPage(open, targetSlug, range);
+  const {items, total} = await collectPages(part, page, open.backend);
+  const newer = part.offset === 0 ? [] : (await collectPages({limit: part.offset, offset: 0}, page)).items;
   const live = liveDeployment([...newer, ...items]);
   return {items: items.map((item) => ({...item, live: item === live})), total};
 }
@@ -187,37 +188,50 @@ const pageSize = 200;
 /** Maximum number of pages to read, since a server could invent new ones forever. */
 const maxPages = 1000;
 
+/** Which part of a list a caller asks for: `limit` items (`Infinity`: all), after the first `offset`. */
+export interface ListPart {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** All of a list. */
+export const everything: ListPart = {limit: Infinity, offset: 0};
+
 /**
- * Yields the pages of a list from `offset`, until there are `limit` items (`Infinity`: all) or no more: as many as the
- * total says, or else an empty page or one that repeats. A server may return fewer than requested at a time, or all at
- * once.
+ * Yields the pages of a list from `offset`, until there are `limit` items or no more. A server may return fewer than
+ * requested at a time, or all at once.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server repeats a page or returns an empty one although there
  * should be more, and when there is more after 1,000 pages.
  */
 export async function* listPages<Item>(
-  {limit, offset}: ListRange,
+  {limit, offset}: ListPart,
   fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
+  {offsetCursors}: Pick<HostBackend, 'offsetCursors'> = {},
 ): AsyncGenerator<ListResult<Item>, void, undefined> {
+  const end = offset + limit;
   const begins = new Set<string>();
   let mayBeWhole = false;
-  for (let count = 0, pages = 0; count < limit; pages += 1) {
-    if (pages === maxPages) throw endlessList(offset + count);
-    const asked = Math.min(pageSize, limit - count);
-    const page = await fetchPage({limit: asked, offset: offset + count});
-    if (page.items.length === 0) {
-      if (offset + count < (page.total ?? 0)) throw missingRows(offset + count, page.total);
-      return yield page;
+  let position = offsetCursors ? offset : 0;
+  let cursor = position > 0 ? String(position) : undefined;
+  for (let pages = 0; position < end; pages += 1) {
+    if (pages === maxPages) throw endlessList(position);
+    const asked = Math.min(pageSize, end - position);
+    const page = await fetchPage({limit: asked, cursor});
+    const [first] = page.items;
+    const begin = JSON.stringify(first);
+    if (first !== undefined && begins.has(begin)) {
+      if (mayBeWhole) return;
+      throw repeatedPage(position, page.total);
     }
-    const begin = JSON.stringify(page.items[0]);
-    if (begins.has(begin) && mayBeWhole) return;
-    if (begins.has(begin)) throw repeatedPage(offset + count, page.total);
     begins.add(begin);
     // A server that does not paginate returns the same again. One that caps pages may have more after a short one.
     mayBeWhole = page.items.length !== asked && page.total === undefined;
-    const items = page.items.slice(0, limit - count);
-    count += items.length;
+    const items = page.items.slice(Math.max(0, offset - position), end - position);
+    position += page.items.length;
+    if (page.cursor === undefined && position < Math.min(end, page.total ?? 0)) throw missingRows(position, page.total);
     yield {...page, items};
-    if (page.total !== undefined && offset + count >= page.total) return;
+    if (page.cursor === undefined) return;
+    cursor = page.cursor;
   }
 }
 
@@ -251,14 +265,15 @@ function endlessList(offset: number): Error {
   );
 }
 
-/** All items of `range`, newest first, and the total length of the list if the server reports it. */
+/** All items of `part`, newest first, and the total length of the list if the server reports it. */
 export async function collectPages<Item extends {readonly createdAt?: string | undefined}>(
-  range: ListRange,
+  part: ListPart,
   fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
+  backend?: Pick<HostBackend, 'offsetCursors'>,
 ): Promise<{readonly items: readonly Item[]; readonly total?: number | undefined}> {
   const items: Item[] = [];
   let total: number | undefined;
-  for await (const page of listPages(range, fetchPage)) {
+  for await (const page of listPages(part, fetchPage, backend)) {
     items.push(...page.items);
     total = page.total;
   }
@@ -271,7 +286,7 @@ export function createdTime({createdAt}: {readonly createdAt?: string | undefine
 }
 
 /**
- * The range that a caller requests.
+ * The part of a list that a caller requests.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for a limit below 1, an offset below 0, or a fraction.
  */
 export function listRange({
@@ -280,7 +295,7 @@ export function listRange({
 }: {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
-}): ListRange {
+}): ListPart {
   const isLimit = limit === Number.POSITIVE_INFINITY || (Number.isSafeInteger(limit) && limit >= 1);
   if (!isLimit) throw createError('ERR_OPTION_INVALID', `limit must be a positive integer, not ${String(limit)}.`);
   if (Number.isSafeInteger(offset) && offset >= 0) return {limit, offset};

@@ -2,7 +2,7 @@ import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
-import {collectPages, createdTime, listPage, readHistory} from './list.js';
+import {collectPages, createdTime, everything, listPage, readHistory} from './list.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import type {Host} from './host.js';
@@ -64,8 +64,7 @@ export async function findPrunable(
   rules: PruneRules,
   host: Host,
 ): Promise<{readonly prune: readonly BundleItem[]; readonly bundles: number}> {
-  const all = {limit: Infinity, offset: 0};
-  const {items: bundles} = await collectPages(all, (range) => listPage(open, range));
+  const {items: bundles} = await collectPages(everything, (range) => listPage(open, range));
   const histories: TargetHistory[] = [];
   for (const {targetSlug} of await listTargets(open)) {
     const items = await readHistory(open, targetSlug, Infinity);

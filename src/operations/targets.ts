@@ -4,7 +4,7 @@ import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
 import type {CommandToRun} from '../errors/suggestion.js';
-import {listPages, liveDeployment, readHistory} from './list.js';
+import {everything, listPages, liveDeployment, readHistory} from './list.js';
 import {invoke, type OpenBackend} from './open-backend.js';
 import type {ListDeploymentsOptions} from './options.js';
 
@@ -70,8 +70,8 @@ export async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetI
 /** All targets of a project. */
 export async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
   const targets: TargetItem[] = [];
-  const all = {limit: Infinity, offset: 0};
-  for await (const {items} of listPages(all, (range) => invoke(open, 'listTargets', range))) targets.push(...items);
+  for await (const {items} of listPages(everything, (range) => invoke(open, 'listTargets', range)))
+    targets.push(...items);
   return targets;
 }
 

@@ -77,10 +77,10 @@ async function readFrom<Result>(
 /** Lists the bundles of a project. */
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
   const {projectSlug} = options;
-  const range = listRange(options);
+  const part = listRange(options);
   const read = async ({backend}: BackendSelection, report: StepReport) => {
     const open = await openBackend(backend, report.watch(options), host);
-    const {items, total} = await collectPages(range, (part) => listPage(open, part));
+    const {items, total} = await collectPages(part, (range) => listPage(open, range), open.backend);
     report.title = items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`;
     return {backend, projectSlug, bundles: items, total};
   };

@@ -46,7 +46,7 @@ const bundleOf = (format: Bundle['format']): Bundle => ({
   createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),
   entries: () => Readable.from([]),
 });
-const range = {limit: 1, offset: 0};
+const range = {limit: 1};
 const inTarget = {...range, targetSlug: 'staging'};
 const deployment = {bundleId: 7, targetSlug: 'staging'};
 

@@ -33,7 +33,7 @@ describe('a list of Api', () => {
         {bundleId: 5, status: 'ok', lifecycleStatus: 'deleting'},
       ],
     });
-    const {items, total, raw} = await listBundles({limit: 5, offset: 10}, await contextAt(server));
+    const {items, total, raw} = await listBundles({limit: 5, cursor: '10'}, await contextAt(server));
     expect(items).toEqual([
       {bundleId: 1, message: 'one', status: 'ready', createdAt: 'then', createdBy: 'me', inUseBy: ['a', '2']},
       {bundleId: 2, status: 'preparing'},
@@ -60,7 +60,7 @@ describe('a list of Api', () => {
         {deploymentId: 'd'},
       ],
     });
-    const range = {targetSlug: 'a/b', limit: 5, offset: 10};
+    const range = {targetSlug: 'a/b', limit: 5, cursor: '10'};
     const {items, total, raw} = await listDeployments(range, await contextAt(server));
     const deployment = {deploymentId: 'd', targetSlug: 'a/b'};
     expect(items).toEqual([
@@ -92,7 +92,7 @@ describe('a list of Api', () => {
   ])('is not what the answer %j is: that is never an empty list', async (body) => {
     await using server = await answering(body);
     const context = await contextAt(server);
-    const range = {limit: 1, offset: 0};
+    const range = {limit: 1};
     const wrong = {code: 'ERR_RESPONSE_INVALID', exitCode: 7, method: 'GET', status: 200};
     await expect(listBundles(range, context)).rejects.toMatchObject(wrong);
     await expect(listDeployments({...range, targetSlug: 'a'}, context)).rejects.toMatchObject(wrong);
@@ -225,12 +225,12 @@ describe('the Api backend', () => {
     expect(await check(context)).toEqual({configured: false, missing: ['apiConnection']});
     const missing = ['--api-origin'];
     expect(await check({...context, options: {missing}})).toEqual({configured: false, missing});
-    await expect(listBundles({limit: 1, offset: 0}, context)).rejects.toMatchObject({
+    await expect(listBundles({limit: 1}, context)).rejects.toMatchObject({
       code: 'ERR_CREDENTIALS_MISSING',
       message: expect.stringContaining('api backend') as string,
     });
     const connection = {origin: 'ftp://api.example', organizationId: 'org', auth};
-    await expect(listBundles({limit: 1, offset: 0}, {...context, options: {connection}})).rejects.toMatchObject({
+    await expect(listBundles({limit: 1}, {...context, options: {connection}})).rejects.toMatchObject({
       code: 'ERR_ORIGIN_INVALID',
       message: expect.stringMatching(/^api origin /) as string,
     });
@@ -245,7 +245,7 @@ describe('what a hostile server of Api answers', () => {
       const context = await contextAt(server);
       const deployed = deploy({bundleId: 7, targetSlug: 'a/b'}, context);
       await expect(deployed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
-      const listed = listDeployments({targetSlug: 'a/b', limit: 5, offset: 0}, context);
+      const listed = listDeployments({targetSlug: 'a/b', limit: 5}, context);
       await expect(listed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
       const known = server.requests.length;
       const looked = getDeployment({deploymentId, targetSlug: 'a/b'}, context);
@@ -266,7 +266,7 @@ describe('what a hostile server of Api answers', () => {
     await using server = await startRecordingServer((_, response) => {
       response.end(`{"total":-5,"__proto__":{"data":[]},"constructor":1,"data":${rows}}`);
     });
-    const {items, total} = await listBundles({limit: 5, offset: 0}, await contextAt(server));
+    const {items, total} = await listBundles({limit: 5}, await contextAt(server));
     expect(items).toMatchObject([{bundleId: 1, inUseBy: ['{"toString":1,"valueOf":1}', 'null', 'a']}]);
     expect(total).toBeUndefined();
   });
@@ -275,7 +275,7 @@ describe('what a hostile server of Api answers', () => {
     await using server = await startRecordingServer((_, response) => {
       response.end('{"total":1,"data":[{"bundleId":9007199254740993}]}');
     });
-    const listed = listBundles({limit: 5, offset: 0}, await contextAt(server));
+    const listed = listBundles({limit: 5}, await contextAt(server));
     await expect(listed).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID'});
   });
 });

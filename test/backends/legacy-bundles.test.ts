@@ -26,7 +26,7 @@ describe('the bundles of legacy', () => {
         {id: '5', status: 1, message: null, created_at: null, user: null, in_use_by: null},
       ],
     });
-    const {items, total, raw} = await listBundles({limit: 5, offset: 10}, await contextAt(server));
+    const {items, total, raw} = await listBundles({limit: 5, cursor: '10'}, await contextAt(server));
     expect(items).toEqual([
       {bundleId: 1, message: 'one', status: 'ready', createdAt: 'then', createdBy: 'me', inUseBy: ['a', '2']},
       {bundleId: 2, status: 'preparing'},
@@ -52,7 +52,7 @@ describe('the bundles of legacy', () => {
     [2, 'CLEANUP_FAILED', 'deleting'],
   ])('of the status %j and the deletion status %j are told as %s', async (status, deletion_status, told) => {
     await using server = await answering({count: 1, results: [{id: 1, status, deletion_status}]});
-    const {items} = await listBundles({limit: 1, offset: 0}, await contextAt(server));
+    const {items} = await listBundles({limit: 1}, await contextAt(server));
     expect(items).toEqual([{bundleId: 1, status: told}]);
   });
 
@@ -71,7 +71,7 @@ describe('the bundles of legacy', () => {
     [''],
   ])('are not what the answer %s is: that is never an empty list', async (body) => {
     await using server = await answering(body);
-    const list = listBundles({limit: 1, offset: 0}, await contextAt(server));
+    const list = listBundles({limit: 1}, await contextAt(server));
     await expect(list).rejects.toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7, method: 'GET', status: 200});
   });
 
@@ -124,7 +124,7 @@ describe('the bundles of legacy', () => {
 describe('the legacy backend', () => {
   test('names an invalid address', async () => {
     const context = await contextFor<LegacyBackendOptions>({origin: 'ftp://runtime.example', auth});
-    await expect(listBundles({limit: 1, offset: 0}, context)).rejects.toMatchObject({
+    await expect(listBundles({limit: 1}, context)).rejects.toMatchObject({
       code: 'ERR_ORIGIN_INVALID',
       message: expect.stringMatching(/^origin /) as string,
     });
@@ -148,7 +148,7 @@ describe('the legacy backend', () => {
       expect(await legacyBackend.check(context)).toEqual({configured: true});
     } else {
       expect(await legacyBackend.check(context)).toEqual({configured: false, missing});
-      const list = listBundles({limit: 1, offset: 0}, context);
+      const list = listBundles({limit: 1}, context);
       await expect(list).rejects.toMatchObject({code: 'ERR_CREDENTIALS_MISSING'});
       await expect(list).rejects.toThrow(missing.join(' and '));
     }

@@ -223,7 +223,7 @@ test('the deployments of a legacy target are read row by row, and what names no 
       9,
     ),
   );
-  const range = {targetSlug: 'a/b', limit: 5, offset: 10};
+  const range = {targetSlug: 'a/b', limit: 5, cursor: '10'};
   const {items, total, raw} = await listDeployments(range, await contextAt(server));
   expect(items.map(({deployment, ...item}) => ({...item, target: deployment['targetSlug']}))).toEqual([
     {bundleId: 5, status: 'finished', message: 'five', createdAt: 'then', createdBy: 'me', target: 'a/b'},

@@ -28,7 +28,7 @@ async function countRequests(
 }
 
 const hostContext = () => contextFor<unknown>({});
-const page = {limit: 1, offset: 0};
+const page = {limit: 1};
 
 test.each([
   ['getDeployment', (open: OpenBackend) => invoke(open, 'getDeployment', {})],

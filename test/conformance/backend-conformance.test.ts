@@ -1,18 +1,21 @@
 import {mkdtemp, readdir, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {Readable} from 'node:stream';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
-import type {Backend, BackendContext, BundleId, ListRange, ListResult} from '../../src/backends/contract.js';
+import type {Backend} from '../../src/backends/contract.js';
 import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../src/testing.js';
-import {brokenBackends, uploadInSteps} from './broken-backends.js';
-import {brokenResumes} from './parts-backend.js';
-import {createShelfBackend, type ShelfOptions} from './shelf-backend.js';
+import {brokenBackends} from './broken-backends.js';
+import {createShelfBackend, type Context} from './shelf-backend.js';
 import {openShelf} from './shelf-service.js';
 
-const fixtures: ConformanceFixtures = {openService: openShelf, timeResolutionMs: 1};
+const fixtures: ConformanceFixtures = {openService: openShelf, timeResolutionMs: 1, resumableBytes: 700_001};
 /** For backends whose deployments never end. With others, a busy machine may need longer. */
 const impatient: ConformanceFixtures = {...fixtures, deploymentTimeoutMs: 2000};
+/** A backend with everything that there are cases for. */
+const createComplete = (): Backend => ({
+  ...createShelfBackend(),
+  limits: {maxBundleBytes: 32 * 1024 * 1024, maxFiles: 12},
+});
 
 /** The messages of the cases that fail, by name. */
 async function failuresOf(cases: readonly ConformanceCase[]): Promise<Readonly<Record<string, string>>> {
@@ -25,40 +28,37 @@ async function failuresOf(cases: readonly ConformanceCase[]): Promise<Readonly<R
   return failures;
 }
 
-/** Large bundles take time: cases with them only run where they matter. */
-const isSlow = ({name}: ConformanceCase) => /large bundle|held in memory/.test(name);
-const quick = (cases: readonly ConformanceCase[]) => cases.filter((one) => !isSlow(one));
+const quick = (cases: readonly ConformanceCase[]) => cases.filter(({name}) => !/every byte|held in memory/.test(name));
+const allCases = backendConformance(createComplete, fixtures);
 
-describe('a good backend passes every case', () => {
-  for (const {name, run} of backendConformance(createShelfBackend, fixtures)) test(name, run);
+describe('conformance: a good backend passes every case', () => {
+  for (const {name, run} of allCases) test(name, run);
 });
 
-test('cases run again, and side by side', async () => {
+test('conformance: cases run again, and side by side', async () => {
   const cases = quick(backendConformance(createShelfBackend, fixtures));
   await Promise.all([...cases, ...cases].map(({run}) => run()));
 });
 
-test('there are cases for what a backend has, and none for the rest', () => {
+test('conformance: there are cases for what a backend has, and none for the rest', () => {
   const create = (): Backend => {
-    const {apiVersion, name, summary, check, upload, deleteBundle} = createShelfBackend();
-    return {apiVersion, name, summary, formats: ['v1'], check, upload, deleteBundle};
+    const {apiVersion, name, summary, upload, deleteBundle} = createShelfBackend();
+    return {apiVersion, name, summary, formats: ['v1'], upload, deleteBundle};
   };
-  const names = backendConformance(create, fixtures).map(({name}) => name);
+  const names = backendConformance(create, {openService: openShelf}).map(({name}) => name);
   expect(names).toContain('upload (v1): every byte arrives');
   expect(names).toContain('delete: removes the bundle and no other');
-  expect(names.filter((name) => /v2|^(deploy|wait|list|history|download)/.test(name))).toEqual([]);
+  expect(names.filter((name) => /v2|^(deploy|wait|list|history|download|resume)/.test(name))).toEqual([]);
 });
 
-describe('a case that is skipped', () => {
+describe('conformance: a case that is skipped', () => {
   const name = 'upload (v2): refused credentials are reported as such';
   const cases = backendConformance(createShelfBackend, {...fixtures, skip: {[name]: 'there are no credentials'}});
 
-  test('carries the reason for the runner', () => {
-    expect(cases.filter(({skip}) => skip !== undefined)).toMatchObject([{name, skip: 'there are no credentials'}]);
-  });
-
-  test('does not pass when it is run all the same', async () => {
-    const skipped = cases.find((one) => one.name === name);
+  test('carries the reason for the runner, and does not pass when it is run all the same', async () => {
+    const [skipped, ...others] = cases.filter(({skip}) => skip !== undefined);
+    expect(others).toEqual([]);
+    expect(skipped).toMatchObject({name, skip: 'there are no credentials'});
     await expect(skipped?.run()).rejects.toThrow('This case is skipped: there are no credentials');
   });
 
@@ -70,36 +70,35 @@ describe('a case that is skipped', () => {
   });
 });
 
-test('a case that needs an optional member of the service fails, or is skipped if the runner can', async () => {
+test('conformance: a case that needs an optional member of the service fails, or is skipped if it can be', async () => {
   const lacking: ConformanceFixtures = {
     ...fixtures,
     async openService(suite) {
-      const {options, env, secrets, issuedSecrets, answer, readUploaded, close} = await openShelf(suite);
-      return {options, env, secrets, issuedSecrets, answer, readUploaded, close};
+      const {occupyTarget: _, failDeployments: __, ...service} = await openShelf(suite);
+      return {...service, projectSlug: 'shop'};
     },
   };
-  const cases = quick(backendConformance(createShelfBackend, lacking));
-  const failures = await failuresOf(cases);
   const needy = {
-    'deploy: a busy target is reported as such': 'occupyTarget',
-    'wait: a deployment that fails is reported as such': 'failDeployments',
-    'wait: each deployment has its own status': 'failDeployments',
-    'history: a deployment that failed is not listed as finished': 'failDeployments',
-    'upload (v2): an abort leaves nothing behind': 'countUploads',
+    'deploy: a busy target is reported as such': 'no occupyTarget\\(\\)',
+    'wait: each deployment has its own status': 'no failDeployments\\(\\)',
+    'history: a deployment that failed is not listed as finished': 'no failDeployments\\(\\)',
+    'list: each project has its own': 'has a projectSlug',
+    'deploy: a bundle of another project is refused': 'has a projectSlug',
+    'download: a bundle of another project is refused': 'has a projectSlug',
+    'delete: a bundle of another project is refused': 'has a projectSlug',
   };
-  expect(failures).toEqual(
+  const cases = backendConformance(createShelfBackend, lacking).filter(({name}) => name in needy);
+  expect(await failuresOf(cases)).toEqual(
     Object.fromEntries(
-      Object.entries(needy).map(([name, member]) => [name, expect.stringMatching(`no ${member}\\(\\).*"skip"`)]),
+      Object.entries(needy).map(([name, reason]) => [name, expect.stringMatching(`${reason}.*"skip"`)]),
     ),
   );
   const skipped: string[] = [];
-  for (const {name, run} of cases) {
-    if (name in needy) await run({skip: () => void skipped.push(name)});
-  }
+  for (const {name, run} of cases) await run({skip: () => void skipped.push(name)});
   expect(skipped.toSorted()).toEqual(Object.keys(needy).toSorted());
 });
 
-test('a case ends the services that it opened and removes its bundles, when it fails too', async () => {
+test('conformance: a case ends its services and removes its bundles, when it fails too, and shows no secret', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-'));
   onTestFinished(() => rm(folder, {recursive: true}));
   vi.stubEnv('TMPDIR', folder);
@@ -108,182 +107,86 @@ test('a case ends the services that it opened and removes its bundles, when it f
   const counted: ConformanceFixtures = {
     ...fixtures,
     async openService(suite) {
-      const service = await openShelf(suite);
+      const {close, ...service} = await openShelf(suite);
       opened += 1;
-      return {
-        ...service,
-        close: async () => {
-          await service.close?.();
-          closed += 1;
-        },
+      const closeCounted = async () => {
+        await close?.();
+        closed += 1;
       };
+      return {...service, close: closeCounted};
     },
   };
-  const create = (): Backend => ({...createShelfBackend(), upload: () => Promise.reject(new Error('broken'))});
+  const upload = (_: unknown, {logger, options}: Context) => {
+    logger.info(`The key is ${String(options.key)}`);
+    return Promise.reject(new Error('broken'));
+  };
+  const create = () => ({...createShelfBackend(), upload}) as Backend;
   const failures = await failuresOf(quick(backendConformance(create, counted)));
   expect(Object.keys(failures)).toContain('two services do not interfere');
+  for (const message of Object.values(failures)) expect(message).not.toContain('canary');
   expect(opened).toBeGreaterThan(20);
   expect(closed).toBe(opened);
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a failure does not show the secret that it found', async () => {
-  const create = () => {
+test('conformance: a case that never ends fails when its time is up', async () => {
+  const create = () => ({...createShelfBackend(), upload: () => new Promise<never>(() => undefined)}) as Backend;
+  const cases = backendConformance(create, {...fixtures, caseTimeoutMs: 50});
+  const failures = await failuresOf(cases.filter(({name}) => name === 'two services do not interfere'));
+  expect(Object.values(failures)).toEqual([expect.stringContaining('This case took longer than 0.05 s')]);
+});
+
+test('conformance: lists may be late', async () => {
+  const lateMs = 20;
+  const create = (): Backend => {
     const good = createShelfBackend();
+    const isShown = ({createdAt = ''}: {readonly createdAt?: string | undefined}) =>
+      Date.parse(createdAt) + lateMs <= Date.now();
     return {
       ...good,
-      check: good.check,
-      upload: async (...[bundle, context]: Parameters<typeof good.upload>) => {
-        context.logger.info(`the key is ${String(context.options.key)}`);
-        return good.upload(bundle, context);
+      listBundles: async (range, context: Context) => {
+        const {items, cursor} = await good.listBundles(range, context);
+        return {items: items.filter(isShown), cursor};
+      },
+      listDeployments: async (request, context: Context) => {
+        const {items, cursor} = await good.listDeployments(request, context);
+        return {items: items.filter(isShown), cursor};
       },
     };
   };
-  const failures = await failuresOf(quick(backendConformance(create, fixtures)));
-  expect(Object.keys(failures)).toContain('no error or log contains a secret');
-  for (const message of Object.values(failures)) expect(message).toContain('the key is ***');
+  const cases = backendConformance(create, {...fixtures, timeResolutionMs: lateMs + 5});
+  expect(await failuresOf(cases.filter(({name}) => /^(?:delete|deploy|history|list|promote): /.test(name)))).toEqual(
+    {},
+  );
 });
 
-test('a backend may clean up after an abort', async () => {
-  const create = (): Backend => {
-    const good = createShelfBackend();
-    return {...good, upload: (bundle, context: BackendContext<ShelfOptions>) => uploadInSteps(good, bundle, context)};
-  };
-  const cases = backendConformance(create, fixtures).filter(({name}) => name.startsWith('upload'));
-  expect(await failuresOf(cases)).toEqual({});
-});
-
-test('a backend may keep what a bundle yields', async () => {
-  const create = (): Backend => {
-    const good = createShelfBackend();
-    return {
-      ...good,
-      upload: async (bundle, context: BackendContext<ShelfOptions>) => {
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of bundle.createReadStream()) chunks.push(chunk as Buffer);
-        const content = Buffer.concat(chunks);
-        return good.upload({...bundle, createReadStream: () => Readable.from([content])}, context);
-      },
-    };
-  };
-  const cases = backendConformance(create, fixtures).filter(({name}) => name === 'upload (v2): every byte arrives');
-  expect(cases).toHaveLength(1);
-  expect(await failuresOf(cases)).toEqual({});
-});
-
-describe('an unusual backend passes, too', () => {
-  /** A backend whose bundles have other IDs than at the service. */
-  function renamed(rename: (id: string, all: Map<BundleId, string>) => BundleId) {
-    const all = new Map<BundleId, string>();
-    const name = (id: BundleId) => {
-      const known = [...all].find(([, one]) => one === id);
-      if (known) return known[0];
-      const named = rename(String(id), all);
-      all.set(named, String(id));
-      return named;
-    };
-    const own = (id: BundleId) => all.get(id) ?? all.get(Number(id)) ?? `no-${String(id).length}`;
-    const create = (): Backend => {
-      const good = createShelfBackend();
-      type Own = BackendContext<ShelfOptions>;
-      return {
-        ...good,
-        upload: async (bundle, context: Own) => {
-          const {bundleId, raw} = await good.upload(bundle, context);
-          return {bundleId: name(bundleId), raw};
-        },
-        deploy: ({bundleId, ...request}, context: Own) => good.deploy({...request, bundleId: own(bundleId)}, context),
-        promote: ({bundleId, ...request}, context: Own) => good.promote({...request, bundleId: own(bundleId)}, context),
-        download: ({bundleId, ...request}, context: Own) =>
-          good.download({...request, bundleId: own(bundleId)}, context),
-        deleteBundle: ({bundleId}, context: Own) => good.deleteBundle({bundleId: own(bundleId)}, context),
-        listBundles: async (range, context: Own) => {
-          const {items, ...list} = await good.listBundles(range, context);
-          return {...list, items: items.map((item) => ({...item, bundleId: name(item.bundleId)}))};
-        },
-        listDeployments: async (request, context: Own) => {
-          const {items, ...list} = await good.listDeployments(request, context);
-          return {...list, items: items.map((item) => ({...item, bundleId: name(item.bundleId ?? '')}))};
-        },
-      };
-    };
-    const openService = async (suite: Parameters<typeof openShelf>[0]) => {
-      const service = await openShelf(suite);
-      const {readUploaded = () => Promise.reject(new Error('nothing is kept'))} = service;
-      return {...service, readUploaded: (id: BundleId) => readUploaded(own(id))};
-    };
-    return {create, given: {...fixtures, openService}};
-  }
-
-  /** A backend whose lists show what was there a while ago. */
-  function late(lateMs: number) {
-    const create = (): Backend => {
-      const good = createShelfBackend();
-      const created = (item: {readonly createdAt?: string | undefined}) => Date.parse(item.createdAt ?? '');
-      const old = async <Item extends {readonly createdAt?: string | undefined}>(
-        {limit, offset}: ListRange,
-        read: (range: ListRange) => Promise<ListResult<Item>>,
-      ) => {
-        const {items, raw} = await read({limit: 1000, offset: 0});
-        const shown = items.filter((item) => created(item) + lateMs <= Date.now());
-        return {items: shown.slice(offset, offset + limit), total: shown.length, raw};
-      };
-      return {
-        ...good,
-        listBundles: (range, context: BackendContext<ShelfOptions>) =>
-          old(range, (all) => good.listBundles(all, context)),
-        listDeployments: ({targetSlug, ...range}, context: BackendContext<ShelfOptions>) =>
-          old(range, (all) => good.listDeployments({...all, targetSlug}, context)),
-      };
-    };
-    return {create, given: {...fixtures, timeResolutionMs: lateMs + 5}};
-  }
-
-  /** The cases that look at IDs or lists. */
-  const all = /^(?:delete|deploy|download|history|list|promote|targets): (?!.*abort|.*failure|.*lost)/;
-  const some = /: an unknown bundle|: removes the bundle|: the newest|: the bundle of one target/;
-
-  test.each([
-    ['whose IDs are numbers', all, renamed((_, known) => known.size + 1)],
-    ['whose IDs are paths with spaces and emoji', some, renamed((id) => `a b/${id}/\u{1F680}?#%`)],
-    [
-      'whose IDs are UUIDs',
-      some,
-      renamed((_, known) => `3b241101-e2bb-4255-8caf-${String(known.size + 1).padStart(12, '0')}`),
-    ],
-    ['whose lists are late', all, late(20)],
-  ])('%s', async (_, wanted, {create, given}) => {
-    const cases = backendConformance(create, given).filter(({name}) => wanted.test(name));
-    expect(cases.length).toBeGreaterThan(5);
-    expect(await failuresOf(cases)).toEqual({});
+test('conformance: the reference lists the cases, what each proves, and backends that it catches', async () => {
+  const rows = allCases.map(({name, proves}) => {
+    const caught = brokenBackends.filter(({caughtBy}) => caughtBy.includes(name)).map(({fault}) => fault);
+    return `| ${name} | ${proves} | ${caught.join('; ')} |`;
   });
-});
-
-test('the reference lists the broken backends and the cases that catch them', async () => {
-  const rows = [
-    ['a backend that', 'fails'],
-    ...[...brokenBackends, ...brokenResumes].map(({fault, caughtBy}) => [
-      fault,
-      caughtBy.map((name) => `\`${name}\``).join(', '),
-    ]),
-  ];
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[], fill: string) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0, fill)).join(' | ')} |`;
-  const [head = [], ...body] = rows;
   const page = [
-    '# What the conformance suite catches',
+    '# Cases of the conformance suite',
     '',
-    'Each of these backends breaks the contract in one way. A test proves that these cases catch it. How to run the suite',
-    'against yours is in [Test a backend](../guides/test-a-backend.md).',
+    'What each case proves of a backend that passes it, and backends that it catches: a test proves that. There are cases for',
+    'each format and each capability that a backend has, with `v1` in place of `v2` too. How to run the suite against yours is',
+    'in [Test a backend](../guides/test-a-backend.md).',
     '',
-    ...[line(head, ' '), line(['', ''], '-'), ...body.map((row) => line(row, ' '))],
+    '<!-- prettier-ignore -->',
+    '| case | what it proves | catches a backend that |',
+    '| --- | --- | --- |',
+    ...rows,
     '',
   ];
   await expect(page.join('\n')).toMatchFileSnapshot('../../docs/reference/conformance.md');
 });
 
-describe('a broken backend is caught by the cases that are made for it', () => {
+test('conformance: each case catches a broken backend that no other catches', () => {
+  const sharp = new Set(brokenBackends.flatMap(({caughtBy}) => (caughtBy.length === 1 ? caughtBy : [])));
+  expect(allCases.filter(({name}) => !sharp.has(name))).toEqual([]);
+});
+
+describe('conformance: a broken backend is caught by the cases that are made for it', () => {
   test.concurrent.each(brokenBackends)('it $fault', async ({create, caughtBy}) => {
     const cases = backendConformance(create, impatient).filter(({name}) => caughtBy.includes(name));
     const failures = await failuresOf(cases);

@@ -1,26 +1,24 @@
+import {once} from 'node:events';
 import {addAbortSignal, PassThrough, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
 import {backendError} from '../../src/backends/context.js';
 import type {
   Backend,
-  BackendContext,
   Bundle,
   BundleId,
-  BundleItem,
   DeploymentRef,
-  DeploymentState,
+  DeployResult,
   DownloadStart,
-  ListRange,
+  HttpOptions,
   ListResult,
-  UploadResult,
 } from '../../src/backends/contract.js';
+import type {BackendErrorCode} from '../../src/backends/exchange.js';
 import type {CreateBody} from '../../src/http/rate-limit/index.js';
-import {isRuntimeCliError} from '../../src/errors/index.js';
-import {authorized, createShelfBackend, urlOf, type ShelfOptions} from './shelf-backend.js';
+import {authorized, createShelfBackend, goodSteps, type Context, type Steps} from './shelf-backend.js';
 
-type Context = BackendContext<ShelfOptions>;
 type Shelf = ReturnType<typeof createShelfBackend>;
+type Change = (good: Shelf) => {readonly [Name in keyof Shelf]?: Shelf[Name] | undefined};
 
 /** A backend that breaks the contract in one way. */
 export interface BrokenBackend {
@@ -30,137 +28,267 @@ export interface BrokenBackend {
   readonly caughtBy: readonly string[];
 }
 
+function broken(fault: string, caughtBy: readonly string[], change: Change, steps?: Partial<Steps>): BrokenBackend {
+  const create = () => {
+    const good = createShelfBackend(steps);
+    return {...good, ...change(good)} as Backend;
+  };
+  return {fault, caughtBy, create};
+}
+
+const none: Change = () => ({});
+
+/** What the host asks for, by the name that cases have for it. */
+const members = {
+  'upload (v2)': 'upload',
+  verify: 'verify',
+  deploy: 'deploy',
+  promote: 'promote',
+  wait: 'getDeployment',
+  list: 'listBundles',
+  history: 'listDeployments',
+  targets: 'listTargets',
+  logs: 'readLogs',
+  download: 'download',
+  delete: 'deleteBundle',
+} as const;
+const writing: ReadonlySet<string> = new Set(['upload (v2)', 'deploy', 'promote', 'delete']);
+
+type Call = (context: Context) => Promise<unknown>;
+
+/** Does something else around each call of a member. Its context is its last argument. */
+function around(member: keyof Shelf, change: (call: Call, context: Context) => Promise<unknown>): Change {
+  return (good) => {
+    const changed = (...given: readonly unknown[]) => {
+      const call: Call = (context) => {
+        const own = Reflect.get(good, member) as (...all: readonly unknown[]) => Promise<unknown>;
+        return own(...given.slice(0, -1), context);
+      };
+      return change(call, given.at(-1) as Context);
+    };
+    return {[member]: changed};
+  };
+}
+
+/** Reports a failure with this status or code as another one. */
+function mistaking(met: number | string, code: BackendErrorCode) {
+  return (call: Call, context: Context) =>
+    call(context).catch((error: unknown) => {
+      const {status, code: own} = Object(error) as {readonly status?: number; readonly code?: string};
+      throw status === met || own === met ? backendError(code, 'mistaken') : error;
+    });
+}
+
+const abortedUpload = 'upload (v2): an abort in the middle ends it and leaves nothing behind';
+const abortedDownload = 'download: an abort in the middle ends it within a second';
 const bytes = 'upload (v2): every byte arrives';
 const again = 'upload (v2): a rate limit is waited for';
-const limited = 'upload (v2): a persistent rate limit is reported as such';
-const refused = 'upload (v2): refused credentials are reported as such';
-const failed = 'upload (v2): a failure of the service is reported as such';
-const secrets = 'no error or log contains a secret';
-const apart = 'two services do not interfere';
-const gone = 'delete: removes the bundle and no other';
 const progress = 'upload (v2): progress rises to 100 %';
-const finished = 'wait (v2): a push to a target finishes';
-const newestBundle = 'list: the newest bundle comes first';
-const leftAlone = 'options, bundles and requests are left as they are';
 const unheld = 'upload (v2): the bundle is not held in memory';
-const large = 'upload (v2): every byte of a large bundle arrives';
-const unknownDeployment = 'wait: an unknown deployment is refused with a code';
-const ownReference = 'deploy: the reference is that of the new deployment';
-const uploadTime = 'list: createdAt is when the bundle was uploaded';
-const users = 'list: inUseBy names the targets that run the bundle';
-const ownHistory = 'history: each target has its own';
-const downloaded = 'download: returns the uploaded bytes';
-const bundleTotal = 'list: the total is that of all pages';
-const ready = 'list: an uploaded bundle becomes ready';
-const usable = 'history: its references can be checked';
-const resumed = 'download: it resumes where it stopped, or starts over';
-const otherArchive = 'download: a different archive is not resumed';
-const downloads = [
-  downloaded,
-  'download: an abort in the middle ends it within a second',
-  'download: an unknown bundle is refused with a code',
-  'download: a failure of the service is reported as such',
-  resumed,
-  otherArchive,
-];
-
-/** Everything that looks at the bytes which the service has. */
-const aborted = 'upload (v2): an abort in the middle ends it within a second';
-const allBytes = [apart, bytes, again, downloaded, gone];
-const abortedWhole = 'upload (v2): an abort leaves nothing behind';
-
-const listedTargets = 'targets: each target that was deployed to is listed once, with an http(s) URL or none';
-const targetPages = 'targets: limit and offset select the page, and each has the total of all';
-const targetHistory = 'targets: each has a history';
-const logRead = 'logs: the log of a finished deployment is complete, the same each time, and continued by its cursors';
-const ownLog = 'logs: each deployment has its own';
-const promoted = 'promote: the bundle of one target runs on the other';
-const replaced = 'promote: a bundle that the target no longer runs is refused';
-const unknownPromoted = 'promote: an unknown bundle is refused with a code';
-
-const uploadDeploys = 'upload (v2): deploys with a target if it says so, and otherwise not';
-const failedDeployment = 'wait: a deployment that fails is reported as such';
-
+const failed = 'upload (v2): what fails leaves nothing behind';
+const silent = 'upload (v2): deploys nothing unless it says so';
+const secrets = 'no error, log or result contains a secret';
+const apart = 'two services do not interfere';
+const leftAlone = 'options, bundles and requests are left as they are';
 const loggedIn = 'login: the service accepts what it returns';
 const loginTold = 'login: no log contains a secret';
 const verified = 'verify: accepts valid credentials and changes nothing';
-const unverified = 'verify: refused credentials are reported as such';
+const finished = 'wait (v2): a push to a target finishes';
+const ownStatus = 'wait: each deployment has its own status';
+const unknownDeployment = 'wait: an unknown deployment is refused with a code';
+const ownReference = 'deploy: returns the reference of the new deployment';
+const promoted = 'promote: the bundle of one target runs on the other';
+const replaced = 'promote: a bundle that the target does not run is refused';
+const listed = 'list: a bundle is listed as it was uploaded';
+const listPages = 'list: its pages are the bundles, newest first';
+const ready = 'list: an uploaded bundle becomes ready';
+const ownList = 'list: each project has its own';
+const users = 'list: inUseBy names the targets that run the bundle';
+const historyPages = 'history: its pages are the deployments, newest first';
+const done = 'history: a deployment that is done is listed as finished';
+const undone = 'history: a deployment that failed is not listed as finished';
+const ownHistory = 'history: each project and each target has its own';
+const usable = 'history: its references can be checked';
+const targets = 'targets: each target that was deployed to is listed once';
+const targetHistory = 'targets: each has a history';
+const wholeLog = 'logs: a log ends when it is complete';
+const ownLog = 'logs: each deployment has its own';
+const downloaded = 'download: returns the uploaded bytes';
+const resumed = 'download: it resumes where it stopped, or starts over';
+const otherArchive = 'download: a different archive is not resumed';
+const gone = 'delete: removes the bundle and no other';
+const rest = 'resume: only what is missing is sent again';
+const over = 'resume: an upload that the service does not know starts over';
+const shape = 'has the shape of a backend';
+
+/** What can go wrong in every operation. */
+const everywhere: readonly BrokenBackend[] = Object.entries(members).flatMap(([name, member]) => {
+  const lost = writing.has(name)
+    ? broken(
+        `reports a lost answer as a refusal: ${name}`,
+        [`${name}: a lost answer leaves the outcome open, and nothing is done twice`],
+        around(member, mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_REJECTED')),
+      )
+    : broken(
+        `does not ask again when an answer is lost: ${name}`,
+        [`${name}: a lost answer is requested again`],
+        around(member, (call, context) => call(withOwnClient(context, {limits: true, lost: false}))),
+      );
+  return [
+    lost,
+    broken(
+      `ignores that it is aborted: ${name}`,
+      [
+        `${name}: an abort ends it within a second`,
+        ...(name === 'upload (v2)' ? [abortedUpload] : []),
+        ...(name === 'download' ? [abortedDownload] : []),
+      ],
+      around(member, (call, context) => call(context).catch((error: unknown) => unlessAborted(error, context))),
+    ),
+    broken(
+      `reports a failure of the service as one of the network: ${name}`,
+      [`${name}: a failure of the service is reported as such`],
+      around(member, mistaking(500, 'ERR_NETWORK')),
+    ),
+    broken(
+      `reports refused credentials as an unknown bundle: ${name}`,
+      [`${name}: refused credentials are reported as such`],
+      around(member, mistaking(401, 'ERR_BUNDLE_UNKNOWN')),
+    ),
+    broken(
+      `reports a rate limit as a failure: ${name}`,
+      [`${name}: a persistent rate limit is reported as such`],
+      around(member, mistaking(429, 'ERR_SERVER')),
+    ),
+    broken(
+      `gives up at the first rate limit: ${name}`,
+      [`${name}: a rate limit is waited for`],
+      around(member, (call, context) => call(withOwnClient(context, {limits: false, lost: true}))),
+    ),
+  ];
+});
 
 export const brokenBackends: readonly BrokenBackend[] = [
-  broken('has a member that is not a function', ['has the shape of a backend'], () => ({
-    deleteBundle: 'delete' as unknown as Shelf['deleteBundle'],
+  broken(
+    'has a member that is not a function',
+    [shape],
+    () => ({deleteBundle: 'delete' as unknown as Shelf['upload']}) as object,
+  ),
+  broken('has a limit of no files', [shape], () => ({limits: {maxFiles: 0}})),
+  broken('keeps the first options and project that it is given', [apart], (good) => {
+    let kept: Pick<Context, 'options' | 'projectSlug'> | undefined;
+    return {
+      upload: (bundle, {options, projectSlug, ...context}) => {
+        kept ??= {options, projectSlug};
+        return good.upload(bundle, {...context, ...kept});
+      },
+    };
+  }),
+  broken(
+    'changes its options',
+    [leftAlone],
+    around('upload', (call, context) =>
+      call(Object.assign(context, {options: Object.assign(context.options, {used: true})})),
+    ),
+  ),
+  broken('changes the bundle', [leftAlone], (good) => ({
+    upload: (bundle, context) =>
+      good.upload(Object.assign(bundle, {config: {...bundle.config, uploaded: true}}), context),
   })),
+  broken('changes a request', [leftAlone], (good) => ({
+    deploy: (request, context) => good.deploy(Object.assign(request, {requestedAt: 1}), context),
+  })),
+  broken(
+    'prints to the console',
+    ['nothing is printed'],
+    around('listBundles', async (call, context) => {
+      console.log('listing');
+      return call(context);
+    }),
+  ),
+  broken(
+    'logs the key, in base64',
+    [secrets],
+    around('listBundles', (call, context) => {
+      context.logger.debug(`Authorization: Basic ${btoa(`user:${String(context.options.key)}`)}`);
+      return call(context);
+    }),
+  ),
+  broken('keeps the key in the reference of a deployment', [secrets], (good) => ({
+    deploy: async (request, context) => {
+      const {deployment, ...result} = await good.deploy(request, context);
+      return {...result, deployment: {...deployment, ...authorized(context)}};
+    },
+  })),
+  broken(
+    'reveals the key in the cause of an error',
+    [secrets],
+    around('deploy', (call, context) =>
+      call(context).catch((error: unknown) => {
+        if (Object(error).status !== 404) throw error;
+        const cause = new Error(`request with ${JSON.stringify(authorized(context))} failed`);
+        throw Object.assign(backendError('ERR_BUNDLE_UNKNOWN', 'refused'), {cause});
+      }),
+    ),
+  ),
+  broken('does not declare its secret option', [secrets, loggedIn, loginTold], () => ({secrets: []})),
+  broken('does not declare its secret variable', [secrets], () => ({secretEnv: []})),
+  broken(
+    'does not mask what it learns',
+    [secrets],
+    around('upload', (call, context) => call({...context, maskSecret: () => undefined})),
+  ),
+  broken('asks the service in check()', ['check: recognizes valid settings without the network'], (good) => ({
+    check: async ({options}) => {
+      if (options.origin !== undefined) await fetch(options.origin);
+      return {configured: true, summary: good.summary};
+    },
+  })),
+  broken('says that it is configured without options', ['check: lists what is missing'], () => ({required: []})),
   broken('logs in with a secret that the service does not accept', [loggedIn], () => ({
     login: async ({prompt}) => {
       await prompt({message: 'Password', secret: true});
       return {secrets: {key: 'no-such-key'}};
     },
   })),
-  broken('returns a secret of a login that it does not declare', [loggedIn, loginTold], () => ({
-    login: async ({prompt}) => ({secrets: {password: await prompt({message: 'Password', secret: true})}}),
-  })),
-  broken('does not end a login that is aborted', ['login: an abort ends it within a second'], (good) => ({
-    login: async (context) => {
-      try {
-        return await good.login(context);
-      } catch (error) {
-        if (!context.signal.aborted) throw error;
-        return new Promise(() => undefined);
-      }
-    },
-  })),
-  broken('logs the secret of a login', [loginTold], (good) => ({
-    login: async (context) => {
-      const result = await good.login(context);
+  broken(
+    'does not end a login that is aborted',
+    ['login: an abort ends it within a second'],
+    around('login', (call, context) => call(context).catch((error: unknown) => unlessAborted(error, context))),
+  ),
+  broken(
+    'logs the secret of a login',
+    [loginTold],
+    around('login', async (call, context) => {
+      const result = await call(context);
       context.logger.debug(`logged in: ${JSON.stringify(result)}`);
       return result;
-    },
+    }),
+  ),
+  broken(
+    'does not mask what it learns in a login',
+    [loginTold],
+    around('login', (call, context) => call({...context, maskSecret: () => undefined})),
+  ),
+  broken(
+    'uploads something in verify()',
+    [verified],
+    around('verify', async (call, context) => {
+      const headers = {...authorized(context), 'x-message': 'probe'};
+      await context.http.post(`${String(context.options.origin)}/probe/uploads`, {headers});
+      return call(context);
+    }),
+  ),
+
+  broken('changes a byte of the tenth part', [bytes], (good) => ({
+    upload: (bundle, context) => good.upload(changed(bundle, 1_400_000), context),
   })),
-  broken('does not mask what it learns in a login', [loginTold], (good) => ({
-    login: async (context) => good.login({...context, maskSecret: () => undefined}),
+  broken('changes a byte of the first part', [apart, bytes, again, downloaded, gone], (good) => ({
+    upload: (bundle, context) => good.upload(changed(bundle, 1000), context),
   })),
-  broken('accepts any credentials in verify()', [unverified], () => ({verify: async () => ({account: 'ann'})})),
-  broken('throws errors without a code in verify()', [unverified], (good) => ({
-    verify: async (context) => {
-      try {
-        return await good.verify(context);
-      } catch (error) {
-        throw new Error(`it did not work: ${String(error)}`);
-      }
-    },
-  })),
-  broken('refuses good credentials in verify()', [loggedIn, verified], () => ({
-    verify: async () => Promise.reject(backendError('ERR_UNAUTHORIZED', 'The key is refused')),
-  })),
-  broken('uploads something in verify()', [verified], (good) => ({
-    verify: async (context) => {
-      const {options, http} = context;
-      const headers = {authorization: `Bearer ${String(options.key)}`};
-      await http.post(`${String(options.origin)}/probe/bundles`, {headers, body: 'probe'});
-      return good.verify(context);
-    },
-  })),
-  broken('drops the last byte', allBytes, (good) => ({
-    upload: async (bundle, context) => {
-      const content = await archiveOf(bundle, context);
-      return good.upload(withBytes(bundle, content.subarray(0, -1)), context);
-    },
-  })),
-  broken('changes one byte', allBytes, (good) => ({
-    upload: async (bundle, context) => {
-      const content = await archiveOf(bundle, context);
-      content.writeUInt8(content.readUInt8(1000) ^ 1, 1000);
-      return good.upload(withBytes(bundle, content), context);
-    },
-  })),
-  broken("keeps the chunks of the host's bodies", [...allBytes, progress], (good) => ({
-    upload: async (bundle, context) => {
-      const {createBody} = context.bodies.file(withBytes(bundle, await archiveOf(bundle, context))).context;
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of (createBody as CreateBody)(1)) chunks.push(chunk);
-      return good.upload(withBytes(bundle, Buffer.concat(chunks)), context);
-    },
-  })),
+  broken('reads a byte too many of each part', [bytes, again, rest, over], none, {
+    range: (bundle, start) => ({start, end: goodSteps.range(bundle, start).end + 1}),
+  }),
   broken('reports progress that runs backwards', [progress], (good) => ({
     upload: async (bundle, context) => {
       const result = await good.upload(bundle, context);
@@ -168,552 +296,112 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return result;
     },
   })),
-  broken('reports progress that ends early', [progress], (good) => ({
+  broken('reports no progress', [progress], (good) => ({
     upload: async (bundle, context) => {
-      const result = await good.upload(bundle, context);
-      context.onProgress({transferred: bundle.size, total: bundle.size + 1});
+      const {bodies} = context;
+      const file: typeof bodies.file = (source, range) => {
+        const {headers, context: body} = bodies.file(source, range);
+        return {headers, context: {...body, onProgress: undefined}};
+      };
+      const result = await good.upload(bundle, {...context, bodies: {...bodies, file}});
+      context.onProgress({transferred: 1, total: bundle.size});
       return result;
     },
   })),
-  broken('reports no progress', [progress], () => ({
-    upload: async (bundle, context) => sendUntilTaken(context, [await archiveOf(bundle, context)]),
-  })),
-  broken('ignores that the upload is aborted', [aborted, abortedWhole], (good) => ({
-    upload: async (bundle, context) => good.upload(withBytes(bundle, await buffer(bundle.createReadStream())), context),
-  })),
-  broken('treats a rate limit as success', [again, limited], () => ({
-    upload: async (bundle, context) => {
-      try {
-        return await sendOnce(bundle, context);
-      } catch (error) {
-        if (Object(error).status === 429) return {bundleId: 'later', raw: {}};
-        throw error;
-      }
-    },
-  })),
-  broken('gives up at the first rate limit', [again], () => ({upload: sendOnce})),
-  broken('sends half of the body when it retries', [again], () => ({
-    upload: async (bundle, context) => {
-      const content = await archiveOf(bundle, context);
-      const total = content.length;
-      const result = await sendUntilTaken(context, [content, content.subarray(0, total / 2)]);
-      context.onProgress({transferred: total, total});
-      return result;
-    },
-  })),
-  broken('treats every answer as success', [limited, refused, failed], (good) => ({
-    upload: async (bundle, context) => {
-      try {
-        return await good.upload(bundle, context);
-      } catch (error) {
-        context.signal.throwIfAborted();
-        return {bundleId: 'unknown', raw: String(error)};
-      }
-    },
-  })),
-  broken('throws errors without a code', [limited, refused, failed], (good) => ({
-    upload: async (bundle, context) => {
-      try {
-        return await good.upload(bundle, context);
-      } catch (error) {
-        throw new Error(`it did not work: ${String(error)}`);
-      }
-    },
-  })),
-  broken('reports a failure of the service as one of the network', [failed], (good) => ({
-    upload: async (bundle, context) => {
-      try {
-        return await good.upload(bundle, context);
-      } catch (error) {
-        if (Object(error).status !== 500) throw error;
-        throw backendError('ERR_NETWORK', 'The connection was lost');
-      }
-    },
-  })),
-  broken('reveals the key in an error', [limited, refused, failed], (good) => ({
-    upload: async (bundle, context) => {
-      try {
-        return await good.upload(bundle, context);
-      } catch (error) {
-        if (!isRuntimeCliError(error)) throw error;
-        throw Object.assign(new Error(`${error.message} (key ${String(context.options.key)})`), {code: error.code});
-      }
-    },
-  })),
-  broken('reveals the key in the cause of an error', [secrets], (good) => ({
-    deploy: (request, context) =>
-      onStatus(404, good.deploy(request, context), () => {
-        const cause = new Error(`request with ${JSON.stringify(authorized(context))} failed`);
-        throw Object.assign(backendError('ERR_BUNDLE_UNKNOWN', 'refused'), {cause});
-      }),
-  })),
-  broken('logs the key, in base64', [secrets], (good) => ({
-    listBundles: async (range, context) => {
-      context.logger.debug(`Authorization: Basic ${btoa(`user:${String(context.options.key)}`)}`);
-      return good.listBundles(range, context);
-    },
-  })),
-  broken('does not declare its secret option', [secrets, loggedIn, loginTold], () => ({secrets: []})),
-  broken('does not declare its secret variable', [secrets], () => ({secretEnv: []})),
-  broken('does not mask what it learns', [secrets], (good) => ({
-    upload: (bundle, context) => good.upload(bundle, {...context, maskSecret: () => undefined}),
-  })),
-  broken('keeps the first context that it is given', [apart], (good) => {
-    let kept: Pick<Context, 'http' | 'options' | 'projectSlug'> | undefined;
-    return {
-      upload: async (bundle, context) => {
-        const {http, options, projectSlug} = context;
-        kept ??= {http, options, projectSlug};
-        return good.upload(bundle, {...context, options: kept.options, projectSlug: kept.projectSlug});
-      },
-    };
-  }),
-  broken('asks the service in check()', ['check: recognizes valid settings without the network'], (good) => ({
-    check: async (context) => {
-      if (context.options.origin !== undefined) await fetch(context.options.origin);
-      return good.check(context);
-    },
-  })),
-  broken('says that it is configured without options', ['check: lists what is missing'], () => ({
-    required: [],
-    check: async () => ({configured: true}),
-  })),
-  broken('returns a deployment reference with a Date in it', ['deploy: returns a reference in plain JSON'], (good) => ({
-    deploy: async (request, context) => {
-      const result = await good.deploy(request, context);
-      return {...result, deployment: {...result.deployment, startedAt: new Date()}};
-    },
-  })),
-  broken('deploys a bundle that does not exist', ['deploy: an unknown bundle is refused with a code'], (good) => ({
-    deploy: (request, context) =>
-      onStatus(404, good.deploy(request, context), () => ({deployment: {}, status: 'queued' as const, raw: {}})),
-  })),
-  broken('only knows deployments of its own process', [finished, usable], (good) => {
-    const made = new Set<unknown>();
-    return {
-      deploy: async (request, context) => {
-        const result = await good.deploy(request, context);
-        made.add(result.deployment.deploymentId);
-        return result;
-      },
-      getDeployment: async (deployment, context) => {
-        if (!made.has(deployment.deploymentId)) throw backendError('ERR_REJECTED', 'never seen');
-        return good.getDeployment(deployment, context);
-      },
-    };
-  }),
-  broken('lists all but the newest bundle', [newestBundle, bundleTotal, ready], (good) => ({
-    listBundles: async ({limit, offset}, context) => good.listBundles({limit, offset: offset + 1}, context),
-  })),
-  broken('lists the oldest bundle first', [newestBundle], (good) => ({
-    listBundles: async ({limit, offset}, context) => {
-      const {items, raw} = await good.listBundles({limit: 1000, offset: 0}, context);
-      return {items: items.toReversed().slice(offset, offset + limit), raw};
-    },
-  })),
-  broken('lists a digest that is not that of the archive', ['list: a digest matches the archive'], (good) => ({
-    listBundles: async (range, context) => {
-      const {items, ...list} = await good.listBundles(range, context);
-      return {...list, items: items.map((item) => ({...item, sha256: '0'.repeat(64)}))};
-    },
-  })),
-  broken('ignores the offset of a list', ['list: limit and offset select the page'], (good) => ({
-    listBundles: async ({limit}, context) => good.listBundles({limit, offset: 0}, context),
-  })),
-  broken('lists the oldest deployment first', ['history: the newest deployment comes first'], (good) => ({
-    listDeployments: async ({limit, offset, targetSlug}, context) => {
-      const {items, raw} = await good.listDeployments({limit: 1000, offset: 0, targetSlug}, context);
-      return {items: items.toReversed().slice(offset, offset + limit), raw};
-    },
-  })),
-  broken('ignores the limit of a history', ['history: limit and offset select the page'], (good) => ({
-    listDeployments: async (request, context) => good.listDeployments({...request, limit: 1000}, context),
-  })),
-  broken('downloads only the first half', [downloaded], (good) => ({
-    download: async ({bundleId, writeTo}, context) => {
-      const content = await downloadedBytes(good, bundleId, context);
-      await pipeline(Readable.from([content.subarray(0, content.length / 2)]), writeTo, {signal: context.signal});
-    },
-  })),
-  broken('reports a digest that is not that of the downloaded bytes', [downloaded], (good) => ({
-    download: async (request, context) => {
-      const onStart = (start: DownloadStart) => request.onStart?.({...start, sha256: '0'.repeat(64)});
-      await good.download({...request, onStart}, context);
-    },
+  broken('reads a small bundle to its end, aborted or not', [abortedUpload], (good) => ({
+    upload: async (bundle, context) =>
+      good.upload(bundle.size > 1e6 ? bundle : withBytes(bundle, await buffer(bundle.createReadStream())), context),
   })),
   broken(
-    'ignores that the download is aborted',
-    ['download: an abort in the middle ends it within a second'],
-    (good) => ({
-      download: async ({bundleId, writeTo}, context) => {
-        const content = await downloadedBytes(good, bundleId, context);
-        await pipeline(Readable.from([content]), writeTo);
-      },
-    }),
+    'leaves behind what an abort interrupts',
+    [abortedUpload, 'upload (v2): an abort ends it within a second'],
+    around('upload', (call, context) => call({...context, onAbort: () => undefined})),
   ),
-  broken('has a function for something that its service cannot do', downloads, () => ({
-    download: async () => Promise.reject(new Error('not supported')),
-  })),
-  broken('leaves behind what an abort interrupts', [abortedWhole], (good) => ({
-    upload: (bundle, context) => uploadInSteps(good, bundle, {...context, onAbort: () => undefined}),
-  })),
-  broken('deletes nothing', [gone], (good) => ({
-    deleteBundle: async ({bundleId}, context) => {
-      await listWith(good, bundleId, context);
+  broken('ignores an abort before it has sent anything', ['upload (v2): an abort ends it within a second'], (good) => ({
+    upload: (bundle, context) => {
+      let hasSent = false;
+      const own = {...context, onProgress: () => void (hasSent = true)};
+      return good.upload(bundle, own).catch((error: unknown) => (hasSent ? rejected() : unlessAborted(error, context)));
     },
   })),
-  broken('deletes everything', [gone], (good) => ({
-    deleteBundle: async (request, context) => {
-      for (const {bundleId} of await listWith(good, request.bundleId, context)) {
-        await good.deleteBundle({bundleId}, context);
-      }
+  broken('ignores an abort before its download begins', ['download: an abort ends it within a second'], (good) => ({
+    download: (request, context) => {
+      let hasBegun = false;
+      const onStart = () => void (hasBegun = true);
+      return good.download({...request, onStart}, context).catch((error: unknown) => {
+        if (hasBegun) throw error;
+        return unlessAborted(error, context);
+      });
     },
   })),
   broken('reads the whole bundle before it sends any of it', [unheld], (good) => ({
-    upload: async (bundle, context) => good.upload(withBytes(bundle, await archiveOf(bundle, context)), context),
+    upload: async (bundle, context) =>
+      good.upload(withBytes(bundle, await buffer(addAbortSignal(context.signal, bundle.createReadStream()))), context),
   })),
-  broken('treats the end of a range as exclusive', [large], (good) => ({
-    upload: (bundle, context) => good.upload(inParts(bundle), context),
-  })),
-  broken('leaves a reservation behind for each retry', [again], () => ({
+  broken('leaves the parts of an upload that fails', [failed], none, {isKept: () => true}),
+  broken('deploys each upload', [silent], (good) => ({
     upload: async (bundle, context) => {
-      let retries = 0;
-      const result = await sendWhole(bundle, context, async (attempt) => {
-        retries += 1;
-        return context.waitToRetry(attempt);
-      });
-      for (; retries > 0; retries -= 1) {
-        await context.http.post(urlOf(context, 'bundles'), {headers: authorized(context), body: 'reserved'});
-      }
+      const result = await good.upload(bundle, context);
+      await good.deploy({bundleId: result.bundleId, targetSlug: 'production'}, context);
       return result;
     },
   })),
-  broken('retries although no retries are left', [limited], () => ({
-    upload: (bundle, context) =>
-      sendWhole(bundle, context, async (attempt) => (await context.waitToRetry(attempt)) || attempt.retries < 5),
-  })),
   broken(
-    'repeats an upload that is stored each time',
-    ['upload (v2): a lost answer leaves the outcome open, and nothing is done twice'],
+    'takes less than its limit of bytes',
+    ['limits: a bundle with the maxBundleBytes of the backend is accepted'],
     (good) => ({
-      upload: (bundle, context) => good.upload(bundle, repeating(context, true)),
+      limits: {maxBundleBytes: 1024 * 1024},
+      upload: (bundle, context) => (bundle.size > 1_000_000 ? rejected() : good.upload(bundle, context)),
     }),
   ),
   broken(
-    'repeats a deployment that may be running',
-    ['deploy: a lost answer leaves the outcome open, and nothing is done twice'],
+    'takes less than its limit of files',
+    ['limits: a bundle with the maxFiles of the backend is accepted'],
     (good) => ({
-      deploy: (request, context) => good.deploy(request, repeating(context, true)),
+      limits: {maxFiles: 12},
+      upload: (bundle, context) => (bundle.files.length >= 12 ? rejected() : good.upload(bundle, context)),
     }),
   ),
-  broken('does not retry the list of bundles', ['list: a lost answer is requested again'], (good) => ({
-    listBundles: (range, context) => good.listBundles(range, repeating(context, false)),
-  })),
-  broken('does not retry the list of deployments', ['history: a lost answer is requested again'], (good) => ({
-    listDeployments: (request, context) => good.listDeployments(request, repeating(context, false)),
-  })),
-  broken('does not retry the check of a deployment', ['wait: a lost answer is requested again'], (good) => ({
-    getDeployment: (deployment, context) => good.getDeployment(deployment, repeating(context, false)),
-  })),
-  broken('changes its options', [leftAlone], (good) => ({
-    upload: (bundle, context) => {
-      // As code that is not in strict mode would: without an error.
-      Reflect.set(context.options, 'key', context.options.key?.trim());
-      return good.upload(bundle, context);
-    },
-  })),
-  broken('changes the bundle', [leftAlone], (good) => ({
-    upload: (bundle, context) => {
-      Object.assign(bundle.config, {uploadedTo: context.projectSlug});
-      return good.upload(bundle, context);
-    },
-  })),
-  broken('changes a request', [leftAlone], (good) => ({
-    deploy: (request, context) => good.deploy(Object.assign(request, {bundleId: String(request.bundleId)}), context),
-  })),
-  broken('ignores that a deployment is aborted', ['deploy: an abort ends it within a second'], (good) => ({
-    deploy: (request, context) => deaf(context, good.deploy(request, context)),
-  })),
-  broken('ignores that a check is aborted', ['wait: an abort ends it within a second'], (good) => ({
-    getDeployment: (deployment, context) => deaf(context, good.getDeployment(deployment, context)),
-  })),
-  broken('ignores that a list is aborted', ['list: an abort ends it within a second'], (good) => ({
-    listBundles: (range, context) => deaf(context, good.listBundles(range, context)),
-  })),
-  broken('ignores that a history is aborted', ['history: an abort ends it within a second'], (good) => ({
-    listDeployments: (request, context) => deaf(context, good.listDeployments(request, context)),
-  })),
-  broken('treats an aborted deletion as done', ['delete: an abort ends it within a second'], (good) => ({
-    deleteBundle: (request, context) =>
-      good.deleteBundle(request, context).catch((error: unknown) => {
-        if (!context.signal.aborted) throw error;
-      }),
-  })),
-  broken('treats a list that fails as empty', ['list: a failure of the service is reported as such'], (good) => ({
-    listBundles: (range, context) =>
-      onFailure(good.listBundles(range, context), () => ({items: [], total: 0, raw: undefined})),
-  })),
-  broken('treats a history that fails as empty', ['history: a failure of the service is reported as such'], (good) => ({
-    listDeployments: (request, context) =>
-      onFailure(good.listDeployments(request, context), () => ({items: [], total: 0, raw: undefined})),
-  })),
-  broken(
-    'treats a check that fails as a deployment in progress',
-    ['wait: a failure of the service is reported as such'],
-    (good) => ({
-      getDeployment: (deployment, context) =>
-        onFailure(good.getDeployment(deployment, context), () => ({status: 'in_progress' as const, raw: undefined})),
-    }),
-  ),
-  broken('treats a deletion that fails as done', ['delete: a failure of the service is reported as such'], (good) => ({
-    deleteBundle: (request, context) => onFailure(good.deleteBundle(request, context), () => undefined),
-  })),
-  broken(
-    'reports a failure of a download as one of the network',
-    ['download: a failure of the service is reported as such'],
-    (good) => ({
-      download: (request, context) => onFailure(good.download(request, context), unreachable),
-    }),
-  ),
-  broken(
-    'reports a failure of a deployment as one of the network',
-    ['deploy: a failure of the service is reported as such'],
-    (good) => ({
-      deploy: (request, context) => onFailure(good.deploy(request, context), unreachable),
-    }),
-  ),
-  broken('deletes a bundle that does not exist', ['delete: an unknown bundle is refused with a code'], (good) => ({
-    deleteBundle: (request, context) => onStatus(404, good.deleteBundle(request, context), () => undefined),
-  })),
-  broken('does not say that a bundle is unknown', ['deploy: an unknown bundle is refused with a code'], (good) => ({
-    deploy: (request, context) => onStatus(404, good.deploy(request, context), rejected),
-  })),
-  broken(
-    'does not say that a bundle to download is unknown',
-    ['download: an unknown bundle is refused with a code'],
-    (good) => ({
-      download: (request, context) => onStatus(404, good.download(request, context), rejected),
-    }),
-  ),
-  broken('does not say that a target is busy', ['deploy: a busy target is reported as such'], (good) => ({
-    deploy: (request, context) => onStatus(409, good.deploy(request, context), rejected),
-  })),
+  broken('saves nothing to resume an upload with', [rest, over], none, {save: () => Promise.resolve()}),
+  broken('saves its key in the state of an upload', [rest, over], none, {
+    save: async (id, {state, options}) => state?.write([id, options.key]),
+  }),
+  broken('never reads the state of an upload', [rest], none, {resumed: () => Promise.resolve(undefined)}),
+  broken('sends every part of a resumed upload again', [rest], none, {
+    sent: async (id, context) => (await goodSteps.sent(id, context))?.slice(0, 0),
+  }),
+  broken('resumes an upload that the service does not know', [over], none, {
+    sent: async (id, context) => (await goodSteps.sent(id, context)) ?? [],
+  }),
+
+  broken('returns a deployment reference with a Date in it', [ownReference, promoted], (good) => {
+    const dated = <Result extends {deployment: object}>(result: Result) => {
+      return {...result, deployment: {...result.deployment, startedAt: new Date()}};
+    };
+    return {
+      deploy: async (request, context) => dated(await good.deploy(request, context)),
+      promote: async (request, context) => dated(await good.promote(request, context)),
+    };
+  }),
   broken('returns the reference of an older deployment', [ownReference], (good) => ({
     deploy: async (request, context) => {
       const result = await good.deploy(request, context);
-      const {items} = await good.listDeployments({limit: 1000, offset: 0, ...request}, context);
+      const {items} = await good.listDeployments({limit: 5, ...request}, context);
       return {...result, deployment: items.at(-1)?.deployment ?? result.deployment};
     },
   })),
-  broken('makes up its references, and reports each as finished', [ownReference, unknownDeployment], (good) => ({
-    deploy: async (request, context) => {
-      const result = await good.deploy(request, context);
-      return {...result, deployment: {...result.deployment, deploymentId: `${Date.now()}-${Math.random()}`}};
-    },
-    getDeployment: (deployment, context) => findFinished(good, deployment, context),
-  })),
-  broken('reports a deployment that does not exist as finished', [unknownDeployment], (good) => ({
-    getDeployment: (deployment, context) => findFinished(good, deployment, context),
-  })),
-  broken('always deploys to the same target', [ownHistory], (good) => ({
-    deploy: (request, context) => good.deploy({...request, targetSlug: 'staging'}, context),
-  })),
-  broken('always lists the deployments of the same target', [ownHistory], (good) => ({
-    listDeployments: (request, context) => good.listDeployments({...request, targetSlug: 'staging'}, context),
-  })),
-  broken('reports the length of the page as the total of the bundles', [bundleTotal], (good) => ({
-    listBundles: async (range, context) => {
-      const list = await good.listBundles(range, context);
-      return {...list, total: list.items.length};
-    },
-  })),
   broken(
-    'reports a total of the history that is one too high',
-    ['history: the total is that of all pages'],
-    (good) => ({
-      listDeployments: async (request, context) => {
-        const list = await good.listDeployments(request, context);
-        return {...list, total: (list.total ?? 0) + 1};
-      },
-    }),
+    'does not say that a target is busy',
+    ['deploy: a busy target is reported as such'],
+    around('deploy', mistaking(409, 'ERR_REJECTED')),
   ),
-  broken(
-    'reports the time of the list as that of the upload',
-    [uploadTime, 'list: limit and offset select the page'],
-    (good) => ({
-      listBundles: (range, context) =>
-        changeItems(good.listBundles(range, context), {createdAt: () => isoTime(Date.now())}),
-    }),
+  ...(['deploy', 'promote'] as const).map((member) =>
+    broken(
+      `reports what is accepted as finished: ${member}`,
+      [`${member}: what is reported as finished is finished`],
+      around(member, async (call, context) => ({...Object(await call(context)), status: 'finished'})),
+    ),
   ),
-  broken('mistakes seconds for milliseconds', [uploadTime], (good) => ({
-    listBundles: (range, context) =>
-      changeItems(good.listBundles(range, context), {createdAt: (time) => isoTime(Date.parse(time ?? '') / 1000)}),
-  })),
-  broken('reports a local time without its zone', [uploadTime], (good) => ({
-    listBundles: (range, context) =>
-      changeItems(good.listBundles(range, context), {createdAt: (time) => time?.replace('Z', '')}),
-  })),
-  broken(
-    'reports the time of the history as that of the deployment',
-    ['history: createdAt is when the bundle was deployed', 'history: limit and offset select the page'],
-    (good) => ({
-      listDeployments: (request, context) =>
-        changeItems(good.listDeployments(request, context), {createdAt: () => isoTime(Date.now())}),
-    }),
-  ),
-  broken('never says which targets run a bundle', [users], (good) => ({
-    listBundles: (range, context) => changeItems(good.listBundles(range, context), {inUseBy: () => []}),
-  })),
-  broken('says that a target runs every bundle', [users], (good) => ({
-    listBundles: (range, context) => changeItems(good.listBundles(range, context), {inUseBy: () => ['staging']}),
-  })),
-  broken('lists bundles that are never ready', [ready], (good) => ({
-    listBundles: (range, context) =>
-      changeItems(good.listBundles(range, context), {status: () => 'preparing' as const}),
-  })),
-  broken(
-    'lists deployments that never finish',
-    ['history: a deployment that is done is listed as finished'],
-    (good) => ({
-      listDeployments: (request, context) =>
-        changeItems(good.listDeployments(request, context), {status: () => 'in_progress' as const}),
-    }),
-  ),
-  broken('lists references that it cannot use', [usable], (good) => ({
-    listDeployments: (request, context) =>
-      changeItems(good.listDeployments(request, context), {deployment: ({deploymentId}) => ({deploymentId})}),
-  })),
-  broken('deploys each bundle only once', ['history: an earlier bundle can be deployed again'], (good) => ({
-    deploy: async (request, context) => {
-      const {items} = await good.listDeployments({limit: 1000, offset: 0, ...request}, context);
-      if (items.some(({bundleId}) => bundleId === request.bundleId)) return rejected();
-      return good.deploy(request, context);
-    },
-  })),
-  broken('says that it resumes a download, but starts over', [resumed], (good) => ({
-    download: ({resume, onStart, ...request}, context) => {
-      const startWith = ({validator, ...start}: DownloadStart) =>
-        onStart?.({...start, validator, offset: resume?.validator === validator ? (resume?.offset ?? 0) : 0});
-      return good.download({...request, onStart: startWith}, context);
-    },
-  })),
-  broken('does not say that it resumes a download', [resumed], (good) => ({
-    download: ({onStart, ...request}, context) =>
-      good.download({...request, onStart: (start) => onStart?.({...start, offset: 0})}, context),
-  })),
-  broken('reports the rest of a download as its total', [resumed], (good) => ({
-    download: ({onStart, ...request}, context) => {
-      const startWith = ({offset, total = 0, ...start}: DownloadStart) =>
-        onStart?.({...start, offset, total: total - offset});
-      return good.download({...request, onStart: startWith}, context);
-    },
-  })),
-  broken('resumes a download with a different archive', [otherArchive], (good) => ({
-    download: (request, context) => {
-      const resume = request.resume && {...request.resume, validator: `"${String(request.bundleId)}"`};
-      return good.download({...request, resume}, context);
-    },
-  })),
-  broken('reports the same validator for every archive', [otherArchive], (good) => ({
-    download: ({onStart, ...request}, context) =>
-      good.download({...request, onStart: (start) => onStart?.({...start, validator: '"1"'})}, context),
-  })),
-  broken('lists targets by their title', [listedTargets], (good) => ({
-    listTargets: (range, context) =>
-      changeItems(good.listTargets(range, context), {
-        targetSlug: (slug) => `${slug[0]?.toUpperCase()}${slug.slice(1)}`,
-      }),
-  })),
-  broken('lists a target that it cannot deploy to', [targetHistory], (good) => ({
-    listTargets: async (range, context) => {
-      const {items} = await good.listTargets({limit: 1000, offset: 0}, context);
-      return pageOf([...items, {targetSlug: 'staging-2'}], range);
-    },
-  })),
-  broken('lists all targets but one', [listedTargets, targetPages], (good) => ({
-    listTargets: ({limit, offset}, context) => good.listTargets({limit, offset: offset + 1}, context),
-  })),
-  broken('lists only the target of the request', [listedTargets, targetPages], (good) => ({
-    listTargets: async (range, context) => {
-      const {items} = await good.listTargets({limit: 1000, offset: 0}, context);
-      return pageOf(
-        items.filter(({targetSlug}) => targetSlug === 'staging'),
-        range,
-      );
-    },
-  })),
-  broken('lists a target for each of its deployments', [listedTargets], (good) => ({
-    listTargets: async (range, context) => {
-      const {items} = await good.listTargets({limit: 1000, offset: 0}, context);
-      return pageOf([...items, ...items], range);
-    },
-  })),
-  broken('ignores the offset of a list of targets', [targetPages], (good) => ({
-    listTargets: ({limit}, context) => good.listTargets({limit, offset: 0}, context),
-  })),
-  broken('reports the hosts of targets as their URLs', [listedTargets], (good) => ({
-    listTargets: (range, context) =>
-      changeItems(good.listTargets(range, context), {url: (url) => url?.replace('https://', '')}),
-  })),
-  broken('ignores that a list of targets is aborted', ['targets: an abort ends it within a second'], (good) => ({
-    listTargets: (range, context) => deaf(context, good.listTargets(range, context)),
-  })),
-  broken(
-    'treats a list of targets that fails as empty',
-    ['targets: a failure of the service is reported as such'],
-    (good) => ({
-      listTargets: (range, context) => onFailure(good.listTargets(range, context), () => pageOf([], range)),
-    }),
-  ),
-  broken('never ends a log', [logRead], (good) => ({
-    readLogs: async (request, context) => ({...(await good.readLogs(request, context)), done: false}),
-  })),
-  broken('ignores the cursor of a log', [logRead], (good) => ({
-    readLogs: ({deployment}, context) => good.readLogs({deployment}, context),
-  })),
-  broken('reads the whole log each time', [logRead], (good) => ({
-    readLogs: async ({deployment}, context) => {
-      const start = await good.readLogs({deployment}, context);
-      const {lines, ...end} = await good.readLogs({deployment, cursor: start.cursor}, context);
-      return {...end, lines: [...start.lines, ...lines]};
-    },
-  })),
-  broken('returns the lines of a log with their line breaks', [logRead], (good) => ({
-    readLogs: async (request, context) => {
-      const {lines, ...part} = await good.readLogs(request, context);
-      return {...part, lines: lines.map((line) => `${line}\n`)};
-    },
-  })),
-  broken('reads the log of the newest deployment', [ownLog], (good) => ({
-    readLogs: async ({deployment, cursor}, context) => {
-      const of = {limit: 1, offset: 0, targetSlug: String(deployment['targetSlug'])};
-      const [newest] = (await good.listDeployments(of, context)).items;
-      return good.readLogs({deployment: newest?.deployment ?? deployment, cursor}, context);
-    },
-  })),
-  broken('reads the log of the oldest deployment', [ownLog], (good) => ({
-    readLogs: async ({deployment, cursor}, context) => {
-      const of = {limit: 1000, offset: 0, targetSlug: String(deployment['targetSlug'])};
-      const {items} = await good.listDeployments(of, context);
-      return good.readLogs({deployment: items.at(-1)?.deployment ?? deployment, cursor}, context);
-    },
-  })),
-  broken('ignores that the reading of a log is aborted', ['logs: an abort ends it within a second'], (good) => ({
-    readLogs: (request, context) => deaf(context, good.readLogs(request, context)),
-  })),
-  broken('treats a log that fails as empty', ['logs: a failure of the service is reported as such'], (good) => ({
-    readLogs: (request, context) => onFailure(good.readLogs(request, context), () => ({lines: [], done: true})),
-  })),
-  broken('does not retry the reading of a log', ['logs: a lost answer is requested again'], (good) => ({
-    readLogs: (request, context) => good.readLogs(request, repeating(context, false)),
-  })),
-  broken('promotes the newest bundle', [promoted, replaced, unknownPromoted], (good) => ({
-    promote: async ({from, to}, context) => {
-      const {items} = await good.listBundles({limit: 1, offset: 0}, context);
-      const [{bundleId} = {bundleId: from}] = items;
-      return good.deploy({bundleId, targetSlug: to}, context);
-    },
-  })),
   broken('promotes to the target that the bundle runs on', [promoted], (good) => ({
     promote: ({bundleId, from}, context) => good.promote({bundleId, from, to: from}, context),
   })),
@@ -723,20 +411,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('makes up the reference of a promotion', [promoted], (good) => ({
     promote: async (request, context) => {
       const result = await good.promote(request, context);
-      return {...result, deployment: {...result.deployment, deploymentId: `${Date.now()}-${Math.random()}`}};
+      return {...result, deployment: {...result.deployment, deploymentId: String(Math.random())}};
     },
+    getDeployment: async (deployment, context) =>
+      String(deployment.deploymentId).startsWith('0.') ? {status: 'finished'} : good.getDeployment(deployment, context),
   })),
-  broken(
-    'makes up the reference of a promotion, and reports each as finished',
-    [promoted, unknownDeployment],
-    (good) => ({
-      promote: async (request, context) => {
-        const result = await good.promote(request, context);
-        return {...result, deployment: {...result.deployment, deploymentId: `${Date.now()}-${Math.random()}`}};
-      },
-      getDeployment: (deployment, context) => findFinished(good, deployment, context),
-    }),
-  ),
   broken('deploys to both targets when it promotes', [promoted], (good) => ({
     promote: async (request, context) => {
       const result = await good.promote(request, context);
@@ -744,307 +423,422 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return result;
     },
   })),
-  broken('ignores that a promotion is aborted', ['promote: an abort ends it within a second'], (good) => ({
-    promote: (request, context) => deaf(context, good.promote(request, context)),
-  })),
-  broken('has no limit to its archives, as a number', ['has the shape of a backend'], () => ({
-    limits: {maxBundleBytes: Number.NaN},
-  })),
-  broken('has a limit of no files', ['has the shape of a backend'], () => ({limits: {maxFiles: 0}})),
-  broken(
-    'has a limit of bytes that is larger than that of its service',
-    ['limits: a bundle with the maxBundleBytes of the backend is accepted'],
-    (good) => ({
-      limits: {maxBundleBytes: 1024 * 1024},
-      upload: (bundle, context) => (bundle.size > 1_000_000 ? rejected() : good.upload(bundle, context)),
-    }),
-  ),
-  broken(
-    'has a limit of files that is larger than that of its service',
-    ['limits: a bundle with the maxFiles of the backend is accepted'],
-    (good) => ({
-      limits: {maxFiles: 12},
-      upload: (bundle, context) => (bundle.files.length >= 12 ? rejected() : good.upload(bundle, context)),
-    }),
-  ),
-  broken('deploys each upload', [uploadDeploys], (good) => ({
-    upload: async (bundle, context) => {
-      const result = await good.upload(bundle, context);
-      await good.deploy({bundleId: result.bundleId, targetSlug: 'production'}, context);
+  broken('only knows deployments of its own process', [finished], (good) => {
+    const known = new Set<unknown>();
+    const knowing = async (work: Promise<DeployResult>) => {
+      const result = await work;
+      known.add(result.deployment.deploymentId);
       return result;
-    },
-  })),
-  broken('deploys an upload to the target, and does not say so', [uploadDeploys], (good) => ({
-    upload: async (bundle, context) => {
-      const result = await good.upload(bundle, context);
-      if (context.targetSlug === undefined) return result;
-      const {targetSlug} = context;
-      return {...result, ...(await good.deploy({bundleId: result.bundleId, targetSlug}, context))};
-    },
-  })),
-  broken('puts all projects in one', ['list: each project has its own'], (good) => ({
-    upload: (bundle, context) => good.upload(bundle, {...context, projectSlug: 'all'}),
-    listBundles: (range, context) => good.listBundles(range, {...context, projectSlug: 'all'}),
-  })),
-  broken('lists file names instead of messages', ['list: the message is that of the bundle'], (good) => ({
-    listBundles: (range, context) => changeItems(good.listBundles(range, context), {message: () => 'bundle.tar.gz'}),
+    };
+    return {
+      deploy: (request, context) => knowing(good.deploy(request, context)),
+      promote: (request, context) => knowing(good.promote(request, context)),
+      listDeployments: changeItems(good.listDeployments, {
+        deployment: (deployment: DeploymentRef) => ({...deployment, listed: true}),
+      }),
+      getDeployment: async (deployment, context) => {
+        const isKnown = known.has(deployment.deploymentId) || deployment['listed'] === true;
+        return isKnown ? good.getDeployment(deployment, context) : rejected();
+      },
+    };
+  }),
+  broken(
+    'reports a failed deployment as finished',
+    [ownStatus],
+    around('getDeployment', async (call, context) => {
+      const state = Object(await call(context)) as {readonly status: string};
+      return {...state, status: state.status === 'failed' ? 'finished' : state.status};
+    }),
+  ),
+  broken('checks the newest deployment', [ownStatus, unknownDeployment], (good) => ({
+    getDeployment: async (deployment, context) => good.getDeployment(await newest(good, deployment, context), context),
   })),
   broken(
-    'reports a deployment as finished when it is accepted',
-    ['deploy: a deployment that is reported as finished is finished'],
-    (good) => ({
-      deploy: async (request, context) => ({...(await good.deploy(request, context)), status: 'finished' as const}),
+    'reports a deployment that does not exist as finished',
+    [unknownDeployment],
+    around('getDeployment', (call, context) =>
+      call(context).catch((error: unknown) => {
+        if (Object(error).status !== 404) throw error;
+        return {status: 'finished'};
+      }),
+    ),
+  ),
+
+  broken(
+    'lists a digest that is not that of the archive',
+    [listed],
+    changing('listBundles', {sha256: () => '0'.repeat(64)}),
+  ),
+  broken('lists file names instead of messages', [listed], changing('listBundles', {message: () => 'bundle.tar.gz'})),
+  broken('keeps only the ASCII of a message', [listed], (good) => ({
+    upload: (bundle, context) =>
+      good.upload({...bundle, message: bundle.message.replaceAll(/\P{ASCII}/gu, '?')}, context),
+  })),
+  broken(
+    'reports a local time without its zone',
+    [listed],
+    changing('listBundles', {createdAt: (time: string) => time.replace('Z', '')}),
+  ),
+  broken(
+    'reports a local time as that of UTC',
+    [listed],
+    changing('listBundles', {createdAt: (time: string) => isoTime(Date.parse(time) - 4 * 3_600_000)}),
+  ),
+  broken(
+    'mistakes seconds for milliseconds',
+    [historyPages],
+    changing('listDeployments', {createdAt: (time: string) => isoTime(Date.parse(time) / 1000)}),
+  ),
+  broken(
+    'reports the time of the list as that of the upload',
+    [listed, listPages],
+    changing('listBundles', {createdAt: () => isoTime(Date.now())}),
+  ),
+  broken('lists bundles that are never ready', [ready], changing('listBundles', {status: () => 'preparing'})),
+  broken(
+    'stops where the service ends a page',
+    [listPages],
+    around('listBundles', async (call, context) => ({...Object(await call(context)), cursor: undefined})),
+  ),
+  broken('goes on at its own limit, not where the service ends a page', [listPages], (good) => ({
+    listBundles: async (range, context) => {
+      const page = await good.listBundles(range, context);
+      return {...page, cursor: page.cursor && String(Number(range.cursor ?? 0) + range.limit)};
+    },
+  })),
+  broken('ignores the cursor of a history', [historyPages], (good) => ({
+    listDeployments: ({limit, targetSlug}, context) => good.listDeployments({limit, targetSlug}, context),
+  })),
+  broken(
+    'reports the length of the page as the total',
+    [listPages],
+    around('listBundles', async (call, context) => {
+      const page = Object(await call(context)) as ListResult<unknown>;
+      return {...page, total: page.items.length};
     }),
   ),
   broken(
-    'reports a promotion as finished when it is accepted',
-    ['promote: a promotion that is reported as finished is finished'],
-    (good) => ({
-      promote: async (request, context) => ({...(await good.promote(request, context)), status: 'finished' as const}),
+    'lists the oldest deployment of a page first',
+    [historyPages],
+    around('listDeployments', async (call, context) => {
+      const page = Object(await call(context)) as ListResult<unknown>;
+      return {...page, items: page.items.toReversed()};
     }),
   ),
-  broken('reports a failed deployment as finished', [failedDeployment], (good) => ({
-    getDeployment: async (deployment, context) => {
-      const state = await good.getDeployment(deployment, context);
-      return {...state, status: state.status === 'in_progress' ? state.status : ('finished' as const)};
+  broken('lists the bundles of all projects', [ownList], (good) => ({
+    listBundles: async (range, context) => {
+      const page = await good.listBundles(range, context);
+      const {items} = await good.listBundles(
+        {limit: 5},
+        {...context, projectSlug: context.projectSlug.replace(/b$/, '')},
+      );
+      return context.projectSlug.endsWith('b') ? {...page, items: [...page.items, ...items]} : page;
     },
   })),
-  broken('reports a status that it does not know as in progress', [failedDeployment], (good) => ({
-    getDeployment: async (deployment, context) => {
-      const state = await good.getDeployment(deployment, context);
-      return {...state, status: state.status === 'finished' ? state.status : ('in_progress' as const)};
+  broken('says that a target runs every bundle', [users], changing('listBundles', {inUseBy: () => ['staging']})),
+  broken('lists deployments that never finish', [done], changing('listDeployments', {status: () => 'in_progress'})),
+  broken('lists failed deployments as finished', [undone], changing('listDeployments', {status: () => 'finished'})),
+  broken('always lists the deployments of the same target', [ownHistory, promoted], (good) => ({
+    listDeployments: (request, context) => good.listDeployments({...request, targetSlug: 'staging'}, context),
+  })),
+  broken('keeps one history for all projects', [ownHistory], (good) => ({
+    listDeployments: (request, context) =>
+      good.listDeployments(request, {...context, projectSlug: context.projectSlug.replace(/b$/, '')}),
+  })),
+  broken(
+    'lists references that it cannot use',
+    [usable],
+    changing('listDeployments', {deployment: ({deploymentId}: DeploymentRef) => ({deploymentId})}),
+  ),
+  broken('deploys each bundle only once', ['history: an earlier bundle can be deployed again'], (good) => ({
+    deploy: async (request, context) => {
+      const {items} = await good.listDeployments({limit: 5, ...request}, context);
+      return items.some(({bundleId}) => bundleId === request.bundleId) ? rejected() : good.deploy(request, context);
     },
   })),
   broken(
-    'lists failed deployments as finished',
-    ['history: a deployment that failed is not listed as finished'],
-    (good) => ({
-      listDeployments: (request, context) =>
-        changeItems(good.listDeployments(request, context), {status: () => 'finished' as const}),
+    'lists only the target of the last deployment',
+    [targets],
+    around('listTargets', async (call, context) => {
+      const page = Object(await call(context)) as ListResult<unknown>;
+      return {items: page.items.slice(-1)};
     }),
   ),
-  broken('keeps one history for all projects', ['history: each project has its own'], (good) => ({
-    upload: (bundle, context) => good.upload(bundle, {...context, projectSlug: 'all'}),
-    deploy: (request, context) => good.deploy(request, {...context, projectSlug: 'all'}),
-    getDeployment: (ref, context) => good.getDeployment(ref, {...context, projectSlug: 'all'}),
-    listDeployments: (request, context) => good.listDeployments(request, {...context, projectSlug: 'all'}),
+  broken(
+    'lists a target for each of its deployments',
+    [targets],
+    around('listTargets', async (call, context) => {
+      const page = Object(await call(context)) as ListResult<unknown>;
+      return {items: [...page.items, ...page.items]};
+    }),
+  ),
+  broken(
+    'reports the hosts of targets as their URLs',
+    [targets],
+    changing('listTargets', {url: (url: string) => url.replace('https://', '')}),
+  ),
+  broken(
+    'lists a target that it cannot deploy to',
+    [targetHistory],
+    around('listTargets', async (call, context) => {
+      const page = Object(await call(context)) as ListResult<unknown>;
+      return page.cursor === undefined
+        ? {items: [...page.items, {targetSlug: 'staging-2'}]}
+        : {...page, total: undefined};
+    }),
+  ),
+  broken(
+    'ends the log of a deployment that is running',
+    [wholeLog],
+    around('readLogs', async (call, context) => {
+      const part = Object(await call(context)) as {readonly lines: readonly string[]};
+      return part.lines.length === 0 ? {lines: []} : part;
+    }),
+  ),
+  broken(
+    'returns the lines of a log with their line breaks',
+    [wholeLog],
+    around('readLogs', async (call, context) => {
+      const {lines, ...part} = Object(await call(context)) as {readonly lines: readonly string[]};
+      return {...part, lines: lines.map((line) => `${line}\n`)};
+    }),
+  ),
+  broken('ignores the cursor of a log', [wholeLog, ownLog], (good) => ({
+    readLogs: ({deployment}, context) => good.readLogs({deployment}, context),
   })),
-  broken('checks the newest deployment', ['wait: each deployment has its own status'], (good) => ({
-    getDeployment: async (deployment, context) => {
-      const of = {limit: 1, offset: 0, targetSlug: String(deployment['targetSlug'])};
-      const [newest] = (await good.listDeployments(of, context)).items;
-      return good.getDeployment(newest?.deployment ?? deployment, context);
+  broken('reads the log of the newest deployment', [ownLog], (good) => ({
+    readLogs: async ({deployment, ...request}, context) =>
+      good.readLogs({...request, deployment: await newest(good, deployment, context)}, context),
+  })),
+
+  broken(
+    'returns IDs as numbers, and only takes numbers',
+    [downloaded, abortedDownload, resumed, otherArchive],
+    (good) => {
+      const ids: BundleId[] = [];
+      return {
+        upload: async (bundle, context) => ({bundleId: ids.push((await good.upload(bundle, context)).bundleId)}),
+        download: ({bundleId, ...request}, context) =>
+          good.download(
+            {...request, bundleId: typeof bundleId === 'number' ? (ids[bundleId - 1] ?? '') : 'none'},
+            context,
+          ),
+      };
+    },
+  ),
+  broken(
+    'reports a digest that is not that of the downloaded bytes',
+    [downloaded],
+    starting((start) => ({...start, sha256: '0'.repeat(64)})),
+  ),
+  broken('downloads only the first half', [downloaded, resumed], (good) => ({
+    download: async ({writeTo, ...request}, context) => {
+      const passing = new PassThrough();
+      const [content] = await Promise.all([buffer(passing), good.download({...request, writeTo: passing}, context)]);
+      await pipeline(Readable.from([content.subarray(0, content.length / 2)]), writeTo, {signal: context.signal});
     },
   })),
-  broken('deletes every bundle with the same message', ['delete: a bundle with the same content stays'], (good) => ({
+  broken('ignores that a download is aborted while it writes', [abortedDownload], (good) => ({
+    download: async ({writeTo, ...request}, context) => {
+      const passing = new PassThrough();
+      const [content] = await Promise.all([buffer(passing), good.download({...request, writeTo: passing}, context)]);
+      if (!writeTo.write(content)) await once(writeTo, 'drain');
+    },
+  })),
+  broken('says that it resumes a download, but starts over', [resumed], (good) => ({
+    download: ({resume, onStart, ...request}, context) =>
+      good.download(
+        {
+          ...request,
+          onStart: (start) =>
+            onStart?.({...start, offset: resume?.validator === start.validator ? (resume?.offset ?? 0) : 0}),
+        },
+        context,
+      ),
+  })),
+  broken(
+    'reports the rest of a download as its total',
+    [resumed],
+    starting(({offset, total = 0, ...start}) => ({...start, offset, total: total - offset})),
+  ),
+  broken(
+    'reports the same validator for every archive',
+    [otherArchive],
+    starting((start) => ({...start, validator: '"1"'})),
+  ),
+  broken('resumes a download with a different archive', [otherArchive], (good) => ({
+    download: ({resume, ...request}, context) => {
+      const validator = `"${encodeURIComponent(request.bundleId)}"`;
+      return good.download({...request, resume: resume && {...resume, validator}}, context);
+    },
+  })),
+  broken('deletes nothing', [gone], (good) => ({
     deleteBundle: async ({bundleId}, context) => {
-      const {items} = await good.listBundles({limit: 100, offset: 0}, context);
+      const {items} = await good.listBundles({limit: 5}, context);
+      if (!items.some((item) => item.bundleId === bundleId)) await good.deleteBundle({bundleId}, context);
+    },
+  })),
+  broken('deletes every bundle with the same message', [gone], (good) => ({
+    deleteBundle: async ({bundleId}, context) => {
+      const {items} = await good.listBundles({limit: 5}, context);
       const {message} = items.find((item) => item.bundleId === bundleId) ?? {};
       const same = items.filter((item) => item.message === message).map((item) => item.bundleId);
       for (const id of message === undefined ? [bundleId] : same) await good.deleteBundle({bundleId: id}, context);
     },
   })),
-  broken('keeps only the ASCII of a message', ['list: the message is that of the bundle'], (good) => ({
-    upload: (bundle, context) =>
-      good.upload({...bundle, message: bundle.message.replaceAll(/\P{ASCII}/gu, '?')}, context),
-  })),
-  broken('returns IDs as numbers, and only takes numbers', [downloaded], (good) => {
-    const ids: BundleId[] = [];
-    return {
-      upload: async (bundle, context) => {
-        const {bundleId, raw} = await good.upload(bundle, context);
-        return {bundleId: ids.push(bundleId), raw};
-      },
-      download: ({bundleId, ...request}, context) =>
-        good.download(
-          {...request, bundleId: typeof bundleId === 'number' ? (ids[bundleId - 1] ?? '') : 'none'},
-          context,
-        ),
-    };
-  }),
-  broken('prints to the console', ['nothing is printed'], (good) => ({
-    listBundles: async (range, context) => {
-      const list = await good.listBundles(range, context);
-      console.log('bundles:', list.items.length);
-      return list;
-    },
-  })),
-  broken('keeps the key in the reference of a deployment', [secrets], (good) => ({
-    deploy: async (request, context) => {
-      const result = await good.deploy(request, context);
-      return {...result, deployment: {...result.deployment, ...authorized(context)}};
-    },
-  })),
-  broken('does not wait for a download', [downloaded], (good) => ({
-    download: async (request, context) => {
-      void good.download(request, context).catch(() => undefined);
-      return Promise.resolve();
-    },
-  })),
+  ...(['deploy', 'download', 'delete'] as const).flatMap((name) => [
+    broken(
+      `does not say that a bundle is unknown: ${name}`,
+      [`${name}: an unknown bundle is refused with a code`],
+      around(members[name], mistaking(404, 'ERR_REJECTED')),
+    ),
+    broken(
+      `puts IDs into URLs as they are: ${name}`,
+      [`${name}: what only looks like the ID of a bundle is refused`],
+      (good) => ({
+        [members[name]]: ({bundleId, ...request}: {readonly bundleId: string}, context: Context) =>
+          (Reflect.get(good, members[name]) as (request: object, context: Context) => Promise<unknown>)(
+            {...request, bundleId: bundleId.replace(/\?$/, '')},
+            context,
+          ),
+      }),
+    ),
+    broken(
+      `finds the bundles of other projects: ${name}`,
+      [`${name}: a bundle of another project is refused`],
+      around(members[name], (call, context) =>
+        call(context).catch((error: unknown) => {
+          if (Object(error).status !== 404) throw error;
+          return call({...context, projectSlug: context.projectSlug.replace(/b$/, '')});
+        }),
+      ),
+    ),
+  ]),
+  ...everywhere,
 ];
 
-function broken(
-  fault: string,
-  caughtBy: readonly string[],
-  change: (good: Shelf) => {readonly [Name in keyof Shelf]?: Shelf[Name] | undefined},
-): BrokenBackend {
-  return {
-    fault,
-    caughtBy,
-    create: () => {
-      const good = createShelfBackend();
-      return {...good, ...change(good)} as Backend;
-    },
-  };
-}
-
 function withBytes(bundle: Bundle, content: Buffer): Bundle {
-  return {...bundle, size: content.length, createReadStream: () => Readable.from([content])};
+  const createReadStream: Bundle['createReadStream'] = ({start = 0, end = content.length - 1} = {}) =>
+    Readable.from([content.subarray(start, end + 1)]);
+  return {...bundle, createReadStream};
 }
 
-async function archiveOf(bundle: Bundle, {signal}: Context): Promise<Buffer> {
-  return buffer(addAbortSignal(signal, bundle.createReadStream()));
-}
-
-async function downloadedBytes(good: Shelf, bundleId: string | number, context: Context): Promise<Buffer> {
-  const passing = new PassThrough();
-  const [content] = await Promise.all([buffer(passing), good.download({bundleId, writeTo: passing}, context)]);
-  return content;
-}
-
-/** Bytes of a part. Smaller bundles are sent in one. */
-const partBytes = 5 * 1024 * 1024;
-
-/** The archive in parts of which each has the first byte of the next one, too. */
-function inParts(bundle: Bundle): Bundle {
-  const starts = Array.from({length: Math.ceil(bundle.size / partBytes)}, (_, index) => index * partBytes);
-  const read = async function* () {
-    for (const start of starts) yield* bundle.createReadStream({start, end: start + partBytes});
+/** A bundle with another byte at a place, if it is that large. */
+function changed(bundle: Bundle, place: number): Bundle {
+  const createReadStream: Bundle['createReadStream'] = (range = {}) => {
+    const read = async function* () {
+      let position = range.start ?? 0;
+      for await (const chunk of bundle.createReadStream(range) as AsyncIterable<Buffer>) {
+        const copy = Buffer.from(chunk);
+        const index = place - position;
+        if (index >= 0 && index < copy.length) copy.writeUInt8(copy.readUInt8(index) ^ 1, index);
+        position += chunk.length;
+        yield copy;
+      }
+    };
+    return Readable.from(read(), {objectMode: false});
   };
-  const size = bundle.size + starts.length - 1;
-  return {...bundle, size, createReadStream: () => Readable.from(read(), {objectMode: false})};
+  return {...bundle, createReadStream};
 }
 
-function repeating(context: Context, repeatable: boolean): Context {
-  return {...context, http: context.http.extend({repeatable})};
+type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
+type Changes = Readonly<Record<string, (value: never) => unknown>>;
+
+/** The same list, with changes to members of each item. */
+function changeItems<List extends Shelf[Lister]>(list: List, changes: Changes): List {
+  const changed = async (range: never, context: Context) => {
+    const {items, ...page} = (await list(range, context)) as unknown as ListResult<Readonly<Record<string, unknown>>>;
+    const change = (item: Readonly<Record<string, unknown>>) => {
+      const values = Object.entries(changes).map(([name, of]) => [name, of(item[name] as never)] as const);
+      return {...item, ...Object.fromEntries(values)};
+    };
+    return {...page, items: items.map(change)};
+  };
+  return changed as unknown as List;
+}
+
+function changing(member: Lister, changes: Changes): Change {
+  return (good) => ({[member]: changeItems(good[member], changes)});
+}
+
+/** Says something else when a download starts. */
+function starting(change: (start: DownloadStart) => DownloadStart): Change {
+  return (good) => ({
+    download: ({onStart, ...request}, context) =>
+      good.download({...request, onStart: (start) => onStart?.(change(start))}, context),
+  });
+}
+
+interface Patience {
+  /** Whether rate limits are waited for. */
+  readonly limits: boolean;
+  /** Whether a request without an answer is sent again. */
+  readonly lost: boolean;
+}
+
+/** A context with a client of its own, as an SDK is one, instead of that of the host. */
+function withOwnClient(context: Context, {limits, lost}: Patience): Context {
+  const {signal} = context;
+  const send = async (url: string | URL, {method = 'GET', headers, json, searchParams, context: own}: HttpOptions) => {
+    const target = new URL(url);
+    for (const [name, value] of Object.entries(searchParams ?? {})) {
+      if (value !== undefined) target.searchParams.set(name, String(value));
+    }
+    const createBody = own?.['createBody'] as CreateBody | undefined;
+    for (let retries = 0; ; retries += 1) {
+      const chunks: Buffer[] = json === undefined ? [] : [Buffer.from(JSON.stringify(json))];
+      for await (const chunk of createBody?.(1) ?? []) chunks.push(Buffer.from(chunk));
+      const body = method === 'GET' ? {} : {body: new Uint8Array(Buffer.concat(chunks))};
+      const init = {method, headers: headers as Record<string, string>, signal, ...body};
+      const response = await fetch(target, init).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (!lost || retries > 1 || method !== 'GET') {
+          throw backendError(method === 'GET' ? 'ERR_NETWORK' : 'ERR_OUTCOME_UNKNOWN', 'no answer', {cause: error});
+        }
+        return undefined;
+      });
+      if (response?.ok) return response;
+      if (response === undefined) continue;
+      const {status} = response;
+      if (limits && (await context.waitToRetry({retries, reason: String(status), status}))) continue;
+      const codes: Readonly<Record<number, BackendErrorCode>> = {401: 'ERR_UNAUTHORIZED', 429: 'ERR_RATE_LIMITED'};
+      throw backendError(codes[status] ?? 'ERR_SERVER', `the answer was ${String(status)}`, {status});
+    }
+  };
+  const request = (method: string) => (url: string | URL, options: HttpOptions) => {
+    const answer = send(url, {method, ...options});
+    answer.catch(() => undefined);
+    return Object.assign(answer, {json: async () => (await answer).json()});
+  };
+  const http = Object.assign(request('GET'), {
+    post: request('POST'),
+    put: request('PUT'),
+    delete: request('DELETE'),
+  }) as unknown as Context['http'];
+  const openStream: Context['openStream'] = async (url, {headers = {}} = {}) => {
+    const response = await send(url, {headers});
+    const body = Readable.from(response.body ?? []);
+    return {body, status: response.status, headers: Object.fromEntries(response.headers)};
+  };
+  return {...context, http, openStream};
 }
 
 /** Never ends once it is aborted. */
-async function deaf<Result>({signal}: Context, work: Promise<Result>): Promise<Result> {
-  return work.catch(async (error: unknown) => {
-    if (signal.aborted) await new Promise(() => undefined);
-    throw error;
-  });
-}
-
-async function onFailure<Result, Other>(work: Promise<Result>, then: () => Other): Promise<Result | Other> {
-  return onStatus(500, work, then);
-}
-
-/** What `then` returns if the service answers with this status. */
-async function onStatus<Result, Other>(
-  status: number,
-  work: Promise<Result>,
-  then: () => Other,
-): Promise<Result | Other> {
-  return work.catch((error: unknown) => {
-    if (Object(error).status === status) return then();
-    throw error;
-  });
-}
-
-/** A page of a list that was read whole. */
-function pageOf<Item>(items: readonly Item[], {limit, offset}: ListRange): ListResult<Item> {
-  return {items: items.slice(offset, offset + limit), total: items.length, raw: {}};
-}
-
-function unreachable(): never {
-  throw backendError('ERR_NETWORK', 'the service cannot be reached');
+async function unlessAborted(error: unknown, {signal}: Context): Promise<never> {
+  if (signal.aborted) await new Promise(() => undefined);
+  throw error;
 }
 
 function rejected(): never {
   throw backendError('ERR_REJECTED', 'the service refused it');
 }
 
-/** Asks the service, but does not look at its answer. */
-async function findFinished(good: Shelf, {targetSlug}: DeploymentRef, context: Context): Promise<DeploymentState> {
-  await good.listDeployments({limit: 1, offset: 0, targetSlug: String(targetSlug)}, context);
-  return {status: 'finished', raw: {}};
-}
-
-/** Every bundle. @throws when this one is not among them. */
-async function listWith(good: Shelf, bundleId: BundleId, context: Context): Promise<readonly BundleItem[]> {
-  const {items} = await good.listBundles({limit: 1000, offset: 0}, context);
-  if (items.some((item) => item.bundleId === bundleId)) return items;
-  throw backendError('ERR_BUNDLE_UNKNOWN', 'no such bundle');
-}
-
 function isoTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** Changes members of each item of a list. */
-async function changeItems<Item>(
-  list: Promise<ListResult<Item>>,
-  changes: {readonly [Name in keyof Item]?: (value: Item[Name]) => Item[Name]},
-): Promise<ListResult<Item>> {
-  const {items, ...rest} = await list;
-  const changed = items.map((item) => {
-    const copy = {...item};
-    for (const name of Object.keys(changes) as (keyof Item)[]) {
-      const change = changes[name];
-      if (change) copy[name] = change(copy[name]);
-    }
-    return copy;
-  });
-  return {...rest, items: changed};
-}
-
-/** Uploads with a client of its own, which retries as `waitToRetry` says. */
-async function sendWhole(bundle: Bundle, context: Context, waitToRetry: Context['waitToRetry']): Promise<UploadResult> {
-  const result = await sendUntilTaken({...context, waitToRetry}, [await archiveOf(bundle, context)]);
-  context.onProgress({transferred: bundle.size, total: bundle.size});
-  return result;
-}
-
-/** Uploads without a retry. */
-async function sendOnce(bundle: Bundle, context: Context): Promise<UploadResult> {
-  return sendWhole(bundle, context, async () => Promise.resolve(false));
-}
-
-/** Uploads with a client of its own that tells no progress; the first of `bodies`, then at each retry the next. */
-async function sendUntilTaken(context: Context, bodies: readonly Buffer[]): Promise<UploadResult> {
-  for (let retries = 0; ; retries += 1) {
-    const body = new Uint8Array(bodies[Math.min(retries, bodies.length - 1)] ?? []);
-    const {signal} = context;
-    const response = await fetch(urlOf(context, 'bundles'), {
-      method: 'POST',
-      headers: authorized(context),
-      body,
-      signal,
-    });
-    const {status} = response;
-    if (response.ok) {
-      const raw = (await response.json()) as {id: string};
-      return {bundleId: raw.id, raw};
-    }
-    if (await context.waitToRetry({retries, reason: String(status), status})) continue;
-    const code = status === 401 ? 'ERR_UNAUTHORIZED' : status === 429 ? 'ERR_RATE_LIMITED' : 'ERR_SERVER';
-    throw backendError(code, `the answer was ${String(status)}`, {status});
-  }
-}
-
-/** Uploads with a reservation before it, which is removed afterwards, or when the upload is aborted. */
-export async function uploadInSteps(good: Shelf, bundle: Bundle, context: Context): Promise<UploadResult> {
-  const headers = authorized(context);
-  const {id} = await context.http.post(urlOf(context, 'bundles'), {headers, body: 'reserved'}).json<{id: string}>();
-  const reservation = urlOf(context, 'bundles', id);
-  context.onAbort(async ({http}) => {
-    await http.delete(reservation, {headers});
-  });
-  try {
-    return await good.upload(bundle, context);
-  } finally {
-    if (!context.signal.aborted) await context.http.delete(reservation, {headers});
-  }
+async function newest(good: Shelf, deployment: DeploymentRef, context: Context): Promise<DeploymentRef> {
+  const {targetSlug} = deployment as {readonly targetSlug: string};
+  const {items} = await good.listDeployments({limit: 1, targetSlug}, context);
+  return items[0]?.deployment ?? deployment;
 }

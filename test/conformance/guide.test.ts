@@ -21,7 +21,9 @@ beforeAll(async () => {
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({type: 'module'}));
   await mkdir(path.join(folder, 'node_modules'));
   await symlink(root, path.join(folder, 'node_modules/mycli'));
-  await symlink(path.join(root, 'node_modules/vitest'), path.join(folder, 'node_modules/vitest'));
+  for (const runner of ['vitest', 'mocha']) {
+    await symlink(path.join(root, 'node_modules', runner), path.join(folder, 'node_modules', runner));
+  }
 });
 
 afterAll(() => rm(folder, {recursive: true}));
@@ -42,16 +44,30 @@ test('the example of the guide passes with vitest', async () => {
     '--root',
     folder,
   );
-  expect(output).toMatch(/Tests +28 passed \| 5 skipped/);
+  expect(output).toMatch(/Tests +28 passed \| 3 skipped/);
 });
 
 test('the example of the guide passes with node --test', async () => {
   const output = await runNode('--test', '--test-reporter=tap', 'test/conformance.node.js');
   expect(output).toContain('# pass 28');
   expect(output).toContain('# fail 0');
-  expect(output).toContain('# skipped 5');
+  expect(output).toContain('# skipped 3');
   expect(output).toContain('# SKIP a folder has no credentials');
-  expect(output).toContain('# SKIP The service of the fixtures has no countUploads(), which this case needs.');
+});
+
+test('the example of the guide passes with mocha', async () => {
+  const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js');
+  const output = await runNode(mocha, '--timeout', '300000', 'test/conformance.mocha.js');
+  expect(output).toMatch(/\d+ passing/);
+  expect(output).toContain('3 pending');
+});
+
+test('the code of the guide passes a strict type check', async () => {
+  const tsc = path.join(root, 'node_modules/@typescript/native/bin/tsc');
+  const strict = ['--noEmit', '--allowJs', '--checkJs', '--strict', '--skipLibCheck', '--module', 'nodenext'];
+  const types = ['--target', 'es2022', '--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types')];
+  const files = ['src/backend.js', 'test/fixtures.js', 'test/sdk-fixtures.js', 'test/conformance.test.js'];
+  await runNode(tsc, ...strict, ...types, ...files, 'test/conformance.node.js', 'runtime.js');
 });
 
 test('the local runtime of the guide starts and ends', async () => {

@@ -1,17 +1,54 @@
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
-import type {Backend, BackendContext, BundleId, DeployResult, DeploymentState} from '../../src/backends/contract.js';
+import type {
+  Backend,
+  BackendContext,
+  Bundle,
+  BundleId,
+  DeployResult,
+  DeploymentState,
+  ListRange,
+  ListResult,
+} from '../../src/backends/contract.js';
 
 export interface ShelfOptions {
   readonly origin?: string | undefined;
   readonly key?: string | undefined;
 }
 
-type Context = BackendContext<ShelfOptions>;
+export type Context = BackendContext<ShelfOptions>;
 type ShelfBackend = Backend<ShelfOptions>;
 
+/** Smaller than any bundle of the suite. */
+const partBytes = 150_000;
+
+/** The steps of an upload, one of which a broken backend does in another way. */
+export const goodSteps = {
+  /** The upload that an earlier push began. */
+  resumed: async ({state}: Context): Promise<string | undefined> =>
+    (Object(await state?.read()) as {readonly id?: string}).id,
+  save: async (id: string, {state}: Context): Promise<void> => state?.write({id}),
+  /** The parts that the service has; undefined if it does not know the upload. */
+  sent: async (id: string, context: Context): Promise<readonly string[] | undefined> => {
+    const request = context.http(urlOf(context, 'uploads', id), {headers: authorized(context)});
+    const {parts} = await request.json<{parts: string[]}>().catch((error: unknown) => {
+      if (Object(error).status === 404) return {parts: undefined};
+      throw error;
+    });
+    return parts;
+  },
+  range: (bundle: Bundle, start: number): {readonly start: number; readonly end: number} => ({
+    start,
+    end: Math.min(start + partBytes, bundle.size) - 1,
+  }),
+  isKept: ({state}: Context): boolean => state !== undefined,
+};
+
+export type Steps = typeof goodSteps;
+
 /** A backend with everything that does nothing wrong: the broken ones are made of it. */
-export function createShelfBackend() {
+export function createShelfBackend(changed: Partial<Steps> = {}) {
+  const steps = {...goodSteps, ...changed};
   const backend: ShelfBackend = {
     apiVersion: 1,
     name: 'shelf',
@@ -34,20 +71,32 @@ export function createShelfBackend() {
       return http(`${options.origin}/me`, {headers}).json<{account: string}>();
     },
     async upload(bundle, context) {
-      const {headers, context: body} = context.bodies.file(bundle);
-      const answer = await context.http
-        .post(urlOf(context, 'bundles'), {
-          headers: {
-            ...headers,
-            ...authorized(context),
-            ...sealed(context),
-            'x-message': encodeURIComponent(bundle.message),
-          },
-          context: body,
-        })
-        .json<{id: string; receipt?: string}>();
-      context.maskSecret(answer.receipt);
-      return {bundleId: answer.id, raw: answer};
+      const {http, bodies, signal} = context;
+      const headers = authorized(context);
+      const earlier = await steps.resumed(context);
+      const sent = earlier === undefined ? undefined : await steps.sent(earlier, context);
+      const id = earlier !== undefined && sent ? earlier : await begin(bundle, context);
+      const place = urlOf(context, 'uploads', id);
+      const discard = async (own: Pick<Context, 'http'>) => {
+        await own.http.delete(place, {headers});
+      };
+      if (!steps.isKept(context)) context.onAbort(discard);
+      await steps.save(id, context);
+      try {
+        for (let start = 0, part = 0; start < bundle.size; start += partBytes, part += 1) {
+          if (sent?.includes(String(part))) continue;
+          const body = bodies.file(bundle, steps.range(bundle, start));
+          const url = `${place}/${String(part)}`;
+          await http.put(url, {...body, headers: {...body.headers, ...headers}, repeatable: true});
+        }
+        const sealed = {...headers, 'x-seal': context.env['SHELF_SEAL']};
+        const raw = await http.post(place, {headers: sealed}).json<{id: string; receipt?: string}>();
+        context.maskSecret(raw.receipt);
+        return {bundleId: raw.id, raw};
+      } catch (error) {
+        if (!signal.aborted && !steps.isKept(context)) await discard({http}).catch(() => undefined);
+        throw error;
+      }
     },
     deploy: ({bundleId, targetSlug}, context) => requestDeployment(targetSlug, {bundleId}, context),
     promote: ({bundleId, from, to}, context) => requestDeployment(to, {bundleId, from}, context),
@@ -56,36 +105,28 @@ export function createShelfBackend() {
       const raw = await context.http(url, {headers: authorized(context)}).json<Pick<DeploymentState, 'status'>>();
       return {status: raw.status, raw};
     },
-    async listBundles({limit, offset}, context) {
-      const raw = await context
-        .http(urlOf(context, 'bundles'), {headers: authorized(context)})
-        .json<{id: string; message: string; createdAt: string; inUseBy: string[]}[]>();
-      const items = raw.map(({id, ...row}) => ({bundleId: id, ...row, status: 'ready' as const}));
-      return {items: items.slice(offset, offset + limit), total: raw.length, raw};
+    async listBundles(range, context) {
+      type Row = {id: string; message: string; createdAt: string; inUseBy: string[]};
+      const {items, ...page} = await list<Row>(range, context, 'bundles');
+      return {...page, items: items.map(({id, ...row}) => ({bundleId: id, ...row, status: 'ready'}))};
     },
-    async listDeployments({targetSlug, limit, offset}, context) {
-      const raw = await context
-        .http(urlOf(context, 'targets', targetSlug), {headers: authorized(context)})
-        .json<{id: string; bundleId: string; createdAt: string; status: 'finished' | 'failed'}[]>();
-      const items = raw.map(({id, bundleId, createdAt, status}) => ({
-        deployment: {deploymentId: id, targetSlug},
-        ...{bundleId, createdAt, status},
-      }));
-      return {items: items.slice(offset, offset + limit), total: raw.length, raw};
+    async listDeployments({targetSlug, ...range}, context) {
+      type Row = {id: string; bundleId: string; createdAt: string; status: 'finished' | 'failed'};
+      const {items, ...page} = await list<Row>(range, context, 'targets', targetSlug);
+      const item = ({id, bundleId, createdAt, status}: Row) => {
+        return {deployment: {deploymentId: id, targetSlug}, bundleId, createdAt, status};
+      };
+      return {...page, items: items.map(item)};
     },
-    async listTargets({limit, offset}, context) {
-      const raw = await context
-        .http(urlOf(context, 'targets'), {headers: authorized(context)})
-        .json<readonly {readonly slug: string}[]>();
-      const items = raw.map(({slug}) => ({targetSlug: slug, url: `https://${slug}.example`}));
-      return {items: items.slice(offset, offset + limit), total: raw.length, raw};
+    async listTargets(range, context) {
+      const {items, ...page} = await list<{slug: string}>(range, context, 'targets');
+      return {...page, items: items.map(({slug}) => ({targetSlug: slug, url: `https://${slug}.example`}))};
     },
     async readLogs({deployment: {targetSlug, deploymentId}, cursor = '0'}, context) {
       const url = urlOf(context, 'logs', String(targetSlug), String(deploymentId), cursor);
-      const {lines, next, of} = await context
-        .http(url, {headers: authorized(context)})
-        .json<{lines: string[]; next: string; of: number}>();
-      return {lines, cursor: next, done: Number(next) === of};
+      const request = context.http(url, {headers: authorized(context)});
+      const {lines, next} = await request.json<{lines: string[]; next?: string}>();
+      return {lines, cursor: next};
     },
     async download({bundleId, writeTo, resume, onStart}, context) {
       const range = resume && {range: `bytes=${String(resume.offset)}-`, 'if-range': resume.validator};
@@ -100,6 +141,18 @@ export function createShelfBackend() {
     },
   };
   return backend as Required<ShelfBackend>;
+}
+
+async function begin({message}: Bundle, context: Context): Promise<string> {
+  const headers = {...authorized(context), 'x-message': encodeURIComponent(message)};
+  return (await context.http.post(urlOf(context, 'uploads'), {headers}).json<{id: string}>()).id;
+}
+
+async function list<Row>({limit, cursor}: ListRange, context: Context, ...path: string[]): Promise<ListResult<Row>> {
+  const request = {headers: authorized(context), searchParams: {limit, after: cursor}};
+  type Answer = {items: Row[]; total: number; next?: string};
+  const raw = await context.http(urlOf(context, ...path), request).json<Answer>();
+  return {items: raw.items, total: raw.total, cursor: raw.next, raw};
 }
 
 async function requestDeployment(
@@ -118,11 +171,7 @@ async function requestDeployment(
 }
 
 export function urlOf({options, projectSlug}: Context, ...path: readonly string[]): string {
-  return [options.origin, projectSlug, ...path].join('/');
-}
-
-function sealed({env}: Context) {
-  return {'x-seal': env['SHELF_SEAL']};
+  return [options.origin, ...[projectSlug, ...path].map(encodeURIComponent)].join('/');
 }
 
 export function authorized({options}: Context): {authorization: string} {

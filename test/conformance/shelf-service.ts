@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {buffer} from 'node:stream/consumers';
 import type {ConformanceFixtures, ConformanceService} from '../../src/testing.js';
 
 interface ShelvedBundle {
@@ -15,8 +16,14 @@ interface ShelvedDeployment {
   readonly bundleId: string;
   readonly createdAt: string;
   /** The status after the first look. */
-  readonly end: string;
+  readonly end: 'finished' | 'failed';
   looks: number;
+}
+
+interface Upload {
+  readonly project: string;
+  readonly message: string;
+  readonly parts: Map<string, Buffer>;
 }
 
 interface Answer {
@@ -25,145 +32,168 @@ interface Answer {
   readonly body?: unknown;
 }
 
+interface Asked {
+  readonly method: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
 type Suite = Parameters<ConformanceFixtures['openService']>[0];
 
-export const shelfKey = 'canary-shelf-key-b81e';
-const shelfPassword = 'canary-shelf-password-3a90';
-const shelfTargets: ReadonlySet<string> = new Set(['staging', 'production']);
-const shelfSeal = 'canary-shelf-seal-07c2';
+const key = 'canary-shelf-key-b81e';
+const password = 'canary-shelf-password-3a90';
+const seal = 'canary-shelf-seal-07c2';
+const targetSlugs: ReadonlySet<string> = new Set(['staging', 'production']);
+/** How many items a page has at most, whatever the limit. */
+const largestPage = 5;
 
 /**
- * A small hosting service in memory, with a protocol of its own, for the backend `shelf` and its broken relatives:
+ * A small hosting service in memory, with a protocol of its own and odd IDs: `/PROJECT/uploads[/ID[/PART]]`,
  * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`, `/PROJECT/logs/TARGET/ID/START`, `/login` and `/me`.
  */
 export async function openShelf({through}: Suite = {through: async (origin) => origin}): Promise<ConformanceService> {
+  const uploads = new Map<string, Upload>();
   const bundles = new Map<string, ShelvedBundle[]>();
   const deployments = new Map<string, ShelvedDeployment[]>();
   /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
   let [busy, doomed, ids] = [false, false, 0];
-  // Slugs and ids: another service does not have the ids of this one.
+  // Another service does not have the IDs of this one.
   const prefix = Math.random().toString(36).slice(2, 8);
+  const newId = () => `../${prefix}?ü ${String((ids += 1))}#%`;
 
-  const answer = (method: string, path: readonly string[], body: Buffer, headers: IncomingHttpHeaders): Answer => {
-    const [project = '', kind, name, id, place] = path;
-    const shelf = bundles.get(project) ?? [];
-    if (kind === 'bundles' && method === 'POST') {
-      const id = `${prefix}-${String((ids += 1))}`;
-      const createdAt = new Date().toISOString();
-      const bundle = {id, message: decodeURIComponent(String(headers['x-message'])), createdAt, bytes: body};
-      bundles.set(project, [bundle, ...shelf]);
-      if (headers['x-seal'] !== shelfSeal) return {status: 201, body: {id: bundle.id}};
-      const receipt = `canary-receipt-${bundle.id}`;
-      receipts.push(receipt);
-      return {status: 201, body: {id: bundle.id, receipt}};
+  const upload = ([project = '', , id, part]: readonly string[], {method, headers, body}: Asked): Answer => {
+    if (id === undefined) {
+      const begun = newId();
+      uploads.set(begun, {project, message: decodeURIComponent(String(headers['x-message'])), parts: new Map()});
+      return {status: 201, body: {id: begun}};
     }
-    if (kind === 'bundles' && name === undefined) {
-      const runs = [...deployments].flatMap(([target, [newest]]) =>
-        newest && target.startsWith(`${project}/`)
-          ? [{target: target.slice(project.length + 1), id: newest.bundleId}]
-          : [],
-      );
-      const rows = shelf.map(({id, message, createdAt}) => ({
-        ...{id, message, createdAt},
-        inUseBy: runs.flatMap((run) => (run.id === id ? [run.target] : [])),
-      }));
-      return {status: 200, body: rows};
-    }
-    if (kind === 'bundles') {
-      const bundle = shelf.find((one) => one.id === name);
-      if (!bundle) return {status: 404, body: {detail: 'no such bundle'}};
-      if (method === 'GET') return archiveAnswer(bundle, headers);
-      bundles.set(
-        project,
-        shelf.filter((one) => one !== bundle),
-      );
+    const found = uploads.get(id);
+    if (found?.project !== project) return {status: 404};
+    if (method === 'GET') return {status: 200, body: {parts: [...found.parts.keys()]}};
+    if (method === 'PUT') found.parts.set(String(part), body);
+    if (method !== 'POST') {
+      if (method === 'DELETE') uploads.delete(id);
       return {status: 204};
     }
+    uploads.delete(id);
+    const parts = [...found.parts].toSorted(([a], [b]) => Number(a) - Number(b)).map(([, bytes]) => bytes);
+    const {message} = found;
+    const bundle = {id, message, createdAt: new Date().toISOString(), bytes: Buffer.concat(parts)};
+    bundles.set(project, [bundle, ...(bundles.get(project) ?? [])]);
+    if (headers['x-seal'] !== seal) return {status: 201, body: {id}};
+    const receipt = `canary-receipt-${String(receipts.length)}-${prefix}`;
+    receipts.push(receipt);
+    return {status: 201, body: {id, receipt}};
+  };
+
+  const bundle = ([project = '', , name]: readonly string[], {method, query, headers}: Asked): Answer => {
+    const shelf = bundles.get(project) ?? [];
     if (name === undefined) {
-      const used = [...deployments.keys()].filter((target) => target.startsWith(`${project}/`));
-      return {status: 200, body: used.map((target) => ({slug: target.slice(project.length + 1)}))};
+      const rows = shelf.map(({id, message, createdAt}) => {
+        const runs = [...targetSlugs].filter((slug) => deployments.get(`${project}/${slug}`)?.[0]?.bundleId === id);
+        return {id, message, createdAt, inUseBy: runs};
+      });
+      return pageOf(rows, query);
     }
-    if (!shelfTargets.has(name)) return {status: 404, body: {detail: 'no such target'}};
+    const found = shelf.find((one) => one.id === name);
+    if (!found) return {status: 404, body: {detail: 'no such bundle'}};
+    if (method === 'GET') return archiveAnswer(found, headers);
+    bundles.set(
+      project,
+      shelf.filter((one) => one !== found),
+    );
+    return {status: 204};
+  };
+
+  const deployment = (path: readonly string[], {method, query, body}: Asked): Answer => {
+    const [project = '', kind, name, id, place] = path;
+    if (name === undefined) {
+      const used = [...targetSlugs].filter((slug) => deployments.has(`${project}/${slug}`));
+      return pageOf(
+        used.map((slug) => ({slug})),
+        query,
+      );
+    }
+    if (!targetSlugs.has(name)) return {status: 404, body: {detail: 'no such target'}};
     const target = `${project}/${name}`;
     const history = deployments.get(target) ?? [];
     if (method === 'POST') {
       if (busy) return {status: 409, body: {detail: 'another deployment is running'}};
       const {bundleId, from} = JSON.parse(body.toString()) as {bundleId: string; from?: string};
-      if (!shelf.some((one) => one.id === bundleId)) return {status: 404, body: {detail: 'no such bundle'}};
+      const isThere = bundles.get(project)?.some((one) => one.id === bundleId) === true;
+      if (!isThere) return {status: 404, body: {detail: 'no such bundle'}};
       const isRun = deployments.get(`${project}/${String(from)}`)?.[0]?.bundleId === bundleId;
       if (from !== undefined && !isRun) return {status: 412, body: {detail: 'the target runs another bundle'}};
-      const createdAt = new Date().toISOString();
-      const end = doomed ? 'failed' : 'finished';
-      const deployment = {id: `${prefix}-${String((ids += 1))}`, bundleId, createdAt, end, looks: 0};
-      deployments.set(target, [deployment, ...history]);
-      return {status: 202, body: {id: deployment.id}};
+      const end = doomed ? ('failed' as const) : ('finished' as const);
+      const made = {id: newId(), bundleId, createdAt: new Date().toISOString(), end, looks: 0};
+      deployments.set(target, [made, ...history]);
+      return {status: 202, body: {id: made.id}};
     }
-    if (id === undefined) return {status: 200, body: history.map(({end, ...row}) => ({...row, status: end}))};
-    const deployment = history.find((one) => one.id === id);
-    if (!deployment) return {status: 404, body: {detail: 'no such deployment'}};
-    if (kind === 'logs') {
-      const log = ['one moment', `copying ${deployment.bundleId}`, '', `${deployment.id} is done`];
-      const [start, end] = [Number(place), Number(place) + 2];
-      return {
-        status: 200,
-        body: {lines: log.slice(start, end), next: String(Math.min(end, log.length)), of: log.length},
-      };
+    if (id === undefined) {
+      const rows = history.map(({end, ...row}) => ({...row, status: end}));
+      return pageOf(rows, query);
     }
-    deployment.looks += 1;
-    return {status: 200, body: {status: deployment.looks > 1 ? deployment.end : 'in_progress'}};
+    const found = history.find((one) => one.id === id);
+    if (!found) return {status: 404, body: {detail: 'no such deployment'}};
+    found.looks += 1;
+    if (kind !== 'logs') return {status: 200, body: {status: found.looks > 1 ? found.end : 'in_progress'}};
+    const whole = ['one moment', `copying ${found.bundleId}`, '', `${found.id} is done`];
+    // What there is so far.
+    const log = found.looks > 2 ? whole : whole.slice(0, 2);
+    const [start, end] = [Number(place), Math.min(Number(place) + 2, log.length)];
+    return {status: 200, body: {lines: log.slice(start, end), ...(end < whole.length && {next: String(end)})}};
   };
 
   /** A password is good for a ticket, and a ticket for the key. */
-  const logIn = ({password, ticket}: {readonly password?: string; readonly ticket?: string}): Answer => {
-    if (ticket !== undefined && receipts.includes(ticket)) return {status: 200, body: {key: shelfKey}};
-    if (password !== shelfPassword) return {status: 401};
-    const issued = `canary-ticket-${prefix}-${String((ids += 1))}`;
-    receipts.push(issued);
-    return {status: 200, body: {ticket: issued}};
+  const logIn = (given: {readonly password?: string; readonly ticket?: string}): Answer => {
+    if (given.ticket !== undefined && receipts.includes(given.ticket)) return {status: 200, body: {key}};
+    if (given.password !== password) return {status: 401};
+    const ticket = `canary-ticket-${String(receipts.length)}-${prefix}`;
+    receipts.push(ticket);
+    return {status: 200, body: {ticket}};
   };
 
-  const respond = (request: IncomingMessage, body: Buffer): Answer => {
-    const path = (request.url ?? '').slice(1).split('/');
+  const respond = ({method = '', url = '', headers}: IncomingMessage, body: Buffer): Answer => {
+    const {pathname, searchParams: query} = new URL(url, 'http://shelf');
+    const path = pathname.slice(1).split('/').map(decodeURIComponent);
     if (path[0] === 'login') return logIn(JSON.parse(body.toString()) as {password?: string; ticket?: string});
-    if (request.headers.authorization !== `Bearer ${shelfKey}`) return {status: 401};
+    if (headers.authorization !== `Bearer ${key}`) return {status: 401};
     if (path[0] === 'me') return {status: 200, body: {account: 'ann'}};
-    return answer(request.method ?? '', path, body, request.headers);
+    const asked = {method, query, headers, body};
+    if (path[1] === 'uploads') return upload(path, asked);
+    return path[1] === 'bundles' ? bundle(path, asked) : deployment(path, asked);
   };
 
   const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      const {status, headers, body} = respond(request, Buffer.concat(pieces));
-      response
-        .writeHead(status, headers)
-        .end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+    const answered = buffer(request).then((body) => {
+      const {status, headers, body: content} = respond(request, body);
+      response.writeHead(status, headers);
+      response.end(content === undefined || Buffer.isBuffer(content) ? content : JSON.stringify(content));
     });
+    // The client has gone.
+    answered.catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
 
   return {
     options: {
       origin: await through(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`),
-      key: shelfKey,
+      key,
     },
-    env: {SHELF_SEAL: shelfSeal},
-    secrets: [shelfKey, shelfSeal],
+    env: {SHELF_SEAL: seal},
+    secrets: [key, seal],
     issuedSecrets: () => receipts,
-    answer: () => shelfPassword,
-    readUploaded: async (bundleId) => {
-      const found = [...bundles.values()].flat().find(({id}) => id === bundleId);
+    answer: () => password,
+    readUploaded: async (bundleId, project) => {
+      const found = bundles.get(project)?.find(({id}) => id === bundleId);
       if (!found) throw new Error(`there is no bundle ${String(bundleId)}`);
       return found.bytes;
     },
-    countUploads: () => [...bundles.values()].flat().length,
-    occupyTarget: () => {
-      busy = true;
-    },
-    failDeployments: () => {
-      doomed = true;
-    },
+    countUploads: () => uploads.size + [...bundles.values()].flat().length,
+    occupyTarget: () => void (busy = true),
+    failDeployments: () => void (doomed = true),
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -172,9 +202,19 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
   };
 }
 
+/** A page, and where the next one starts. */
+function pageOf(rows: readonly unknown[], query: URLSearchParams): Answer {
+  const start = Number(query.get('after'));
+  const end = start + Math.min(Number(query.get('limit')), largestPage);
+  return {
+    status: 200,
+    body: {items: rows.slice(start, end), total: rows.length, ...(end < rows.length && {next: String(end)})},
+  };
+}
+
 /** The archive, or the rest of it if the client has the beginning of the same one. */
 function archiveAnswer({id, bytes}: ShelvedBundle, headers: IncomingHttpHeaders): Answer {
-  const etag = `"${id}"`;
+  const etag = `"${encodeURIComponent(id)}"`;
   const [, first] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? [];
   const isResumed = first !== undefined && headers['if-range'] === etag;
   const body = isResumed ? bytes.subarray(Number(first)) : bytes;

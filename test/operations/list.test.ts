@@ -1,18 +1,38 @@
 import {describe, expect, test} from 'vitest';
-import type {ListRange} from '../../src/backends/contract.js';
+import type {ListRange, ListResult} from '../../src/backends/contract.js';
 import {collectPages, listRange} from '../../src/operations/list.js';
+
+interface Row {
+  readonly createdAt: string;
+}
+
+/** A page of a list whose cursors are offsets, like those of the built-in backends. */
+function pageAt(offset: number, items: readonly Row[], total?: number): ListResult<Row> {
+  const next = offset + items.length;
+  const isLast = items.length === 0 || next >= (total ?? Infinity);
+  return {items, cursor: isLast ? undefined : String(next), total};
+}
 
 /** A list of `length` items, of which a server gives `most` at a time; the newest first. */
 function server(length: number, {most = 1000, tellsTotal = true} = {}) {
   const asked: ListRange[] = [];
   const all = Array.from({length}, (_, index) => ({createdAt: new Date(1e12 - index * 1000).toISOString()}));
+  const read = (offset: number, limit: number) => {
+    asked.push({limit, cursor: String(offset)});
+    const items = all.slice(offset, offset + Math.min(limit, most));
+    return {items, total: tellsTotal ? length : undefined};
+  };
   return {
     asked,
     all,
-    fetchPage: async (range: ListRange) => {
-      asked.push(range);
-      const items = all.slice(range.offset, range.offset + Math.min(range.limit, most));
-      return {items, total: tellsTotal ? length : undefined, raw: {}};
+    fetchPage: async ({limit, cursor = '0'}: ListRange) => {
+      const {items, total} = read(Number(cursor), limit);
+      return pageAt(Number(cursor), items, total);
+    },
+    /** Always gives its first page. */
+    ignoring: async ({limit, cursor = '0'}: ListRange) => {
+      const {items, total} = read(0, limit);
+      return pageAt(Number(cursor), items, total);
     },
   };
 }
@@ -21,19 +41,21 @@ describe('collecting pages', () => {
   test('one request is enough for a page', async () => {
     const {fetchPage, all, asked} = server(30);
     expect(await collectPages({limit: 25, offset: 0}, fetchPage)).toEqual({items: all.slice(0, 25), total: 30});
-    expect(asked).toEqual([{limit: 25, offset: 0}]);
+    expect(asked).toEqual([{limit: 25, cursor: '0'}]);
   });
 
-  test('more than servers give at a time comes in several requests', async () => {
-    const {fetchPage, all, asked} = server(450);
-    const {items} = await collectPages({limit: 410, offset: 20}, fetchPage);
-    expect(items).toEqual(all.slice(20, 430));
-    expect(asked).toEqual([
-      {limit: 200, offset: 20},
-      {limit: 200, offset: 220},
-      {limit: 10, offset: 420},
-    ]);
-  });
+  test.each([
+    [true, [20, 220, 420]],
+    [false, [0, 200, 400]],
+  ])(
+    'more than servers give at a time comes in several requests, cursors are offsets: %s',
+    async (offsetCursors, starts) => {
+      const {fetchPage, all, asked} = server(450);
+      const {items} = await collectPages({limit: 410, offset: 20}, fetchPage, {offsetCursors});
+      expect(items).toEqual(all.slice(20, 430));
+      expect(asked.map(({cursor}) => Number(cursor))).toEqual(starts);
+    },
+  );
 
   test('all are found when the server gives fewer at a time than it is asked for', async () => {
     const {fetchPage, all} = server(95, {most: 40});
@@ -48,8 +70,7 @@ describe('collecting pages', () => {
   });
 
   test('a server that ignores limit and offset, and does not tell how many there are, is asked twice', async () => {
-    const {fetchPage, all, asked} = server(3, {tellsTotal: false});
-    const ignoring = (range: ListRange) => fetchPage({...range, offset: 0});
+    const {ignoring, all, asked} = server(3, {tellsTotal: false});
     expect((await collectPages({limit: 25, offset: 0}, ignoring)).items).toEqual(all);
     expect(asked).toHaveLength(2);
   });
@@ -62,8 +83,7 @@ describe('collecting pages', () => {
   test.each([true, false])(
     'a server that ignores the offset is not asked for ever, total told: %s',
     async (tellsTotal) => {
-      const {fetchPage, asked} = server(450, {tellsTotal});
-      const ignoring = (range: ListRange) => fetchPage({...range, offset: 0});
+      const {ignoring, asked} = server(450, {tellsTotal});
       await expect(collectPages({limit: Infinity, offset: 0}, ignoring)).rejects.toMatchObject({
         code: 'ERR_RESPONSE_INVALID',
         exitCode: 7,
@@ -79,8 +99,8 @@ describe('collecting pages', () => {
     async (given) => {
       const {fetchPage} = server(450);
       const silent = async (range: ListRange) => {
-        const page = await fetchPage(range);
-        return range.offset < given ? page : {...page, items: []};
+        const {total, ...page} = await fetchPage(range);
+        return Number(range.cursor ?? 0) < given ? {...page, total} : {items: [], total};
       };
       await expect(collectPages({limit: Infinity, offset: 0}, silent)).rejects.toMatchObject({
         code: 'ERR_RESPONSE_INVALID',
@@ -90,28 +110,29 @@ describe('collecting pages', () => {
   );
 
   test.each([true, false])('a server that gives all at once gives all, total told: %s', async (tellsTotal) => {
-    const {fetchPage, all} = server(450, {tellsTotal});
-    const ignoring = () => fetchPage({limit: 1000, offset: 0});
-    expect((await collectPages({limit: Infinity, offset: 0}, ignoring)).items).toEqual(all);
-    expect((await collectPages({limit: 10, offset: 0}, ignoring)).items).toEqual(all.slice(0, 10));
+    const {ignoring, all} = server(450, {tellsTotal});
+    const whole = ({cursor}: ListRange) => ignoring({limit: 1000, cursor});
+    expect((await collectPages({limit: Infinity, offset: 0}, whole)).items).toEqual(all);
+    expect((await collectPages({limit: 10, offset: 0}, whole)).items).toEqual(all.slice(0, 10));
   });
 
   test('an item that moves on to the next page because a new one came is no repeated page', async () => {
     const {all} = server(202);
     let pages = 0;
-    const growing = async ({limit, offset}: ListRange) => {
+    const growing = async ({limit, cursor = '0'}: ListRange) => {
       const now = pages === 0 ? all.slice(1) : all;
       pages += 1;
-      return {items: now.slice(offset, offset + limit), total: now.length, raw: {}};
+      return pageAt(Number(cursor), now.slice(Number(cursor), Number(cursor) + limit), now.length);
     };
     expect((await collectPages({limit: 201, offset: 0}, growing)).items).toHaveLength(201);
   });
 
   test('a server that makes up new rows for ever is given up after 1,000 pages', async () => {
     let asked = 0;
-    const endless = async ({offset}: ListRange) => {
+    const endless = async ({cursor = '0'}: ListRange) => {
       asked += 1;
-      return {items: [{createdAt: new Date(1e12 - offset).toISOString()}], total: offset + 2, raw: {}};
+      const offset = Number(cursor);
+      return pageAt(offset, [{createdAt: new Date(1e12 - offset).toISOString()}], offset + 2);
     };
     await expect(collectPages({limit: Infinity, offset: 0}, endless)).rejects.toMatchObject({
       code: 'ERR_RESPONSE_INVALID',

@@ -69,33 +69,31 @@ export const directoryBackend: Backend<DirectoryOptions> = {
     });
   },
 
-  listBundles({limit, offset}, context) {
+  listBundles(_range, context) {
     return inProject(context, async (project) => {
       const stored = await readBundles(project);
       const inUse = await bundlesInUse(project);
-      const raw = stored.slice(offset, offset + limit);
-      const items = raw.map(({bundleId, message, createdAt, createdBy, sha256, size, format}) => {
+      const items = stored.map(({bundleId, message, createdAt, createdBy, sha256, size, format}) => {
         const inUseBy = inUse.get(bundleId) ?? [];
         const metadata = {format, size};
         return {bundleId, message, createdAt, createdBy, sha256, status: 'ready' as const, inUseBy, metadata};
       });
-      return {items, total: stored.length, raw};
+      return {items, total: stored.length, raw: stored};
     });
   },
 
-  listDeployments({targetSlug, limit, offset}, context) {
+  listDeployments({targetSlug}, context) {
     return inProject(context, async (project) => {
       const target = targetLayout(project, targetSlug);
       const stored = await readDeployments(target);
       const current = await currentBundle(target);
-      const raw = stored.slice(offset, offset + limit);
-      const items = raw.map((deployment) => {
+      const items = stored.map((deployment) => {
         const {deploymentId, promotedFrom, ...rest} = deployment;
         const description = promotedFrom === undefined ? undefined : `Promoted from ${promotedFrom}`;
         const status = statusOf(deployment, stored, current);
         return {...rest, description, deployment: {deploymentId, targetSlug}, status};
       });
-      return {items, total: stored.length, raw};
+      return {items, total: stored.length, raw: stored};
     });
   },
 
@@ -105,7 +103,7 @@ export const directoryBackend: Backend<DirectoryOptions> = {
       const deployment = await readDeployment(target, Number(deploymentId));
       const status = statusOf(deployment, await readDeployments(target), await currentBundle(target));
       const lines = await readLog(target, deployment.deploymentId, Number(cursor));
-      return {lines, cursor: String(Number(cursor) + lines.length), done: status === 'finished'};
+      return {lines, ...(status !== 'finished' && {cursor: String(Number(cursor) + lines.length)})};
     });
   },
 

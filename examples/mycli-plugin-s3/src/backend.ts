@@ -69,7 +69,7 @@ export const s3Backend = {
     return await listRecords(range, await readUse(store, keys), store, keys);
   },
 
-  async listDeployments({targetSlug, limit, offset}, context) {
+  async listDeployments({targetSlug}, context) {
     using store = await openStore(context);
     const raw = await readDeployments(targetSlug, store, keysOf(context));
     const items = raw.map(({deploymentId, bundleId, message, deployedAt}) => ({
@@ -79,7 +79,7 @@ export const s3Backend = {
       message,
       createdAt: deployedAt,
     }));
-    return {items: items.slice(offset, offset + limit), total: items.length, raw};
+    return {items, total: items.length, raw};
   },
 
   async download({bundleId, writeTo, onStart}, context) {

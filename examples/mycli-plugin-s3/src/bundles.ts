@@ -51,9 +51,9 @@ export async function readRecord(bundleId: BundleId, store: Store, keys: Keys): 
   });
 }
 
-/** Lists bundles, newest first. `inUseBy`: the targets that run each bundle. */
+/** Lists bundles, newest first. The cursor is the last one of the part before. `inUseBy`: the targets that run each. */
 export async function listRecords(
-  {limit, offset}: ListRange,
+  {limit, cursor}: ListRange,
   inUseBy: ReadonlyMap<string, readonly string[]>,
   store: Store,
   keys: Keys,
@@ -61,7 +61,8 @@ export async function listRecords(
   const ids = (await store.list(keys.records))
     .map((key) => nameOf(key, keys.records))
     .filter((id) => idPattern.test(id));
-  const wanted = ids.reverse().slice(offset, offset + limit);
+  const older = ids.reverse().filter((id) => cursor === undefined || id < cursor);
+  const wanted = older.slice(0, limit);
   const stored = await Promise.all(wanted.map((id) => store.read(keys.record(id), recordSchema)));
   // One that was deleted since then is omitted.
   const raw = stored.flatMap((item) => (item ? [item.value] : []));
@@ -74,5 +75,5 @@ export async function listRecords(
     createdAt,
     inUseBy: inUseBy.get(bundleId) ?? [],
   }));
-  return {items, total: ids.length, raw};
+  return {items, total: ids.length, raw, ...(older.length > limit && {cursor: wanted.at(-1)})};
 }

@@ -80,7 +80,7 @@ test('a deployment whose answer was lost has succeeded, and is in the history on
     status: 'finished',
   });
   expect(lost).toBeGreaterThan(0);
-  const {items} = await s3Backend.listDeployments({targetSlug: 'staging', limit: 10, offset: 0}, context);
+  const {items} = await s3Backend.listDeployments({targetSlug: 'staging', limit: 10}, context);
   expect(items.map((item) => item.message)).toEqual(['a bundle', 'before']);
 });
 

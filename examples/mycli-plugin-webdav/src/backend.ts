@@ -107,14 +107,17 @@ export const webdavBackend: Backend<WebdavOptions> = {
     throw context.error('ERR_REJECTED', `The target "${String(targetSlug)}" has no deployment ${String(deploymentId)}`);
   },
 
-  async listBundles({limit, offset}, context) {
+  async listBundles({limit, cursor}, context) {
     const dav = openDav(context);
     const ids = (await dav.list('bundles/'))
       .filter((name) => idPattern.test(name))
       .toSorted()
       .toReversed();
+    // The cursor is the last one of the part before.
+    const older = ids.filter((id) => cursor === undefined || id < cursor);
+    const wanted = older.slice(0, limit);
     const use = await readUse(dav);
-    const raw = await readRecords(ids.slice(offset, offset + limit), dav);
+    const raw = await readRecords(wanted, dav);
     const items = raw.map(({bundleId, message, createdAt, sha256, format, size}) => {
       const metadata = {format, size};
       return {
@@ -127,22 +130,20 @@ export const webdavBackend: Backend<WebdavOptions> = {
         inUseBy: use.get(bundleId) ?? [],
       };
     });
-    return {items, total: ids.length, raw};
+    return {items, total: ids.length, raw, ...(older.length > limit && {cursor: wanted.at(-1)})};
   },
 
-  async listDeployments({targetSlug, limit, offset}, context) {
-    const all = await readDeployments(targetSlug, openDav(context));
-    const raw = all.slice(offset, offset + limit);
+  async listDeployments({targetSlug}, context) {
+    const raw = await readDeployments(targetSlug, openDav(context));
     const items = raw.map(({deploymentId, bundleId, message, createdAt}) => {
       return {deployment: {deploymentId, targetSlug}, bundleId, message, createdAt, status: 'finished' as const};
     });
-    return {items, total: all.length, raw};
+    return {items, total: raw.length, raw};
   },
 
-  async listTargets({limit, offset}, context) {
+  async listTargets(_range, context) {
     const raw = (await readTargets(openDav(context))).toSorted();
-    const items = raw.slice(offset, offset + limit).map((targetSlug) => ({targetSlug}));
-    return {items, total: raw.length, raw};
+    return {items: raw.map((targetSlug) => ({targetSlug})), total: raw.length, raw};
   },
 
   async download({bundleId, writeTo, resume, onStart}, context) {

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {readFile} from 'node:fs/promises';
+import {chmod, mkdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {backendConformance, type ConformanceService} from 'mycli/testing';
 import {afterAll, beforeAll, describe, test} from 'vitest';
@@ -13,11 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => apache[Symbol.asyncDispose]());
 
-/** A project of its own on the real server, behind a proxy that can be told to limit and to fail. */
+/** A folder of its own on the real server, behind a proxy for the header that has an address in it. */
 async function openService(): Promise<ConformanceService> {
   const proxy = await startProxy(apache.url);
-  const projectSlug = `shop ${randomUUID()}`;
-  const folder = join(apache.files, projectSlug);
+  const name = `shops ${randomUUID()}`;
+  const folder = join(apache.files, name);
+  await mkdir(folder);
+  // The server may run as another user.
+  await chmod(folder, 0o777);
   // As reverse proxies do: the server refuses to move anything to another origin.
   const forward: Intercept = ({headers}) => {
     const {destination} = headers;
@@ -26,18 +29,19 @@ async function openService(): Promise<ConformanceService> {
   };
   proxy.intercept = forward;
   return {
-    options: {url: proxy.endpoint},
-    projectSlug,
+    options: {url: `${proxy.endpoint}/${encodeURIComponent(name)}`},
     env,
     secrets: [env.WEBDAV_PASSWORD],
     issuedSecrets: () => [basic],
-    async readUploaded(bundleId) {
-      const bundle = join(folder, 'bundles', String(bundleId));
-      const archive = (await namesIn(bundle)).find((name) => name.startsWith('bundle.tar')) ?? 'no archive';
+    async readUploaded(bundleId, projectSlug) {
+      const bundle = join(folder, projectSlug, 'bundles', String(bundleId));
+      const archive = (await namesIn(bundle)).find((one) => one.startsWith('bundle.tar')) ?? 'no archive';
       return readFile(join(bundle, archive));
     },
-    countUploads: async () =>
-      (await namesIn(join(folder, 'bundles'))).length + (await namesIn(join(folder, 'incoming'))).length,
+    async countUploads() {
+      const places = (await namesIn(folder)).flatMap((project) => [`${project}/bundles`, `${project}/incoming`]);
+      return (await Promise.all(places.map((place) => namesIn(join(folder, place))))).flat().length;
+    },
     async close() {
       await proxy[Symbol.asyncDispose]();
     },

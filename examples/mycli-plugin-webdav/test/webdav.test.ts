@@ -81,7 +81,7 @@ test('of deployments side by side none is lost', async () => {
   const deployOnce = async () => deploy?.({bundleId, targetSlug: 'staging'}, context);
   const tries = await Promise.allSettled([deployOnce(), deployOnce()]);
   const accepted = tries.filter(({status}) => status === 'fulfilled').length;
-  const answer = await listDeployments?.({targetSlug: 'staging', limit: 100, offset: 0}, context);
+  const answer = await listDeployments?.({targetSlug: 'staging', limit: 100}, context);
   expect(accepted).toBeGreaterThan(0);
   expect(answer?.total).toBe(ids.length + accepted);
 });
@@ -89,9 +89,9 @@ test('of deployments side by side none is lost', async () => {
 test('targets may have any name, and are listed with what they run', async () => {
   const names = ['a & b', 'ünïcode', '100%', '<tag>'];
   for (const name of names) await pushTo(name);
-  const answer = await listTargets?.({limit: 100, offset: 0}, context);
+  const answer = await listTargets?.({limit: 100}, context);
   expect(answer?.items.map(({targetSlug}) => targetSlug)).toEqual(names.toSorted());
-  const bundles = await listBundles?.({limit: 100, offset: 0}, context);
+  const bundles = await listBundles?.({limit: 100}, context);
   expect(bundles?.items.map(({inUseBy}) => inUseBy)).toEqual(names.toReversed().map((name) => [name]));
 });
 

@@ -12,6 +12,7 @@ import {
   bundleIdOf,
   fromTarget,
   numericId,
+  pageQuery,
   readAnswer,
   readPage,
   readWritten,
@@ -43,6 +44,7 @@ export const apiBackend = {
   summary: 'The Api backend: OAuth, v2 bundles',
   formats: ['v2'],
   bundleIds: 'number',
+  offsetCursors: true,
 
   check({options, projectSlug, targetSlug}) {
     const {connection, missing: unset = ['apiConnection']} = options;
@@ -112,16 +114,18 @@ export const apiBackend = {
     };
   },
 
-  async listBundles({limit, offset}, context: Context) {
+  async listBundles(range, context: Context) {
     const {http, base} = connect(context);
-    const response = await http.get(`${storefront(base, context)}/bundles`, {searchParams: {limit, offset}});
-    return readPage(response, page, bundleItem);
+    const searchParams = pageQuery(range);
+    const response = await http.get(`${storefront(base, context)}/bundles`, {searchParams});
+    return readPage(response, page, bundleItem, searchParams);
   },
 
-  async listDeployments({targetSlug, limit, offset}, context: Context) {
+  async listDeployments({targetSlug, ...range}, context: Context) {
     const {http, base} = connect(context);
-    const response = await http.get(deployments(base, targetSlug, context), {searchParams: {limit, offset}});
-    return readPage(response, page, (row) => deploymentItem(row, targetSlug));
+    const searchParams = pageQuery(range);
+    const response = await http.get(deployments(base, targetSlug, context), {searchParams});
+    return readPage(response, page, (row) => deploymentItem(row, targetSlug), searchParams);
   },
 } satisfies HostBackend<ApiBackendOptions>;
 

@@ -6,6 +6,7 @@ import {
   bundleIdOf,
   fromTarget,
   numericId,
+  pageQuery,
   readAcceptance,
   readAnswer,
   readPage,
@@ -30,6 +31,7 @@ export const legacyBackend = {
   summary: 'The legacy backend: API key, v1 or v2 bundles',
   formats: ['v1', 'v2'],
   bundleIds: 'number',
+  offsetCursors: true,
   deploysOnUpload: ['v1'],
 
   check({options, env}) {
@@ -55,18 +57,20 @@ export const legacyBackend = {
   deploy,
   getDeployment: findDeployment,
 
-  async listBundles({limit, offset}, context: LegacyContext) {
+  async listBundles(range, context: LegacyContext) {
     const {http, url} = connect(context);
-    const response = await http.get(url('projects', context.projectSlug, 'bundles'), {searchParams: {limit, offset}});
-    return readPage(response, page, bundleItem);
+    const searchParams = pageQuery(range);
+    const response = await http.get(url('projects', context.projectSlug, 'bundles'), {searchParams});
+    return readPage(response, page, bundleItem, searchParams);
   },
 
   listDeployments,
 
-  async listTargets({limit, offset}, context: LegacyContext) {
+  async listTargets(range, context: LegacyContext) {
     const {http, url} = connect(context);
-    const response = await http.get(url('projects', context.projectSlug, 'target'), {searchParams: {limit, offset}});
-    return readPage(response, page, targetItem);
+    const searchParams = pageQuery(range);
+    const response = await http.get(url('projects', context.projectSlug, 'target'), {searchParams});
+    return readPage(response, page, targetItem, searchParams);
   },
 
   download: downloadArchive,

@@ -7,6 +7,7 @@ import {
   asWarnings,
   fromTarget,
   numericId,
+  pageQuery,
   readAcceptance,
   readPage,
   readWritten,
@@ -70,11 +71,11 @@ export async function deploy(
 
 /** One page of a target's deployments. */
 export async function listDeployments(
-  {targetSlug, limit, offset}: ListRange & {readonly targetSlug: string},
+  {targetSlug, ...range}: ListRange & {readonly targetSlug: string},
   context: LegacyContext,
 ): Promise<ListResult<DeploymentItem>> {
-  const response = await fetchDeployments(targetSlug, {limit, offset}, context);
-  return readPage(response, page, (row) => deploymentItem(row, targetSlug));
+  const response = await fetchDeployments(targetSlug, range, context);
+  return readPage(response, page, (row) => deploymentItem(row, targetSlug), pageQuery(range));
 }
 
 /**
@@ -99,7 +100,7 @@ export async function noteBefore(
 /** @throws RuntimeCliError when the answer leaves open which deployment is the newest. */
 async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Before> {
   // The second one shows whether the list starts with the newest.
-  const response = await fetchDeployments(targetSlug, {limit: 2, offset: 0}, context);
+  const response = await fetchDeployments(targetSlug, {limit: 2}, context);
   const {items, total} = readPage(response, page, (row) => row);
   if (items.length === 0) {
     if (total === undefined || total === 0) return 'none';
@@ -132,7 +133,7 @@ export async function findDeployment(deployment: DeploymentRef, context: LegacyC
       {suggestions: ["Check the target on the hosting service's website."]},
     );
   }
-  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll, offset: 0}, context);
+  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll}, context);
   const {items: rows, total, raw} = readPage(response, page, (row) => row);
   const count = isNewestFirst(rows) ? total : undefined;
   const ours = rows
@@ -149,7 +150,7 @@ async function findListed(
   {bundleId, targetSlug, createdAt}: {bundleId: unknown; targetSlug: unknown; createdAt: string},
   context: LegacyContext,
 ): Promise<DeploymentState> {
-  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll, offset: 0}, context);
+  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll}, context);
   const {items: rows} = readPage(response, page, (row) => row);
   const listed = rows.find(
     (row) => numericId(asRecord(row['bundle'])['id']) === bundleId && asText(row['created_at']) === createdAt,
@@ -200,7 +201,7 @@ function parseBefore(value: unknown): Before {
 async function fetchDeployments(targetSlug: string, range: ListRange, context: LegacyContext) {
   const {http, url} = connect(context);
   const address = url('projects', context.projectSlug, 'target', targetSlug, 'deploy');
-  return http.get(address, {searchParams: {...range}});
+  return http.get(address, {searchParams: pageQuery(range)});
 }
 
 /** A row of the deployment list as a history item. It has no ID, and no member is guaranteed. */

@@ -10,67 +10,61 @@ import type {
   DownloadResume,
   DownloadStart,
 } from '../../backends/contract.js';
-import {assertAbortEnds, assertUnknown, failureOf, NotTried, offered, type Check} from '../check.js';
-import {countReads, hugeBytes, largeBytes, stallHalfWay, type BundleSize} from '../fixtures.js';
+import {hugeBytes, largeBytes, stallHalfWay, type BundleWish} from '../bundles.js';
 import {memoryInUse} from '../observations.js';
-import {deleteBundle, download, listBundles, unknownIdLike} from '../steps.js';
-import {assertDigestTold, assertSameBytes, readBytes, type Subject} from '../subject.js';
+import {assertAbortEnds, assertUnknown, failureOf, notTried, type Case} from '../scope.js';
+import {assertSameBytes, readBytes, type Subject} from '../subject.js';
+import {lookalikes, unknownIdLike} from './ids.js';
 
-/** Cases for uploads in each format; `streamed`: of a bundle that is packed while it is sent. */
-export function uploadChecks(format: BundleFormat, {streamed = false} = {}): readonly Check[] {
+/** Cases for uploads in a format; `streamed`: of a bundle that is packed while it is sent. */
+export function uploadCases(format: BundleFormat, {streamed = false} = {}): readonly Case[] {
   const what = streamed ? `uploadStream (${format})` : `upload (${format})`;
   return [
     {
       name: `${what}: every byte arrives`,
+      proves: 'Every byte of a small bundle and of one of 9 MiB arrives, which services may take in parts.',
       async run(scope) {
         const subject = await scope.open();
-        const bundle = await subject.makeBundle(format);
-        await subject.assertArrived(bundle, await subject.upload(bundle, {streamed}));
+        for (const contentBytes of [undefined, largeBytes]) {
+          const bundle = await subject.makeBundle({format, contentBytes});
+          await subject.assertArrived(bundle, await subject.upload(bundle, {streamed}));
+        }
       },
     },
     {
       name: `${what}: progress rises to 100 %`,
+      proves: 'Progress never decreases, never exceeds the total, and ends with it.',
       async run(scope) {
         const subject = await scope.open();
-        await subject.upload(await subject.makeBundle(format), {streamed});
-        assertClimbs(subject.recording.attempts.flat());
+        await subject.upload(await subject.makeBundle({format}), {streamed});
+        assertClimbs(subject.progress);
       },
     },
     {
-      name: `${what}: an abort in the middle ends it within a second`,
+      name: `${what}: an abort in the middle ends it and leaves nothing behind`,
+      proves:
+        'An upload that is aborted once half of `bundle.createReadStream()` has been read, or at the first progress, ' +
+        'ends within a second, and nothing is left once `onAbort` has cleaned up.',
       async run(scope) {
         const subject = await scope.open();
-        const bundle = await subject.makeBundle(format);
-        await abortHalfWay(subject, bundle, {streamed});
-      },
-    },
-    {
-      name: `${what}: an abort leaves nothing behind`,
-      async run(scope) {
-        const subject = await scope.open();
-        const count = offered(subject.service, 'countUploads');
-        await abortHalfWay(subject, await subject.makeBundle(format), {streamed, stateless: true});
-        const kept = await count();
-        assert.equal(
-          kept,
-          0,
-          `After an aborted upload, the service keeps ${String(kept)}. Remove what is incomplete in context.onAbort().`,
-        );
-      },
-    },
-    {
-      name: `${what}: every byte of a large bundle arrives`,
-      async run(scope) {
-        const subject = await scope.open();
-        const bundle = await subject.makeBundle(format, {contentBytes: largeBytes});
-        await subject.assertArrived(bundle, await subject.upload(bundle, {streamed}));
+        const bundle = await subject.makeBundle({format});
+        await assertAbortEnds('The upload', subject, async (signal, abort) => {
+          // A backend that reads the archive by its path does not stall, but has started once there is progress.
+          subject.onProgress = ({transferred}) => {
+            if (transferred > 0) abort();
+          };
+          await subject.upload(await stallHalfWay(bundle, abort), {signal, streamed, stateless: true});
+        });
+        await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
       },
     },
     {
       name: `${what}: the bundle is not held in memory`,
+      proves:
+        'Reading a bundle of 300 MB waits for the service, or what was read is not kept. The bundle is a file of zeros ' +
+        'that takes no space, and its upload is aborted when the service takes no more, or 32 MiB are sent.',
       async run(scope) {
-        const subject = await scope.open();
-        await assertNotHeld(subject, await subject.makeHugeBundle(format), streamed);
+        await assertNotHeld(await scope.open(), format, streamed);
       },
     },
   ];
@@ -79,47 +73,35 @@ export function uploadChecks(format: BundleFormat, {streamed = false} = {}): rea
 /** The largest limits that are tried. */
 const triedLimits = {maxBundleBytes: 32 * 1024 * 1024, maxFiles: 1000};
 
-/** Cases for the limits that a backend has: bundles that just keep within them. */
-export function limitChecks({maxBundleBytes, maxFiles}: BackendLimits): readonly Check[] {
-  const within = (limit: keyof BackendLimits, value: number, size: BundleSize): Check => ({
-    name: `limits: a bundle with the ${limit} of the backend is accepted`,
-    async run(scope) {
-      const most = triedLimits[limit];
-      if (value > most) throw new NotTried(`${limit} is ${String(value)}, and at most ${String(most)} is tried.`);
-      const subject = await scope.open();
-      const bundle = await subject.makeBundle(undefined, size);
-      const bundleId = await subject.upload(bundle).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        assert.fail(
-          `${limit} is ${String(value)}, but a bundle of ${String(bundle.size)} bytes with ` +
-            `${String(bundle.files.length)} files was refused: ${reason}`,
-        );
-      });
-      await subject.assertArrived(bundle, bundleId);
-    },
-  });
+/** Cases for the limits that a backend has. */
+export function limitCases({maxBundleBytes, maxFiles}: BackendLimits): readonly Case[] {
+  const within = (limit: keyof BackendLimits, value: number | undefined, wish: BundleWish): readonly Case[] => {
+    if (value === undefined) return [];
+    const most = triedLimits[limit];
+    const one: Case = {
+      name: `limits: a bundle with the ${limit} of the backend is accepted`,
+      proves: `A bundle that just keeps within \`${limit}\` is accepted, if that is at most ${most.toLocaleString('en')}.`,
+      async run(scope) {
+        if (value > most) notTried(`${limit} is ${String(value)}, and at most ${String(most)} is tried.`);
+        const subject = await scope.open();
+        const bundle = await subject.makeBundle(wish);
+        const bundleId = await subject.upload(bundle).catch((error: unknown) => {
+          const {size, files} = bundle;
+          const what = `a bundle of ${String(size)} bytes with ${String(files.length)} files`;
+          assert.fail(`${limit} is ${String(value)}, but ${what} was refused: ${String(error)}`);
+        });
+        await subject.assertArrived(bundle, bundleId);
+      },
+    };
+    return [one];
+  };
   return [
-    ...(maxBundleBytes === undefined ? [] : [within('maxBundleBytes', maxBundleBytes, {contentBytes: maxBundleBytes})]),
-    ...(maxFiles === undefined ? [] : [within('maxFiles', maxFiles, {files: maxFiles})]),
+    ...within('maxBundleBytes', maxBundleBytes, {contentBytes: maxBundleBytes}),
+    ...within('maxFiles', maxFiles, {files: maxFiles}),
   ];
 }
 
-/** Aborts an upload in the middle, and asserts that it ends. */
-async function abortHalfWay(
-  subject: Subject,
-  bundle: Bundle,
-  options: {readonly streamed: boolean; readonly stateless?: boolean},
-): Promise<void> {
-  await assertAbortEnds('The upload', subject, async (signal, abort) => {
-    // A backend that reads the archive by its path does not stall, but has started once there is progress.
-    subject.recording.afterProgress = ({transferred}) => {
-      if (transferred > 0) abort();
-    };
-    await subject.upload(await stallHalfWay(bundle, abort), {signal, ...options});
-  });
-}
-
-/** More than what is read ahead, and than the parts that are sent at the same time; half of the huge bundle. */
+/** More than what is read ahead, and than the parts that are sent at the same time. */
 const aheadBytes = hugeBytes / 2;
 /** How much of a huge bundle is sent before it is clear that sending keeps up with reading. */
 const enoughBytes = 32 * 1024 * 1024;
@@ -127,18 +109,15 @@ const enoughBytes = 32 * 1024 * 1024;
 const stall = {slices: 10, sliceMs: 50};
 
 /**
- * Asserts that reading a bundle waits for the service. A service that can hold requests takes nothing, so that reading
- * must stop soon; with any other, it must not run ahead of the progress. If it does, what was read may not be kept: the
- * backend may have read it for a digest. Memory alone says nothing, because it may be that of the service.
+ * Asserts that reading a bundle waits for the service: its requests are held, so that reading must stop soon. If none
+ * passes the suite, reading must not run ahead of the progress. If it does all the same, what was read may not be kept:
+ * the backend may have read it for a digest.
  */
-async function assertNotHeld(subject: Subject, bundle: Bundle, streamed: boolean): Promise<void> {
+async function assertNotHeld(subject: Subject, format: BundleFormat, streamed: boolean): Promise<void> {
   const controller = new AbortController();
-  const abort = () => {
-    controller.abort();
-  };
   const before = memoryInUse();
   let [read, discarded, sent, held, isStalling] = [0, 0, 0, 0, false];
-  const watched = countReads(bundle, (bytes) => {
+  const bundle = await subject.parts.makeHugeBundle(format, (bytes) => {
     read += bytes;
     if (held > 0 || read - discarded - sent <= aheadBytes) return;
     const grown = memoryInUse() - before;
@@ -146,24 +125,29 @@ async function assertNotHeld(subject: Subject, bundle: Bundle, streamed: boolean
       discarded = read;
     } else {
       held = grown;
-      abort();
+      controller.abort();
     }
   });
-  subject.recording.afterProgress = ({transferred}) => {
-    sent = transferred;
-    if (sent > enoughBytes) abort();
+  const untilStalled = async () => {
+    for (let slice = 0, last = read; slice < stall.slices && !controller.signal.aborted; slice += 1) {
+      await delay(stall.sliceMs);
+      if (read !== last) slice = 0;
+      last = read;
+    }
+    controller.abort();
   };
-  subject.relay.arm({
-    ...{kind: 'hold', at: 1, count: Infinity},
-    onHeld() {
-      if (isStalling) return;
-      isStalling = true;
-      void untilStalled(() => read, controller.signal).then(abort);
-    },
-  });
+  subject.onProgress = ({transferred}) => {
+    sent = transferred;
+    if (sent > enoughBytes) controller.abort();
+  };
+  const onHeld = () => {
+    if (!isStalling) void untilStalled();
+    isStalling = true;
+  };
+  subject.relay.arm({kind: 'hold', at: 1, count: Infinity, onHeld});
   // A service may refuse the bundle, which contains nothing but zeros.
-  await subject.upload(watched, {signal: controller.signal, streamed, stateless: true}).catch(() => undefined);
-  abort();
+  await subject.upload(bundle, {signal: controller.signal, streamed, stateless: true}).catch(() => undefined);
+  controller.abort();
   assert.equal(
     held,
     0,
@@ -172,26 +156,13 @@ async function assertNotHeld(subject: Subject, bundle: Bundle, streamed: boolean
   );
 }
 
-/** Waits until `count` stops rising. */
-async function untilStalled(count: () => number, signal: AbortSignal): Promise<void> {
-  let before = count();
-  for (let slice = 0; slice < stall.slices && !signal.aborted; slice += 1) {
-    await delay(stall.sliceMs);
-    if (count() !== before) slice = 0;
-    before = count();
-  }
-}
-
-function assertClimbs(reports: readonly {readonly transferred: number; readonly total?: number | undefined}[]): void {
+function assertClimbs(reports: Subject['progress']): void {
   let before = 0;
-  for (const {transferred, total} of reports) {
+  for (const {transferred, total = transferred} of reports) {
+    const report = `${String(transferred)} of ${String(total)} bytes after ${String(before)}`;
     assert.ok(
-      transferred >= before,
-      `Progress went backwards, from ${String(before)} to ${String(transferred)} bytes.`,
-    );
-    assert.ok(
-      total === undefined || transferred <= total,
-      `Progress exceeds the total: ${String(transferred)} of ${String(total)} bytes.`,
+      transferred >= before && transferred <= total,
+      `Progress went backwards, or beyond the total: ${report}.`,
     );
     before = transferred;
   }
@@ -201,76 +172,71 @@ function assertClimbs(reports: readonly {readonly transferred: number; readonly 
 }
 
 /** Cases for the capability `download`. */
-export const downloadChecks: readonly Check[] = [
+export const downloadCases: readonly Case[] = [
   {
     name: 'download: returns the uploaded bytes',
+    needs: ['download'],
+    proves: 'The bytes are those of the upload, and so are the digest and the total if they are reported.',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
-      const bundleId = await subject.upload(bundle);
-      const {writeTo, written} = collect();
-      const starts: DownloadStart[] = [];
-      await download(subject, {bundleId, writeTo, onStart: (start) => void starts.push(start)});
-      assertDigestTold(bundle, starts.at(-1), 'The download');
-      const {offset = 0, total = bundle.size} = starts.at(-1) ?? {};
+      const {content, start} = await fetchArchive(subject, await subject.upload(bundle));
+      const {offset = 0, total = bundle.size, sha256 = bundle.sha256} = start ?? {};
+      assert.equal(sha256, bundle.sha256, "The download reports a sha256 that is not the archive's.");
       assert.equal(offset, 0, `The download started at ${String(offset)}, although there was nothing to resume.`);
       assert.equal(total, bundle.size, `The download reports ${String(total)} of ${String(bundle.size)} bytes.`);
-      assertSameBytes(bundle, await readBytes(await written()), 'The download has');
+      assertSameBytes(bundle, await readBytes(content), 'The download has');
     },
   },
   {
     name: 'download: an abort in the middle ends it within a second',
+    needs: ['download'],
+    proves: 'A download that is aborted while it writes ends within a second.',
     async run(scope) {
       const subject = await scope.open();
-      const bundleId = await subject.upload(await subject.makeBundle());
+      const bundleId = await subject.upload();
       await assertAbortEnds('The download', subject, async (signal, abort) => {
         // Accepts one chunk and never finishes it.
-        const writeTo = new Writable({write: abort});
-        await download(subject, {bundleId, writeTo}, signal);
+        await subject.call('download', {bundleId, writeTo: new Writable({write: abort})}, {signal});
       });
     },
   },
   {
-    name: 'download: an unknown bundle is refused with a code',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundleId = unknownIdLike(await subject.upload(await subject.makeBundle()));
-      const {writeTo} = collect();
-      const error = await failureOf('Downloading a bundle that does not exist', download(subject, {bundleId, writeTo}));
-      assertUnknown(error);
-    },
-  },
-  {
     name: 'download: it resumes where it stopped, or starts over',
+    needs: ['download'],
+    proves: 'With a validator, a download continues the same archive where it says, or starts over and says so.',
     async run(scope) {
       const subject = await scope.open();
       const bundle = await subject.makeBundle();
       const bundleId = await subject.upload(bundle);
-      const {validator} = await fetchArchive(subject, bundleId);
+      const {start} = await fetchArchive(subject, bundleId);
       // Without a validator, the host never resumes.
-      if (validator === undefined) return;
-      const offset = Math.floor(bundle.size / 2);
-      assertResumed(bundle, offset, await fetchArchive(subject, bundleId, {offset, validator}));
+      if (start?.validator === undefined) return;
+      const resumeAt = Math.floor(bundle.size / 2);
+      const {validator} = start;
+      const rest = await fetchArchive(subject, bundleId, {offset: resumeAt, validator});
+      const {offset = 0, total = bundle.size} = rest.start ?? {};
+      const told = `at ${String(offset)}, with ${String(rest.content.length)} bytes of a total of ${String(total)}`;
+      assert.ok(
+        [0, resumeAt].includes(offset) && rest.content.length === bundle.size - offset && total === bundle.size,
+        `A download was to be resumed at ${String(resumeAt)} of ${String(bundle.size)} bytes, and starts ${told}.`,
+      );
     },
   },
   {
     name: 'download: a different archive is not resumed',
+    needs: ['download'],
+    proves: 'Two archives have different validators, and the validator of another one makes a download start over.',
     async run(scope) {
       const subject = await scope.open();
-      const [one, other] = [await subject.makeBundle(), await subject.makeBundle()];
-      const bundleId = await subject.upload(one);
-      const {validator} = await fetchArchive(subject, bundleId);
-      const {validator: otherValidator} = await fetchArchive(subject, await subject.upload(other));
-      if (validator === undefined || otherValidator === undefined) return;
-      assert.notEqual(
-        validator,
-        otherValidator,
-        'Two archives have the same validator, so one would continue the other.',
-      );
-      const resume = {offset: Math.floor(one.size / 2), validator: otherValidator};
-      const {offset} = await fetchArchive(subject, bundleId, resume);
+      const [one, other] = [await subject.upload(), await subject.upload()];
+      const [{start: first}, {start: second}] = [await fetchArchive(subject, one), await fetchArchive(subject, other)];
+      if (first?.validator === undefined || second?.validator === undefined) return;
+      const advice = 'so one would continue the other';
+      assert.notEqual(first.validator, second.validator, `Two archives have the same validator, ${advice}.`);
+      const {start} = await fetchArchive(subject, one, {offset: 1000, validator: second.validator});
       assert.equal(
-        offset,
+        start?.offset ?? 0,
         0,
         'The download was resumed although the validator is that of another archive. Send it as If-Range, or compare it.',
       );
@@ -280,97 +246,106 @@ export const downloadChecks: readonly Check[] = [
 
 interface FetchedArchive {
   readonly content: Buffer;
-  /** Where it starts, as reported by the backend. */
-  readonly offset: number;
-  readonly total?: number | undefined;
-  readonly validator?: string | undefined;
+  /** What the backend said when it started. */
+  readonly start?: DownloadStart | undefined;
 }
 
+/** Downloads an archive, as slowly as it goes to a disk. */
 async function fetchArchive(subject: Subject, bundleId: BundleId, resume?: DownloadResume): Promise<FetchedArchive> {
-  const {writeTo, written} = collect();
-  let started: DownloadStart | undefined;
-  const onStart = (start: DownloadStart) => {
-    started = start;
-  };
-  await download(subject, {bundleId, writeTo, onStart, resume});
-  const {offset = 0, total, validator} = started ?? {};
-  return {content: await written(), offset, total, validator};
-}
-
-function assertResumed(bundle: Bundle, resumedAt: number, {content, offset, total}: FetchedArchive): void {
-  assert.ok(
-    offset === 0 || offset === resumedAt,
-    `The download was resumed at ${String(offset)}, not at ${String(resumedAt)} or from the start.`,
-  );
-  const missing = bundle.size - offset;
-  assert.equal(
-    content.length,
-    missing,
-    `The resumed download says that it starts at ${String(offset)}, so ${String(missing)} bytes must follow, but ` +
-      `${String(content.length)} did.`,
-  );
-  assert.ok(total === undefined || total === bundle.size, `The total of a resumed download is ${String(total)}.`);
-}
-
-/** Cases for the capability `delete`. */
-export const deleteChecks: readonly Check[] = [
-  {
-    name: 'delete: removes the bundle and no other',
-    async run(scope) {
-      const subject = await scope.open();
-      const {backend} = subject;
-      const [kept, unwanted] = [await subject.makeBundle(), await subject.makeBundle()];
-      const keptId = await subject.upload(kept);
-      const unwantedId = await subject.upload(unwanted);
-      await deleteBundle(subject, unwantedId);
-      await subject.nextInstant();
-      if (backend.listBundles) {
-        const {items} = await listBundles(subject, {limit: 100, offset: 0});
-        assert.ok(!items.some(({bundleId}) => bundleId === unwantedId), 'The deleted bundle is still listed.');
-      }
-      assert.ok(!(await subject.hasUploaded(unwanted, unwantedId)), 'The service still has the deleted bundle.');
-      await subject.assertArrived(kept, keptId);
-    },
-  },
-  {
-    name: 'delete: a bundle with the same content stays',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundle = await subject.makeBundle();
-      const [keptId, unwantedId] = [await subject.upload(bundle), await subject.upload(bundle)];
-      // A service may store equal archives once.
-      if (keptId === unwantedId) return;
-      await deleteBundle(subject, unwantedId);
-      await subject.assertArrived(bundle, keptId);
-    },
-  },
-  {
-    name: 'delete: an unknown bundle is refused with a code',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundleId = await subject.upload(await subject.makeBundle());
-      const unknown = deleteBundle(subject, unknownIdLike(bundleId));
-      assertUnknown(await failureOf('Deleting a bundle that does not exist', unknown));
-    },
-  },
-];
-
-/** What is downloaded, as slowly as it goes to a disk. */
-function collect(): {readonly writeTo: Writable; readonly written: () => Promise<Buffer>} {
   const pieces: Buffer[] = [];
+  const starts: DownloadStart[] = [];
   const writeTo = new Writable({
     write(piece: Buffer, _, done) {
       pieces.push(piece);
       setImmediate(done);
     },
   });
-  return {
-    writeTo,
-    // Like the host, which ends what a backend has left open.
-    async written() {
-      if (!writeTo.writableEnded) writeTo.end();
-      await finished(writeTo);
-      return Buffer.concat(pieces);
-    },
-  };
+  await subject.call('download', {bundleId, writeTo, resume, onStart: (start) => void starts.push(start)});
+  // Like the host, which ends what a backend has left open.
+  if (!writeTo.writableEnded) writeTo.end();
+  await finished(writeTo);
+  return {content: Buffer.concat(pieces), start: starts.at(-1)};
 }
+
+/** Cases for the capability `delete`. */
+export const deleteCases: readonly Case[] = [
+  {
+    name: 'delete: removes the bundle and no other',
+    needs: ['deleteBundle'],
+    proves: 'The bundle is gone, and bundles with the same content or the same message stay.',
+    async run(scope) {
+      const subject = await scope.open();
+      const unwanted = await subject.makeBundle();
+      const namesake = await subject.makeBundle({message: unwanted.message});
+      const others: [Bundle, BundleId][] = [];
+      for (const bundle of [unwanted, namesake]) others.push([bundle, await subject.upload(bundle)]);
+      const unwantedId = await subject.upload(unwanted);
+      await subject.call('deleteBundle', {bundleId: unwantedId});
+      await subject.nextInstant();
+      if (subject.backend.listBundles) {
+        const isListed = (await subject.list('listBundles', {})).some(({bundleId}) => bundleId === unwantedId);
+        assert.ok(!isListed, 'The deleted bundle is still listed.');
+      }
+      assert.ok(!(await subject.hasArrived(unwanted, unwantedId)), 'The service still has the deleted bundle.');
+      // A service may store equal archives once.
+      for (const [bundle, id] of others) if (id !== unwantedId) await subject.assertArrived(bundle, id);
+    },
+  },
+];
+
+/** Cases for members that take the ID of a bundle. */
+export const idCases: readonly Case[] = (
+  [
+    ['deploy', 'deploy', 'Deploying'],
+    ['download', 'download', 'Downloading'],
+    ['delete', 'deleteBundle', 'Deleting'],
+  ] as const
+).flatMap(([name, member, doing]): readonly Case[] => {
+  const use = (subject: Subject, bundleId: BundleId) => {
+    const request = {bundleId, targetSlug: subject.targetSlug, writeTo: new Writable({write: (_, __, done) => done()})};
+    return subject.call(member, request);
+  };
+  return [
+    {
+      name: `${name}: an unknown bundle is refused with a code`,
+      needs: [member],
+      proves: 'An ID that no bundle has is refused, with `ERR_BUNDLE_UNKNOWN` or the status 404.',
+      async run(scope) {
+        const subject = await scope.open();
+        const unknown = unknownIdLike(await subject.upload());
+        assertUnknown(await failureOf(`${doing} a bundle that does not exist`, use(subject, unknown)));
+      },
+    },
+    {
+      name: `${name}: what only looks like the ID of a bundle is refused`,
+      needs: [member],
+      proves: 'The ID of a bundle with `?`, `#` or `..` around it is none: encode it in a URL or a path.',
+      async run(scope) {
+        const subject = await scope.open();
+        if (subject.backend.bundleIds === 'number') notTried('The IDs of the backend are numbers.');
+        const bundle = await subject.makeBundle();
+        const bundleId = await subject.upload(bundle);
+        for (const like of lookalikes(String(bundleId))) {
+          await failureOf(`${doing} the bundle ${JSON.stringify(like)}, which does not exist,`, use(subject, like));
+        }
+        await subject.assertArrived(bundle, bundleId);
+      },
+    },
+    {
+      name: `${name}: a bundle of another project is refused`,
+      needs: [member],
+      proves: 'The bundles of another project are not found, and stay as they are.',
+      async run(scope) {
+        const subject = await scope.open();
+        const other = scope.reopenElsewhere(subject);
+        // A service may number the bundles of each project: this one has more.
+        await subject.upload();
+        const bundle = await subject.makeBundle();
+        const bundleId = await subject.upload(bundle);
+        await other.upload();
+        await failureOf(`${doing} a bundle of another project`, use(other, bundleId));
+        await subject.assertArrived(bundle, bundleId);
+      },
+    },
+  ];
+});

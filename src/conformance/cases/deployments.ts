@@ -1,327 +1,277 @@
 import assert from 'node:assert/strict';
 import {isDeepStrictEqual} from 'node:util';
-import type {BundleFormat, DeploymentRef, DeploymentStatus} from '../../backends/contract.js';
-import {assertHasCode, assertUnknown, failureOf, NotTried, offered, type Check} from '../check.js';
+import type {BundleFormat, DeploymentRef, DeployResult} from '../../backends/contract.js';
 import {plainJsonProblem} from '../observations.js';
-import {
-  checkDeployment,
-  deploy,
-  eventually,
-  everything,
-  fromJson,
-  otherTarget,
-  promote,
-  pushToTarget,
-  readLog,
-  requestDeployment,
-  unknownIdLike,
-  waitUntilFinished,
-  deployInOrder,
-  listDeployments,
-  uploadInOrder,
-} from '../steps.js';
-import type {Subject} from '../subject.js';
-import {idsOf} from './lists.js';
+import {promote} from '../operations.js';
+import {assertHasCode, failureOf, notTried, offered, type Case} from '../scope.js';
+import {fromJson, type ItemOf, type Subject} from '../subject.js';
+import {unknownIdLike} from './ids.js';
 
-/** Cases for the capability `deploy`. */
-export const deployChecks: readonly Check[] = [
-  {
-    name: 'deploy: returns a reference in plain JSON',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundleId = await subject.upload(await subject.makeBundle());
-      assertPlainJson(await deploy(subject, bundleId));
+/** Cases for pushes in a format to a target. */
+export function pushCases(format: BundleFormat): readonly Case[] {
+  return [
+    {
+      name: `upload (${format}): deploys nothing unless it says so`,
+      proves: 'An upload without a target deploys nothing, and one to a target only if the backend says so.',
+      async run(scope) {
+        const subject = await scope.open();
+        const upload = async (targetSlug?: string) => {
+          const {deployment} = await subject.uploadResult(await subject.makeBundle({format}), {targetSlug});
+          await subject.nextInstant();
+          return deployment;
+        };
+        assert.equal(await upload(), undefined, 'An upload without a target was deployed.');
+        await assertNothingDeployed(subject);
+        const says = subject.backend.deploysOnUpload?.includes(format) === true;
+        assert.equal(
+          (await upload(subject.targetSlug)) !== undefined,
+          says,
+          'The host calls deploy() after an upload.',
+        );
+        if (!says) await assertNothingDeployed(subject);
+      },
     },
-  },
+    {
+      name: `wait (${format}): a push to a target finishes`,
+      needs: ['getDeployment'],
+      proves: 'A push to a target reaches `finished`, polled by another process that has only the JSON reference.',
+      async run(scope) {
+        const subject = await scope.open();
+        const {deployment} = await subject.push({format});
+        await scope.reopen(subject).finished(fromJson(deployment));
+      },
+    },
+  ];
+}
+
+async function assertNothingDeployed(subject: Subject): Promise<void> {
+  for (const target of subject.backend.listDeployments ? [subject.targetSlug, subject.otherTarget] : []) {
+    assert.deepEqual(await historyIfAny(subject, target), [], `An upload was deployed to "${target}".`);
+  }
+}
+
+/** The deployments to a target, of which there may be no history yet. */
+export async function historyIfAny(subject: Subject, targetSlug?: string): Promise<readonly unknown[]> {
+  return subject.history(targetSlug).catch(() => []);
+}
+
+/** Cases for the capabilities `deploy`, `promote` and `wait`. */
+export const deploymentCases: readonly Case[] = [
   {
-    name: 'deploy: an unknown bundle is refused with a code',
+    name: 'deploy: returns the reference of the new deployment',
+    needs: ['deploy'],
+    proves: 'The reference is plain JSON, another one each time, and that of the deployment in the history.',
     async run(scope) {
       const subject = await scope.open();
-      const unknown = unknownIdLike(await subject.upload(await subject.makeBundle()));
-      assertUnknown(await failureOf('Deploying a bundle that does not exist', deploy(subject, unknown)));
+      const [newer, older] = await subject.uploadInOrder(2);
+      assert.ok(newer !== undefined && older !== undefined);
+      const [first, second] = [await subject.deploy(older), await subject.deploy(newer)];
+      assertPlainJson(second);
+      assert.notDeepEqual(second, first, 'Two deployments have the same reference.');
+      if (subject.backend.listDeployments) assertListed(await subject.history(), second, newer);
     },
   },
   {
     name: 'deploy: a busy target is reported as such',
+    needs: ['deploy'],
+    proves: 'A deployment to a target that is busy is refused with `ERR_TARGET_BUSY`, so that the host can wait.',
     async run(scope) {
       const subject = await scope.open();
       const occupy = offered(subject.service, 'occupyTarget');
-      const bundleId = await subject.upload(await subject.makeBundle());
+      const bundleId = await subject.upload();
       await occupy();
-      const {code, message} = await failureOf('Deploying to a busy target', deploy(subject, bundleId));
-      assert.equal(
-        code,
-        'ERR_TARGET_BUSY',
-        `Throw a context.error() with the code ERR_TARGET_BUSY, so that the host can wait for the target: ${message}`,
+      const {code, message} = await failureOf(
+        'Deploying to a busy target',
+        subject.call('deploy', {bundleId, targetSlug: subject.targetSlug}),
       );
+      assert.equal(code, 'ERR_TARGET_BUSY', `Throw a context.error() with the code ERR_TARGET_BUSY: ${message}`);
     },
   },
   {
-    name: 'deploy: the reference is that of the new deployment',
+    name: 'deploy: what is reported as finished is finished',
+    needs: ['deploy', 'getDeployment'],
+    proves: 'A deployment that `deploy` reports as `finished` is. Until it is live, it is `in_progress`.',
     async run(scope) {
       const subject = await scope.open();
-      const newestFirst = await uploadInOrder(subject, 2);
-      const [first, second] = await deployInOrder(subject, newestFirst.toReversed());
-      assert.notDeepEqual(second, first, 'Two deployments have the same reference.');
-      if (!subject.backend.listDeployments) return;
-      const {items} = await listDeployments(subject);
-      const ids = items.map((item) => item.deployment.deploymentId);
-      const returned = second?.deploymentId;
-      if (returned === undefined || ids.every((id) => id === undefined)) return;
-      assert.ok(
-        ids.includes(returned),
-        `The deployment has the ID ${String(returned)}, which its history does not list.`,
-      );
-      const {bundleId} = items[ids.indexOf(returned)] ?? {};
-      assert.ok(
-        bundleId === undefined || bundleId === newestFirst[0],
-        `The deployment has the ID ${String(returned)}, which is that of another bundle.`,
-      );
+      const {targetSlug} = subject;
+      await assertFinished(subject, await subject.call('deploy', {bundleId: await subject.upload(), targetSlug}));
     },
   },
-];
-
-/** Cases for the capability `wait` of backends that have `deploy`, too. */
-export const deployStatusChecks: readonly Check[] = [
-  {
-    name: 'deploy: a deployment that is reported as finished is finished',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundleId = await subject.upload(await subject.makeBundle());
-      const {deployment, status} = await requestDeployment(subject, bundleId);
-      if (status === 'finished') await assertFinished(subject, deployment, 'deploy');
-    },
-  },
-];
-
-/** Cases for the capability `wait` of backends that have `promote`, too. */
-export const promoteStatusChecks: readonly Check[] = [
-  {
-    name: 'promote: a promotion that is reported as finished is finished',
-    async run(scope) {
-      const subject = await scope.open();
-      const bundleId = await subject.upload(await subject.makeBundle());
-      await deployInOrder(subject, [bundleId]);
-      const {deployment, status} = await promote(subject, bundleId);
-      if (status === 'finished') await assertFinished(subject, deployment, 'promote');
-    },
-  },
-];
-
-async function assertFinished(subject: Subject, deployment: DeploymentRef, member: string): Promise<void> {
-  const {status} = await checkDeployment(subject, deployment);
-  const rule = `${member}() reports "finished". Until the deployment is live, it is "in_progress".`;
-  assert.equal(status, 'finished', rule);
-}
-
-/** Cases for uploads of backends that can deploy. */
-export function uploadDeployChecks(format: BundleFormat): readonly Check[] {
-  return [
-    {
-      name: `upload (${format}): deploys with a target if it says so, and otherwise not`,
-      async run(scope) {
-        const subject = await scope.open();
-        const {backend} = subject;
-        const upload = async (targetSlug?: string) => {
-          const bundle = await subject.makeBundle(format);
-          return subject.call('uploading', (context) => backend.upload(bundle, context), {targetSlug});
-        };
-        const {deployment: unwanted} = await upload();
-        assert.equal(unwanted, undefined, 'An upload without a target was deployed.');
-        await subject.nextInstant();
-        const assertNothingDeployed = async (which: string) => {
-          for (const targetSlug of backend.listDeployments ? [subject.targetSlug, otherTarget(subject)] : []) {
-            // There may be no history of a target yet.
-            const items = await listDeployments(subject, everything, {targetSlug}).then(
-              (list) => list.items,
-              () => [],
-            );
-            assert.deepEqual(items, [], `An upload ${which} was deployed to "${targetSlug}".`);
-          }
-        };
-        await assertNothingDeployed('without a target');
-        const {deployment} = await upload(subject.targetSlug);
-        const says = backend.deploysOnUpload?.includes(format) === true;
-        assert.equal(
-          deployment !== undefined,
-          says,
-          says
-            ? `${format} is in "deploysOnUpload", but the result of an upload to a target has no "deployment".`
-            : 'An upload to a target was deployed. The host calls deploy() after it.',
-        );
-        if (!says) await assertNothingDeployed('to a target');
-      },
-    },
-  ];
-}
-
-/** Cases for the capability `promote`. */
-export const promoteChecks: readonly Check[] = [
   {
     name: 'promote: the bundle of one target runs on the other',
+    needs: ['promote'],
+    proves: 'The bundle runs on the other target and on no third one, with the reference of that deployment.',
     async run(scope) {
       const subject = await scope.open();
-      const {backend} = subject;
-      const [newer, older] = await uploadInOrder(subject, 2);
-      assert.ok(newer !== undefined && older !== undefined);
-      await deployInOrder(subject, [older]);
+      const [, older] = await subject.uploadInOrder(2);
+      assert.ok(older !== undefined);
+      await subject.deploy(older);
       const {deployment} = await promote(subject, older);
       assertPlainJson(deployment);
-      if (backend.getDeployment) await waitUntilFinished(subject, deployment);
+      await subject.finished(deployment);
       await subject.nextInstant();
-      if (!backend.listDeployments) return;
-      const {items} = await listDeployments(subject, everything, {targetSlug: otherTarget(subject)});
-      assert.deepEqual(idsOf(items), [older], 'The history of the target is not the promoted bundle.');
-      const {deploymentId} = items[0]?.deployment ?? {};
-      const returned = deployment.deploymentId;
-      assert.ok(
-        deploymentId === undefined || returned === undefined || returned === deploymentId,
-        `The deployment has the ID ${String(returned)}, which the history of its target does not list.`,
-      );
-      const {items: left} = await listDeployments(subject);
-      assert.deepEqual(idsOf(left), [older], 'The history of the target that it was promoted from has changed.');
+      if (!subject.backend.listDeployments) return;
+      const promoted = await subject.history(subject.otherTarget);
+      assert.deepEqual(idsOf(promoted), [older], 'The history of the target is not the promoted bundle.');
+      assertListed(promoted, deployment, older);
+      const left = idsOf(await subject.history());
+      assert.deepEqual(left, [older], 'The history of the target that it was promoted from has changed.');
     },
   },
   {
-    name: 'promote: a bundle that the target no longer runs is refused',
+    name: 'promote: a bundle that the target does not run is refused',
+    needs: ['promote'],
+    proves: 'A bundle that has been replaced on its target, or does not exist, is refused.',
     async run(scope) {
       const subject = await scope.open();
-      const [newer, older] = await uploadInOrder(subject, 2);
+      const [newer, older] = await subject.uploadInOrder(2);
       assert.ok(newer !== undefined && older !== undefined);
-      await deployInOrder(subject, [older, newer]);
-      const what = 'Promoting a bundle that has been replaced on its target';
-      assertHasCode(await failureOf(what, promote(subject, older)));
+      for (const bundleId of [older, newer]) await subject.deploy(bundleId);
+      assertHasCode(await failureOf('Promoting a bundle that has been replaced', promote(subject, older)));
+      const unknown = promote(subject, unknownIdLike(newer));
+      assertHasCode(await failureOf('Promoting a bundle that does not exist', unknown));
     },
   },
   {
-    name: 'promote: an unknown bundle is refused with a code',
+    name: 'promote: what is reported as finished is finished',
+    needs: ['promote', 'getDeployment'],
+    proves: 'A promotion that `promote` reports as `finished` is.',
     async run(scope) {
       const subject = await scope.open();
-      const bundleId = await subject.upload(await subject.makeBundle());
-      await deployInOrder(subject, [bundleId]);
-      const promoting = promote(subject, unknownIdLike(bundleId));
-      // The target runs another bundle, which may be what the backend notices first.
-      assertHasCode(await failureOf('Promoting a bundle that does not exist', promoting));
-    },
-  },
-];
-
-/** Cases for the capability `wait` in each format. */
-export function waitChecks(format: BundleFormat): readonly Check[] {
-  return [
-    {
-      name: `wait (${format}): a push to a target finishes`,
-      async run(scope) {
-        const subject = await scope.open();
-        const {deployment} = await pushToTarget(subject, {format});
-        // The waiting process may be a different one that only has the JSON.
-        await waitUntilFinished(scope.reopen(subject), fromJson(deployment));
-      },
-    },
-  ];
-}
-
-/** Cases for the capability `wait` that depend on no format. */
-export const referenceChecks: readonly Check[] = [
-  {
-    name: 'wait: a deployment that fails is reported as such',
-    async run(scope) {
-      const subject = await scope.open();
-      await offered(subject.service, 'failDeployments')();
-      const {deployment} = await pushToTarget(subject);
-      let status: DeploymentStatus | undefined;
-      await eventually(subject, async () => {
-        ({status} = await checkDeployment(subject, deployment));
-        return status === 'finished' || status === 'failed';
-      });
-      assert.equal(status, 'failed', `The deployment has failed, but getDeployment() reports "${String(status)}".`);
+      const {bundleId} = await subject.pushed();
+      await assertFinished(subject, await promote(subject, bundleId));
     },
   },
   {
     name: 'wait: each deployment has its own status',
+    needs: ['getDeployment'],
+    proves: 'A deployment that fails is `failed`, and the one before it stays `finished`.',
     async run(scope) {
       const subject = await scope.open();
       const fail = offered(subject.service, 'failDeployments');
-      const {deployment: good} = await pushToTarget(subject);
-      await waitUntilFinished(subject, good);
+      const {deployment: good} = await subject.pushed();
       await fail();
-      await subject.nextInstant();
-      const {deployment: bad} = await pushToTarget(subject);
-      await eventually(subject, async () => (await checkDeployment(subject, bad)).status === 'failed');
-      const {status} = await checkDeployment(subject, good);
+      const {deployment: bad} = await subject.push();
+      let status = 'unknown';
+      await subject.eventually(async () => {
+        ({status} = await subject.call('getDeployment', bad));
+        return status === 'finished' || status === 'failed';
+      });
+      assert.equal(status, 'failed', `The deployment has failed, but getDeployment() reports "${status}".`);
+      ({status} = await subject.call('getDeployment', good));
       assert.equal(status, 'finished', `A later deployment failed, and now the earlier one is "${status}".`);
     },
   },
   {
     name: 'wait: an unknown deployment is refused with a code',
+    needs: ['getDeployment'],
+    proves: 'The status of a deployment that does not exist, by its `deploymentId`, is an error.',
     async run(scope) {
       const subject = await scope.open();
-      const {deployment} = await pushToTarget(subject);
-      const {deploymentId} = deployment;
-      if (deploymentId === undefined) throw new NotTried('The references of the backend have no deploymentId.');
+      const {deployment} = await subject.push();
+      const {deploymentId = notTried('The references of the backend have no deploymentId.')} = deployment;
       const unknown = {...fromJson(deployment), deploymentId: unknownIdLike(deploymentId)};
       const what = 'Checking a deployment that does not exist';
-      assertHasCode(await failureOf(what, checkDeployment(subject, unknown)));
+      assertHasCode(await failureOf(what, subject.call('getDeployment', unknown)));
     },
   },
 ];
 
+async function assertFinished(subject: Subject, {deployment, status}: DeployResult): Promise<void> {
+  if (status !== 'finished') return;
+  const state = await subject.call('getDeployment', deployment);
+  assert.equal(state.status, 'finished', 'It reports "finished". Until the deployment is live, it is "in_progress".');
+}
+
 function assertPlainJson(deployment: DeploymentRef): void {
   assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
+}
+
+/** Asserts that a history lists a deployment with its bundle, if they have IDs. */
+function assertListed(
+  items: readonly ItemOf<'listDeployments'>[],
+  {deploymentId}: DeploymentRef,
+  bundleId: string | number,
+): void {
+  if (deploymentId === undefined || items.every((item) => item.deployment.deploymentId === undefined)) return;
+  const found = items.find((item) => item.deployment.deploymentId === deploymentId);
+  assert.ok(found, `The deployment has the ID ${String(deploymentId)}, which its history does not list.`);
+  const {bundleId: listed = bundleId} = found;
+  assert.equal(listed, bundleId, `The deployment has the ID ${String(deploymentId)}, which is that of another bundle.`);
+}
+
+/** The bundles that were deployed. */
+export function idsOf(items: readonly Pick<ItemOf<'listDeployments'>, 'bundleId'>[]) {
+  return items.map(({bundleId}) => bundleId);
 }
 
 /** Characters of an ID that does not appear in a log by chance. */
 const shortestMark = 6;
 
 /** Cases for the capability `logs`. */
-export const logChecks: readonly Check[] = [
+export const logCases: readonly Case[] = [
   {
-    name: 'logs: the log of a finished deployment is complete, the same each time, and continued by its cursors',
+    name: 'logs: a log ends when it is complete',
+    needs: ['readLogs'],
+    proves:
+      'A log that is read while the deployment runs ends with the same lines as one that is read afterwards, which is ' +
+      'the same each time and has no line breaks in its lines.',
     async run(scope) {
       const subject = await scope.open();
-      const {deployment} = await pushToTarget(subject);
-      if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
-      const {lines, cursors} = await readLog(subject, deployment);
-      assert.ok(
-        lines.every((line) => !/[\r\n]/.test(line)),
-        'A line of the log contains a line break.',
+      const {deployment} = await subject.push();
+      const running = await readLog(subject, deployment);
+      await subject.finished(deployment);
+      const lines = await readLog(subject, deployment);
+      const hasBreak = lines.some((line) => /[\r\n]/.test(line));
+      assert.ok(!hasBreak, 'A line of the log contains a line break.');
+      const advice = 'Leave out its cursor only when there will be no more lines.';
+      assert.deepEqual(
+        running,
+        lines,
+        `The log of a running deployment ended too early, or has other lines. ${advice}`,
       );
       const again = await readLog(scope.reopen(subject), fromJson(deployment));
-      assert.deepEqual(again.lines, lines, 'The log is different when it is read again.');
-      const last = cursors.at(-1);
-      if (last === undefined) return;
-      assert.deepEqual(
-        (await readLog(subject, deployment, last)).lines,
-        [],
-        'The last cursor is followed by old lines.',
-      );
+      assert.deepEqual(again, lines, 'The log is different when it is read again.');
     },
   },
   {
     name: 'logs: each deployment has its own',
+    needs: ['readLogs'],
+    proves: 'The log is that of the deployment, and stays so after another one.',
     async run(scope) {
       const subject = await scope.open();
-      const pushed = async () => {
-        const {deployment} = await pushToTarget(subject);
-        if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
-        return {deployment, lines: (await readLog(subject, deployment)).lines};
-      };
-      const first = await pushed();
-      await subject.nextInstant();
-      const second = await pushed();
-      const mark = String(first.deployment.deploymentId);
+      const {deployment: first} = await subject.pushed();
+      const lines = await readLog(subject, first);
+      const {deployment: second} = await subject.pushed();
+      const mark = String(first.deploymentId);
       // Logs that name nothing may well be the same.
-      const namesFirst = mark.length >= shortestMark && first.lines.some((line) => line.includes(mark));
-      assert.ok(
-        !namesFirst || !isDeepStrictEqual(second.lines, first.lines),
-        'The log of a deployment is that of an earlier one.',
-      );
-      const again = await readLog(subject, first.deployment).catch(async (error: unknown) => {
+      const namesFirst = mark.length >= shortestMark && lines.some((line) => line.includes(mark));
+      const isSame = isDeepStrictEqual(await readLog(subject, second), lines);
+      assert.ok(!namesFirst || !isSame, 'The log of a deployment is that of an earlier one.');
+      const again = await readLog(subject, first).catch(async (error: unknown) => {
         // A service may only keep the newest.
         assertHasCode(await failureOf('Reading an older log', Promise.reject(error)));
-        return first;
+        return lines;
       });
-      assert.deepEqual(again.lines, first.lines, 'After another deployment, the log of the first is different.');
+      assert.deepEqual(again, lines, 'After another deployment, the log of the first is different.');
     },
   },
 ];
+
+/** Reads the log of a deployment until it is complete. */
+async function readLog(subject: Subject, deployment: DeploymentRef): Promise<readonly string[]> {
+  const lines: string[] = [];
+  let cursor: string | undefined;
+  const isOver = await subject.eventually(async () => {
+    for (;;) {
+      const part = await subject.call('readLogs', {deployment, cursor});
+      const isRepeated = part.lines.length > 0 && part.cursor !== undefined && part.cursor === cursor;
+      assert.ok(!isRepeated, 'The log is repeated: its cursor does not change.');
+      lines.push(...part.lines);
+      ({cursor} = part);
+      if (part.lines.length === 0 || cursor === undefined) return cursor === undefined;
+    }
+  });
+  assert.ok(isOver, 'The log of a deployment is not complete when the time is up.');
+  return lines;
+}

@@ -1,142 +1,93 @@
 import assert from 'node:assert/strict';
-import type {Bundle, BundleId, ListRange, ListResult} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
-import {NotTried, offered, type CaseScope, type Check} from '../check.js';
+import type {BundleId, ListRange, ListResult} from '../../backends/contract.js';
 import {plainJsonProblem} from '../observations.js';
-import {
-  checkDeployment,
-  eventually,
-  everything,
-  fromJson,
-  otherTarget,
-  pushToTarget,
-  waitUntilFinished,
-  deployInOrder,
-  listBundles,
-  listDeployments,
-  listTargets,
-  uploadInOrder,
-} from '../steps.js';
-import {assertDigestTold, type Subject} from '../subject.js';
+import {notTried, offered, type Case} from '../scope.js';
+import {fromJson, type RequestOf, type Subject} from '../subject.js';
+import {historyIfAny, idsOf} from './deployments.js';
+
+/** More than some services return at a time. */
+const manyItems = 6;
 
 /** Cases for the capability `list`. */
-export const listChecks: readonly Check[] = [
+export const listCases: readonly Case[] = [
   {
-    name: 'list: a digest matches the archive',
+    name: 'list: a bundle is listed as it was uploaded',
+    needs: ['listBundles'],
+    proves:
+      'The message and a digest are those of the bundle, `createdAt` is ISO 8601 with a time zone and just now, ' +
+      '`metadata` is plain JSON, and all of it is the same the next time.',
     async run(scope) {
       const subject = await scope.open();
-      const bundle = await uploadOne(subject);
-      const {items} = await listBundles(subject);
-      assertDigestTold(bundle, items[0], 'The list');
-    },
-  },
-  {
-    name: 'list: the message is that of the bundle',
-    async run(scope) {
-      const subject = await scope.open();
-      const {message} = await uploadOne(subject);
-      const [item] = (await listBundles(subject)).items;
-      assert.ok(item?.message === undefined || item.message === message, `It is ${JSON.stringify(item?.message)}.`);
-    },
-  },
-  {
-    name: 'list: each project has its own',
-    async run(scope) {
-      const subject = await scope.open();
-      const other = otherProject(scope, subject);
-      for (const one of [subject, other]) {
-        const bundleIds = await uploadInOrder(one, 1);
-        const {items} = await listBundles(one);
-        assert.deepEqual(
-          idsOf(items),
-          bundleIds,
-          'The list is not the bundles of its project. Use context.projectSlug, in a stand-in for the service, too.',
-        );
-      }
-    },
-  },
-  {
-    name: 'list: metadata is plain JSON, and stays the same',
-    async run(scope) {
-      const subject = await scope.open();
-      await uploadOne(subject);
-      const [first] = (await listBundles(subject)).items;
-      assert.equal(plainJsonProblem(first?.metadata, 'metadata'), undefined);
-      const [again] = (await listBundles(scope.reopen(subject))).items;
-      assert.deepEqual(again?.metadata, first?.metadata, 'The metadata of a bundle changed between two lists.');
-    },
-  },
-  {
-    name: 'list: the newest bundle comes first',
-    async run(scope) {
-      const subject = await scope.open();
-      const newestFirst = await uploadInOrder(subject, 3);
-      const {items} = await listBundles(subject);
-      assert.deepEqual(idsOf(items), newestFirst, 'The list is not the uploaded bundles, newest first.');
-    },
-  },
-  {
-    name: 'list: the total is that of all pages',
-    async run(scope) {
-      const subject = await scope.open();
-      await uploadInOrder(subject, 2);
-      await assertTotals((range) => listBundles(subject, range));
-    },
-  },
-  {
-    name: 'list: createdAt is when the bundle was uploaded',
-    async run(scope) {
-      const subject = await scope.open();
-      await uploadInOrder(subject, 2);
-      await assertTimes(subject, 'uploaded', () => listBundles(subject));
+      const {message, sha256} = await uploadOne(subject);
+      const [item] = await subject.list('listBundles', {});
+      assert.ok(item, 'The uploaded bundle is not listed.');
+      assert.equal(item.message ?? message, message, 'The message in the list is not that of the bundle.');
+      assert.equal(item.sha256 ?? sha256, sha256, "The list reports a sha256 that is not the archive's.");
+      assert.equal(plainJsonProblem(item.metadata, 'metadata'), undefined);
+      assertIsNow(item.createdAt, 'uploaded');
+      await subject.nextInstant();
+      const [again] = await scope.reopen(subject).list('listBundles', {});
+      const facts = [item.createdAt, item.metadata];
+      assert.deepEqual([again?.createdAt, again?.metadata], facts, 'What a list says of a bundle changes each time.');
     },
   },
   {
     name: 'list: an uploaded bundle becomes ready',
+    needs: ['listBundles'],
+    proves: 'The status of a bundle becomes `ready` or is `unknown`: only that can be deployed.',
     async run(scope) {
       const subject = await scope.open();
-      await subject.upload(await subject.makeBundle());
+      await uploadOne(subject);
       let status: string | undefined;
-      const isReady = await eventually(subject, async () => {
-        status = (await listBundles(subject)).items[0]?.status;
+      const isReady = await subject.eventually(async () => {
+        status = (await subject.list('listBundles', {}))[0]?.status;
         return status === 'ready' || status === 'unknown';
       });
-      assert.ok(
-        isReady,
-        `The bundle was still "${String(status)}" when the time was up. Only "ready" can be deployed.`,
-      );
+      assert.ok(isReady, `The bundle was still "${String(status)}" when the time was up.`);
     },
   },
   {
-    name: 'list: limit and offset select the page',
+    name: 'list: its pages are the bundles, newest first',
+    needs: ['listBundles'],
+    proves: `All pages together, of one item each or as large as the service gives them, are the bundles in order; ${String(manyItems)} are uploaded. Each total is that of all.`,
     async run(scope) {
       const subject = await scope.open();
-      await uploadInOrder(subject, 3);
-      await assertPages(async (range) => (await listBundles(subject, range)).items);
+      const newestFirst = await subject.uploadInOrder(manyItems);
+      await assertPages(subject, 'listBundles', {}, (items) => {
+        const ids = items.map(({bundleId}) => bundleId);
+        assert.deepEqual(ids, newestFirst, 'The list is not the uploaded bundles, newest first.');
+      });
     },
   },
-];
-
-/** Cases for backends that have both `list` and `deploy`. */
-export const listDeployedChecks: readonly Check[] = [
+  {
+    name: 'list: each project has its own',
+    needs: ['listBundles'],
+    proves: 'The bundles of another project are not listed.',
+    async run(scope) {
+      const subject = await scope.open();
+      for (const one of [subject, scope.reopenElsewhere(subject)]) {
+        const bundleIds = await one.uploadInOrder(1);
+        const ids = (await one.list('listBundles', {})).map(({bundleId}) => bundleId);
+        const advice = 'Use context.projectSlug, in a stand-in for the service, too.';
+        assert.deepEqual(ids, bundleIds, `The list is not the bundles of its project. ${advice}`);
+      }
+    },
+  },
   {
     name: 'list: inUseBy names the targets that run the bundle',
+    needs: ['listBundles', 'deploy'],
+    proves: 'If a list says which targets run a bundle, it is the one that was deployed last, and no other.',
     async run(scope) {
       const subject = await scope.open();
-      const [newer, older] = await uploadInOrder(subject, 2);
+      const [newer, older] = await subject.uploadInOrder(2);
       assert.ok(newer !== undefined && older !== undefined);
-      for (const bundleId of [older, newer]) {
-        await deployInOrder(subject, [bundleId]);
-        const {items} = await listBundles(subject);
-        // inUseBy is optional.
-        for (const {bundleId: id, inUseBy} of items.filter((item) => item.inUseBy !== undefined)) {
-          const expected = id === bundleId ? [subject.targetSlug] : [];
-          assert.deepEqual(
-            inUseBy,
-            expected,
-            `The target "${subject.targetSlug}" runs bundle ${String(bundleId)}, but the inUseBy of bundle ` +
-              `${String(id)} is ${JSON.stringify(inUseBy)}.`,
-          );
+      for (const running of [older, newer]) {
+        await subject.deploy(running);
+        for (const {bundleId, inUseBy} of await subject.list('listBundles', {})) {
+          const expected = bundleId === running ? [subject.targetSlug] : [];
+          const what = `"${subject.targetSlug}" runs bundle ${String(running)}, not ${String(bundleId)}.`;
+          assert.deepEqual(inUseBy ?? expected, expected, `inUseBy is wrong: ${what}`);
         }
       }
     },
@@ -144,41 +95,35 @@ export const listDeployedChecks: readonly Check[] = [
 ];
 
 /** Cases for the capability `history`. */
-export const historyChecks: readonly Check[] = [
+export const historyCases: readonly Case[] = [
   {
-    name: 'history: the newest deployment comes first',
+    name: 'history: its pages are the deployments, newest first',
+    needs: ['listDeployments'],
+    proves:
+      'All pages together are the deployments in order, with references in plain JSON, and `createdAt` is ISO 8601 ' +
+      'with a time zone, just now, and the same the next time. Each total is that of all.',
     async run(scope) {
       const subject = await scope.open();
-      const [newer, older] = await deployTwo(subject);
-      const {items} = await listDeployments(subject);
-      assert.deepEqual(idsOf(items), [newer, older], 'The history is not the deployments, newest first.');
-      for (const {deployment} of items) assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
-    },
-  },
-  {
-    name: 'history: the total is that of all pages',
-    async run(scope) {
-      const subject = await scope.open();
-      await deployTwo(subject);
-      await assertTotals((range) => listDeployments(subject, range));
-    },
-  },
-  {
-    name: 'history: createdAt is when the bundle was deployed',
-    async run(scope) {
-      const subject = await scope.open();
-      await deployTwo(subject);
-      await assertTimes(subject, 'deployed', () => listDeployments(subject));
+      const newestFirst = await deployMany(subject);
+      await assertPages(subject, 'listDeployments', {targetSlug: subject.targetSlug}, (items) => {
+        assert.deepEqual(idsOf(items), newestFirst, 'The history is not the deployments, newest first.');
+        for (const {deployment, createdAt} of items) {
+          assert.equal(plainJsonProblem(deployment, 'deployment'), undefined);
+          assertIsNow(createdAt, 'deployed');
+        }
+      });
     },
   },
   {
     name: 'history: a deployment that is done is listed as finished',
+    needs: ['listDeployments'],
+    proves: 'The status of each deployment becomes `finished` or is `unknown`.',
     async run(scope) {
       const subject = await scope.open();
-      await deployTwo(subject);
+      await subject.pushed();
       let statuses: readonly string[] = [];
-      const areFinished = await eventually(subject, async () => {
-        statuses = (await listDeployments(subject)).items.map(({status}) => status);
+      const areFinished = await subject.eventually(async () => {
+        statuses = (await subject.history()).map(({status}) => status);
         return statuses.every((status) => status === 'finished' || status === 'unknown');
       });
       assert.ok(areFinished, `The history lists deployments that are done as ${statuses.join(', ')}.`);
@@ -186,240 +131,162 @@ export const historyChecks: readonly Check[] = [
   },
   {
     name: 'history: a deployment that failed is not listed as finished',
+    needs: ['listDeployments'],
+    proves: 'A deployment that failed is not `finished`: a rollback would go back to it.',
     async run(scope) {
       const subject = await scope.open();
       await offered(subject.service, 'failDeployments')();
-      const {deployment} = await pushToTarget(subject);
-      const {getDeployment} = subject.backend;
-      const hasFailed = async () => (await checkDeployment(subject, deployment)).status === 'failed';
-      if (getDeployment) await eventually(subject, hasFailed);
+      const {deployment} = await subject.push();
+      const hasFailed = async () => (await subject.call('getDeployment', deployment)).status === 'failed';
+      if (subject.backend.getDeployment) await subject.eventually(hasFailed);
       await subject.nextInstant();
-      const [item] = (await listDeployments(subject)).items;
-      assert.notEqual(item?.status, 'finished', 'A rollback would go back to it.');
+      assert.notEqual((await subject.history())[0]?.status, 'finished', 'A rollback would go back to it.');
     },
   },
   {
-    name: 'history: each project has its own',
+    name: 'history: each project and each target has its own',
+    needs: ['listDeployments'],
+    proves: 'Deployments to another target, or in another project, are not listed.',
     async run(scope) {
       const subject = await scope.open();
-      const other = otherProject(scope, subject);
-      const [bundleId] = await uploadInOrder(subject, 1);
-      assert.ok(bundleId !== undefined);
-      await deployInOrder(subject, [bundleId]);
-      // There may be no history of a target yet.
-      const items = await listDeployments(other).then(
-        (list) => list.items,
-        () => [],
-      );
-      assert.deepEqual(items, [], 'The history lists the deployments of another project. Use context.projectSlug.');
+      const {targetSlug, otherTarget} = subject;
+      const deployed = new Map<string, BundleId>();
+      for (const target of [targetSlug, otherTarget]) {
+        deployed.set(target, (await subject.pushed({targetSlug: target})).bundleId);
+      }
+      for (const [target, bundleId] of deployed) {
+        const advice = 'Use the targetSlug of each request.';
+        assert.deepEqual(idsOf(await subject.history(target)), [bundleId], `The history mixes targets. ${advice}`);
+      }
+      if (subject.service.projectSlug !== undefined) return;
+      const elsewhere = await historyIfAny(scope.reopenElsewhere(subject));
+      assert.deepEqual(elsewhere, [], 'The history lists deployments of another project. Use context.projectSlug.');
     },
   },
   {
     name: 'history: an earlier bundle can be deployed again',
+    needs: ['listDeployments', 'deploy'],
+    proves: '`deploy` accepts the bundles of the history, as a rollback does.',
     async run(scope) {
       const subject = await scope.open();
-      await deployTwo(subject);
-      const earlier = (await listDeployments(subject)).items[1]?.bundleId;
-      if (earlier === undefined) throw new NotTried('The history does not report which bundles were deployed.');
-      await deployInOrder(subject, [earlier]).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        assert.fail(`A rollback deploys a bundle of the history, but bundle ${String(earlier)} was refused: ${reason}`);
+      await subject.pushed();
+      await subject.pushed();
+      const {bundleId = notTried('The history does not report which bundles were deployed.')} =
+        (await subject.history())[1] ?? {};
+      await subject.deploy(bundleId).catch((error: unknown) => {
+        assert.fail(`Bundle ${String(bundleId)} of the history cannot be deployed again: ${String(error)}`);
       });
     },
   },
   {
-    name: 'history: each target has its own',
-    async run(scope) {
-      const subject = await scope.open();
-      const [newer, older] = await uploadInOrder(subject, 2);
-      assert.ok(newer !== undefined && older !== undefined);
-      const targets = [
-        {targetSlug: subject.targetSlug, bundleId: older},
-        {targetSlug: otherTarget(subject), bundleId: newer},
-      ];
-      for (const {targetSlug, bundleId} of targets) await deployInOrder(subject, [bundleId], {targetSlug});
-      for (const {targetSlug, bundleId} of targets) {
-        const {items} = await listDeployments(subject, everything, {targetSlug});
-        assert.deepEqual(
-          idsOf(items),
-          [bundleId],
-          `Bundle ${String(bundleId)} was deployed to "${targetSlug}", and nothing else was, but its history lists ` +
-            `${JSON.stringify(idsOf(items))}. Use the targetSlug of each request.`,
-        );
-      }
-    },
-  },
-  {
-    name: 'history: limit and offset select the page',
-    async run(scope) {
-      const subject = await scope.open();
-      await deployTwo(subject);
-      await assertPages(async (range) => (await listDeployments(subject, range)).items);
-    },
-  },
-];
-
-/** Cases for backends that have both `history` and `wait`. */
-export const historyReferenceChecks: readonly Check[] = [
-  {
     name: 'history: its references can be checked',
+    needs: ['listDeployments', 'getDeployment'],
+    proves: '`getDeployment` accepts the references of the history.',
     async run(scope) {
       const subject = await scope.open();
-      await deployTwo(subject);
-      const {items} = await listDeployments(subject);
-      const other = scope.reopen(subject);
-      for (const {deployment} of items) {
-        await waitUntilFinished(other, fromJson(deployment)).catch((error: unknown) => {
-          const reason = error instanceof Error ? error.message : String(error);
-          assert.fail(
-            `getDeployment() does not find ${JSON.stringify(deployment)}, a reference from listDeployments(), finished. ` +
-              `Return references with everything that getDeployment() needs. It failed with: ${reason}`,
-          );
-        });
+      await subject.pushed();
+      await subject.pushed();
+      for (const {deployment} of await subject.history()) {
+        await scope
+          .reopen(subject)
+          .finished(fromJson(deployment))
+          .catch((error: unknown) => {
+            const what = `getDeployment() does not find ${JSON.stringify(deployment)} of the history finished`;
+            assert.fail(`${what}. Return references with everything that it needs. It failed with: ${String(error)}`);
+          });
       }
     },
   },
 ];
 
 /** Cases for the capability `targets`. */
-export const targetChecks: readonly Check[] = [
+export const targetCases: readonly Case[] = [
   {
-    name: 'targets: each target that was deployed to is listed once, with an http(s) URL or none',
+    name: 'targets: each target that was deployed to is listed once',
+    needs: ['listTargets'],
+    proves: 'All pages together list each target once, with an http(s) URL or none. Each total is that of all.',
     async run(scope) {
       const subject = await scope.open();
-      for (const targetSlug of await useBothTargets(subject)) {
-        const found = (await listTargets(subject)).items.filter((item) => item.targetSlug === targetSlug);
-        assert.equal(found.length, 1, `The target "${targetSlug}" is listed ${String(found.length)} times.`);
-      }
-      for (const {targetSlug, url} of (await listTargets(subject)).items) {
-        assert.ok(
-          url === undefined || shownUrl(url) !== undefined,
-          `The URL of the target "${targetSlug}" is no http(s) URL.`,
-        );
-      }
+      const {targetSlug, otherTarget} = subject;
+      for (const target of [targetSlug, otherTarget]) await subject.pushed({targetSlug: target});
+      await assertPages(subject, 'listTargets', {}, (items) => {
+        for (const slug of [targetSlug, otherTarget]) {
+          const {length} = items.filter((item) => item.targetSlug === slug);
+          assert.equal(length, 1, `The target "${slug}" is listed ${String(length)} times.`);
+        }
+        const wrong = items.find(({url}) => url !== undefined && shownUrl(url) === undefined);
+        assert.equal(wrong, undefined, `The URL of the target "${String(wrong?.targetSlug)}" is no http(s) URL.`);
+      });
     },
   },
-  {
-    name: 'targets: limit and offset select the page, and each has the total of all',
-    async run(scope) {
-      const subject = await scope.open();
-      await useBothTargets(subject);
-      await assertPages(async (range) => (await listTargets(subject, range)).items);
-      await assertTotals((range) => listTargets(subject, range));
-    },
-  },
-];
-
-/** Cases for backends that have both `targets` and `history`. */
-export const targetHistoryChecks: readonly Check[] = [
   {
     name: 'targets: each has a history',
+    needs: ['listTargets', 'listDeployments'],
+    proves: '`listDeployments` accepts each target that is listed.',
     async run(scope) {
       const subject = await scope.open();
-      await useBothTargets(subject);
-      for (const {targetSlug} of (await listTargets(subject)).items) {
-        await listDeployments(subject, {limit: 1, offset: 0}, {targetSlug}).catch((error: unknown) => {
-          const reason = error instanceof Error ? error.message : String(error);
-          assert.fail(`The target "${targetSlug}" is listed, but its history cannot be read: ${reason}`);
+      await subject.pushed();
+      for (const {targetSlug} of await subject.list('listTargets', {})) {
+        await subject.history(targetSlug).catch((error: unknown) => {
+          assert.fail(`The target "${targetSlug}" is listed, but its history cannot be read: ${String(error)}`);
         });
       }
     },
   },
 ];
 
-/** Another project of the same service. */
-function otherProject(scope: CaseScope, {service, relay, projectSlug}: Subject): Subject {
-  if (service.projectSlug === undefined) {
-    return scope.reopen({service, relay, projectSlug: `${projectSlug}-2`, states: new Map()});
-  }
-  throw new NotTried('The service of the fixtures has a projectSlug, so there is no other project.');
-}
-
-/** Deploys to both targets. Returns their slugs. */
-async function useBothTargets(subject: Subject): Promise<readonly string[]> {
-  const slugs = [subject.targetSlug, otherTarget(subject)];
-  for (const targetSlug of slugs) {
-    const {deployment} = await pushToTarget(subject, {targetSlug});
-    if (subject.backend.getDeployment) await waitUntilFinished(subject, deployment);
-    await subject.nextInstant();
-  }
-  return slugs;
-}
-
 /** Uploads a bundle, and waits until lists show it. */
-async function uploadOne(subject: Subject): Promise<Bundle> {
+async function uploadOne(subject: Subject) {
   const bundle = await subject.makeBundle();
   await subject.upload(bundle);
   await subject.nextInstant();
   return bundle;
 }
 
-/** Deploys two bundles, the last upload first, because the history has its own order. */
-async function deployTwo(subject: Subject): Promise<readonly BundleId[]> {
-  const newestFirst = await uploadInOrder(subject, 2);
-  await deployInOrder(subject, newestFirst);
-  return newestFirst.toReversed();
-}
-
-/** Asserts that each page of a list is the same part of the whole list. */
-async function assertPages(list: (range: ListRange) => Promise<ListResult<unknown>['items']>): Promise<void> {
-  const whole = await list(everything);
-  assert.ok(whole.length > 1, 'The list is too short to have pages.');
-  const ranges = [
-    {limit: 1, offset: 0},
-    {limit: 1, offset: 1},
-    {limit: 100, offset: 1},
-    {limit: 1, offset: whole.length},
-  ];
-  for (const {limit, offset} of ranges) {
-    const part = await list({limit, offset});
-    assert.deepEqual(
-      part,
-      whole.slice(offset, offset + limit),
-      `The page at limit ${String(limit)}, offset ${String(offset)} is wrong.`,
-    );
+/** Deploys many bundles, the last upload first. Returns the bundles, newest deployment first. */
+async function deployMany(subject: Subject): Promise<readonly BundleId[]> {
+  const deployed: BundleId[] = [];
+  if (!subject.backend.deploy) {
+    while (deployed.length < manyItems) deployed.unshift((await subject.pushed()).bundleId);
+    return deployed;
   }
-}
-
-/** Asserts that each page reports the same total, that of the whole list. */
-async function assertTotals(list: (range: ListRange) => Promise<ListResult<unknown>>): Promise<void> {
-  const count = (await list(everything)).items.length;
-  for (const range of [everything, {limit: 1, offset: 0}, {limit: 1, offset: count}]) {
-    const {total} = await list(range);
-    assert.ok(
-      total === undefined || total === count,
-      `The total at limit ${String(range.limit)}, offset ${String(range.offset)} is ${String(total)}, but the list ` +
-        `has ${String(count)} items. Without a total from the service, leave it out.`,
-    );
+  for (const bundleId of await subject.uploadInOrder(manyItems)) {
+    await subject.deploy(bundleId);
+    deployed.unshift(bundleId);
   }
+  return deployed;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
+type Page<Name extends Lister> = Awaited<ReturnType<typeof Subject.prototype.pages<Name>>>;
+
+/** Asserts that a list is the same however it is read, and as `assertItems` says, and that its totals are right. */
+async function assertPages<Name extends Lister>(
+  subject: Subject,
+  name: Name,
+  request: Omit<RequestOf<Name>, keyof ListRange>,
+  assertItems: (items: Page<Name>['items']) => void,
+): Promise<void> {
+  const whole = await subject.pages(name, request);
+  assertItems(whole.items);
+  await subject.nextInstant();
+  const single = await subject.pages(name, request, 1);
+  assert.deepEqual(single.items, whole.items, 'Pages of one item are another list. Follow the limit and the cursor.');
+  const count = whole.items.length;
+  const totals = [...whole.pages, ...single.pages].map(({total = count}: ListResult<unknown>) => total);
+  const wrong = totals.find((total) => total !== count);
+  assert.equal(wrong, undefined, `The total of a page is ${String(wrong)}, but the list has ${String(count)} items.`);
+}
+
 /** A local time without its zone would be a different time for each reader. */
 const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
+/** Clocks differ by less than the zones of the world do. */
+const clockMs = 10 * 60 * 1000;
 
-/** Asserts that what was created just now has a time of creation that says so, and that stays. */
-async function assertTimes(
-  subject: Subject,
-  done: string,
-  list: () => Promise<ListResult<{readonly createdAt?: string | undefined}>>,
-): Promise<void> {
-  const timesOf = async () => (await list()).items.flatMap(({createdAt}) => createdAt ?? []);
-  const times = await timesOf();
-  for (const time of times) {
-    assert.match(
-      time,
-      isoTime,
-      `createdAt is "${time}". It must be ISO 8601 with a time zone, such as 2026-01-31T12:00:00Z.`,
-    );
-    const away = Math.abs(Date.parse(time) - Date.now());
-    assert.ok(away < dayMs, `createdAt is ${time}, but the bundle was ${done} just now.`);
-  }
-  await subject.nextInstant();
-  assert.deepEqual(await timesOf(), times, `createdAt changes from list to list. It is when the bundle was ${done}.`);
-}
-
-/** The bundles that are listed, or were deployed. */
-export function idsOf(items: readonly {readonly bundleId?: BundleId | undefined}[]): readonly (BundleId | undefined)[] {
-  return items.map(({bundleId}) => bundleId);
+/** Asserts that a time of creation, if there is one, says that it was just now. */
+function assertIsNow(time: string | undefined, done: string): void {
+  if (time === undefined) return;
+  assert.match(time, isoTime, `createdAt must be ISO 8601 with a time zone, such as 2026-01-31T12:00:00Z: ${time}`);
+  const away = Math.abs(Date.parse(time) - Date.now());
+  assert.ok(away < clockMs, `createdAt is ${time}, but it was ${done} just now.`);
 }

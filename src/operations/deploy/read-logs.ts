@@ -88,9 +88,9 @@ export async function readLog(
   const {signal} = open.context;
   let cursor: string | undefined;
   for (let parts = 1; ; parts += 1) {
-    const {lines, cursor: next, done = false} = await invoke(open, 'readLogs', {deployment, cursor});
+    const {lines, cursor: next} = await invoke(open, 'readLogs', {deployment, cursor});
     if (lines.length > 0) onLines(lines);
-    if (done || next === undefined) return true;
+    if (next === undefined) return true;
     if (lines.length > 0 && next === cursor) {
       throw createError('ERR_RESPONSE_INVALID', `The ${open.backend.name} backend repeats the log of the deployment.`);
     }

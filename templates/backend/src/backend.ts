@@ -16,7 +16,7 @@ type Context = BackendContext<Options>;
 // What the service answers. `v.parse` fails if it answers anything else.
 const statuses = v.picklist(['queued', 'in_progress', 'finished', 'failed']);
 const bundles = v.looseObject({
-  total: v.number(),
+  next: v.optional(v.string()),
   items: v.array(
     v.looseObject({
       id: v.string(),
@@ -34,7 +34,7 @@ const deployment = v.looseObject({
   createdAt: v.string(),
   url: v.string(),
 });
-const deployments = v.looseObject({total: v.number(), items: v.array(deployment)});
+const deployments = v.looseObject({next: v.optional(v.string()), items: v.array(deployment)});
 
 /** The backend. Remove the functions for what your service cannot do: the others are its capabilities. */
 export const backend: Backend<Options> = {
@@ -69,24 +69,26 @@ export const backend: Backend<Options> = {
     return {status: raw.status, url: raw.url, raw};
   },
 
-  async listBundles({limit, offset}, context) {
-    const answer = await connect(context).get('bundles', {searchParams: {limit, offset}}).json();
+  async listBundles({limit, cursor}, context) {
+    const answer = await connect(context)
+      .get('bundles', {searchParams: {limit, after: cursor}})
+      .json();
     const raw = v.parse(bundles, answer);
     const items = raw.items.map(({id, message, sha256, createdAt, targets}) => {
       return {bundleId: id, message, sha256, createdAt, status: 'ready' as const, inUseBy: targets};
     });
-    return {items, total: raw.total, raw};
+    return {items, cursor: raw.next, raw};
   },
 
-  async listDeployments({targetSlug, limit, offset}, context) {
+  async listDeployments({targetSlug, limit, cursor}, context) {
     const answer = await connect(context)
-      .get(`targets/${part(targetSlug)}/deployments`, {searchParams: {limit, offset}})
+      .get(`targets/${part(targetSlug)}/deployments`, {searchParams: {limit, after: cursor}})
       .json();
     const raw = v.parse(deployments, answer);
     const items = raw.items.map(({id, bundleId, status, createdAt, url}) => {
       return {deployment: {deploymentId: id}, bundleId, status, createdAt, url};
     });
-    return {items, total: raw.total, raw};
+    return {items, cursor: raw.next, raw};
   },
 
   async download({bundleId, writeTo, onStart}, context) {

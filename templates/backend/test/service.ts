@@ -30,6 +30,9 @@ interface Answer {
   readonly archive?: StoredBundle;
 }
 
+/** How many rows a page has at most, whatever the limit. */
+const largestPage = 5;
+
 /** Starts a stand-in for the service, in memory. Keep what it does in line with the real one. */
 export async function openService(): Promise<ConformanceService> {
   const token = randomUUID();
@@ -45,8 +48,12 @@ export async function openService(): Promise<ConformanceService> {
     if (headers.authorization !== `Bearer ${token}`) return {status: 401};
     if (project === undefined) return {status: 404};
     const page = <Item>(items: readonly Item[]) => {
-      const [limit, offset] = [Number(searchParams.get('limit')), Number(searchParams.get('offset'))];
-      return {status: 200, value: {total: items.length, items: items.slice(offset, offset + limit)}};
+      const start = Number(searchParams.get('after'));
+      const end = start + Math.min(Number(searchParams.get('limit')), largestPage);
+      return {
+        status: 200,
+        value: {items: items.slice(start, end), ...(end < items.length && {next: String(end)})},
+      };
     };
     const found = bundles.find(({id}) => id === name);
     switch ([method, collection, item].join(' ').trim()) {

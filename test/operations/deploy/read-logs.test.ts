@@ -20,9 +20,9 @@ async function serviceWith(
     upload: () => Promise.reject(new Error('not here')),
     deploy: () => Promise.resolve({deployment: {deploymentId: 2}, status: 'queued', raw: undefined}),
     getDeployment: () => Promise.resolve({status: 'failed', description: 'No space', raw: undefined}),
-    listDeployments: ({limit, offset}) => {
-      const all = [2, 1].map((id) => ({deployment: {deploymentId: id}, bundleId: id, status: 'failed' as const}));
-      return Promise.resolve({items: all.slice(offset, offset + limit), total: 2, raw: undefined});
+    listDeployments: () => {
+      const items = [2, 1].map((id) => ({deployment: {deploymentId: id}, bundleId: id, status: 'failed' as const}));
+      return Promise.resolve({items, total: 2});
     },
     ...(readLogs !== null && {
       readLogs:
@@ -77,7 +77,7 @@ test('following waits for more lines until the log is complete', async () => {
   const onLines = (lines: readonly string[]) => {
     seen.push(...lines);
     // The rest appears only once the beginning was seen.
-    if (lines.includes('three')) setImmediate(() => parts.push({lines: ['four'], cursor: '3', done: true}));
+    if (lines.includes('three')) setImmediate(() => parts.push({lines: ['four']}));
   };
   expect(await read({follow: true, pollInterval: 0.001, onLines})).toMatchObject({lines: [], done: true});
   expect(seen).toEqual(['one', 'two', 'three', 'four']);
@@ -123,7 +123,7 @@ test('the error of a failed deployment has the last lines of its log', async () 
   const lines = Array.from({length: 30}, (_, index) => `line ${String(index + 1)}`);
   const {deploy} = await serviceWith([
     {lines, cursor: '1'},
-    {lines: ['the end'], done: true},
+    {lines: ['the end']},
   ]);
   const last = [...lines.slice(-19), 'the end'];
   await expect(deploy()).rejects.toMatchObject({

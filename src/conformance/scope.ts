@@ -6,62 +6,49 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
+import type {HostBackend} from '../backends/built-in.js';
 import type {AnyBackend} from '../backends/contract.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {
-  makeHugeBundle,
-  makeTestBundle,
-  sizeWithin,
-  type ConformanceFixtures,
-  type ConformanceService,
-} from './fixtures.js';
+import {makeHugeBundle, type BundleMaker} from './bundles.js';
+import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import {Relay} from './relay.js';
 import {Subject, type SubjectParts} from './subject.js';
 
-/** One check of the suite. */
-export interface Check {
-  /** The name of its case. */
+/** A row of the table of cases. */
+export interface Case {
   readonly name: string;
+  /** What a backend that passes does, as a sentence. */
+  readonly proves: string;
+  /** The members without which there is no such case. @default none */
+  readonly needs?: readonly (keyof HostBackend)[] | undefined;
   /** Rejects when the backend breaks the contract. */
-  run(scope: CaseScope): Promise<void>;
+  run(scope: Scope): Promise<void>;
 }
 
-/** Functions of a service that inject faults, or count what they lead to. */
-type FaultName = 'interruptUploads' | 'countReceivedBytes';
+/** What a case can open. Everything is closed at its end. */
+export interface Scope {
+  /** Opens a service, for `backend` or a new one. */
+  open(backend?: AnyBackend): Promise<Subject>;
+  /** The service of `subject` with a new backend, as another process would see it. */
+  reopen(subject: Subject, changes?: Partial<Pick<SubjectParts, 'service' | 'projectSlug' | 'states'>>): Subject;
+  /** The same for another project. */
+  reopenElsewhere(subject: Subject): Subject;
+}
 
-/** A second, in slices. A pause of the whole machine only counts as one slice. */
-const abortDeadline = {slices: 20, sliceMs: 50};
+/** Thrown by a case that cannot try anything, because the fixtures or the backend lack something optional. */
+class NotTried extends Error {}
 
-/** Optional functions of a service. */
-type OfferName = 'occupyTarget' | 'failDeployments' | 'countUploads';
+/** Ends a case that cannot try anything. */
+export function notTried(reason: string): never {
+  throw new NotTried(reason);
+}
 
-/** Thrown by a check that cannot try anything, because the fixtures or the backend lack something optional. */
-export class NotTried extends Error {}
-
-/**
- * An optional function of the service.
- * @throws NotTried when the service does not have it.
- */
-export function offered<Name extends OfferName>(
+/** An optional function of the service, without which the case cannot try anything. */
+export function offered<Name extends 'occupyTarget' | 'failDeployments'>(
   service: ConformanceService,
   name: Name,
 ): NonNullable<ConformanceService[Name]> {
-  const found = service[name];
-  if (found) return found;
-  throw new NotTried(`The service of the fixtures has no ${name}(), which this case needs.`);
-}
-
-/** A function of the service that the case requires. */
-export function requireFault<Name extends FaultName>(
-  service: ConformanceService,
-  name: Name,
-): NonNullable<ConformanceService[Name]> {
-  const fault = service[name];
-  assert.ok(
-    fault,
-    `The service of the fixtures has no ${name}(). Add it, or say in "skip" why this case does not apply.`,
-  );
-  return fault;
+  return service[name] ?? notTried(`The service of the fixtures has no ${name}(), which this case needs.`);
 }
 
 /** The error that `work` rejects with. */
@@ -76,11 +63,8 @@ export async function failureOf(what: string, work: Promise<unknown>): Promise<R
 
 /** Asserts that an error has a code that tells programs what happened. */
 export function assertHasCode({code, message}: RuntimeCliError): void {
-  assert.notEqual(
-    code,
-    'ERR_BACKEND_FAILED',
-    `Throw a context.error() with a code that says what happened: ${message}`,
-  );
+  const advice = 'Throw a context.error() with a code that says what happened';
+  assert.notEqual(code, 'ERR_BACKEND_FAILED', `${advice}: ${message}`);
 }
 
 /** Asserts that an error says that there is no such bundle: by its code, or by the status of the service's answer. */
@@ -92,6 +76,9 @@ export function assertUnknown(error: RuntimeCliError): void {
     `Throw a context.error() with the code ERR_BUNDLE_UNKNOWN, not ${code}: ${message}`,
   );
 }
+
+/** A second, in slices. A pause of the whole machine only counts as one slice. */
+const abortDeadline = {slices: 20, sliceMs: 50};
 
 /**
  * Asserts that aborted work rejects within a second, plus the time that its cleanups take.
@@ -137,63 +124,63 @@ export async function assertAbortEnds(
   }
 }
 
-/** What a check can open. Everything is closed at the end of the case. */
-export interface CaseScope {
-  /** Opens a service, for `backend` or a new one. */
-  open(backend?: AnyBackend): Promise<Subject>;
-  /** The service of `subject` with a new backend, as another process would see it, with the states that were kept. */
-  reopen(subject: Pick<Subject, 'service' | 'relay' | 'projectSlug' | 'states'>): Subject;
-}
-
 /**
- * Runs a check in its own scope, and closes everything that was opened in it.
+ * Runs a case in a scope of its own, and closes everything that was opened in it.
  * @returns why it could not try anything; undefined if it did.
  */
 export async function runInScope(
   createBackend: () => AnyBackend,
   fixtures: ConformanceFixtures,
-  check: (scope: CaseScope) => Promise<void>,
+  maker: BundleMaker,
+  run: (scope: Scope) => Promise<void>,
 ): Promise<string | undefined> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const closings: (() => void | Promise<void>)[] = [];
-  let bundles = 0;
-  const subjectOf = (parts: Pick<SubjectParts, 'backend' | 'service' | 'projectSlug' | 'states' | 'relay'>) =>
-    new Subject({
+  let number = 0;
+  const subjectOf = (parts: Pick<SubjectParts, 'backend' | 'service' | 'projectSlug' | 'states' | 'relay'>) => {
+    const {projectSlug, backend} = parts;
+    const {formats, limits = {}} = backend;
+    return new Subject({
       ...parts,
       fixtures,
-      makeBundle: (format, size) =>
-        makeTestBundle(directory, {
-          ...{format, projectSlug: parts.projectSlug, number: (bundles += 1)},
-          ...sizeWithin(parts.backend.limits ?? {}, size),
-        }),
-      makeHugeBundle: (format) => makeHugeBundle(directory, format, parts.projectSlug),
+      makeBundle: ({format = formats[0] ?? 'v2', ...wish} = {}) =>
+        maker.make({...wish, format}, {directory, projectSlug, limits, number: (number += 1)}),
+      makeHugeBundle: (format, onRead) => makeHugeBundle(format, {directory, projectSlug}, onRead),
     });
+  };
+  const reopen: Scope['reopen'] = ({parts}, changes = {}) =>
+    subjectOf({...parts, backend: createBackend(), ...changes});
+  const scope: Scope = {
+    async open(backend = createBackend()) {
+      const relay = new Relay();
+      closings.push(() => relay.close());
+      const service = await fixtures.openService({through: (origin) => relay.through(origin)});
+      closings.push(() => service.close?.());
+      const projectSlug = service.projectSlug ?? `conformance-${randomBytes(3).toString('hex')}`;
+      return subjectOf({backend, service, relay, projectSlug, states: new Map()});
+    },
+    reopen,
+    reopenElsewhere(subject) {
+      if (subject.service.projectSlug === undefined) {
+        return reopen(subject, {projectSlug: `${subject.projectSlug}b`, states: new Map()});
+      }
+      return notTried('The service of the fixtures has a projectSlug, so there is no other project.');
+    },
+  };
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
-  const late = new AbortController();
+  const over = new AbortController();
+  const tooLong = delay(limitMs, undefined, {signal: over.signal}).then(
+    () => assert.fail(`This case took longer than ${String(limitMs / 1000)} s: something never ends.`),
+    () => undefined,
+  );
   try {
-    const checking = check({
-      async open(backend = createBackend()) {
-        const relay = new Relay();
-        closings.push(() => relay.close());
-        const service = await fixtures.openService({through: (origin) => relay.through(origin)});
-        closings.push(() => service.close?.());
-        const projectSlug = service.projectSlug ?? `conformance-${randomBytes(4).toString('hex')}`;
-        return subjectOf({backend, service, relay, projectSlug, states: new Map()});
-      },
-      reopen: ({service, relay, projectSlug, states}) =>
-        subjectOf({backend: createBackend(), service, relay, projectSlug, states}),
-    });
-    const tooLong = delay(limitMs, undefined, {signal: late.signal}).then(
-      () => assert.fail(`This case took longer than ${String(limitMs / 1000)} s: something never ends.`),
-      () => undefined,
-    );
-    await Promise.race([checking, tooLong]);
+    await Promise.race([run(scope), tooLong]);
     return undefined;
   } catch (error) {
     if (error instanceof NotTried) return error.message;
     throw error;
   } finally {
-    late.abort();
+    over.abort();
     for (const close of closings) await close();
     await rm(directory, {recursive: true, force: true});
   }
