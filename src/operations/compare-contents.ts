@@ -85,22 +85,23 @@ export function compareContents(before: BundleContents, after: BundleContents): 
     ...[...old].flatMap(([path, file]) => (current.has(path) ? [] : (changeOf(path, file, undefined) ?? []))),
   ].sort(largestFirst);
   const config = configChanges(before, after);
-  const {total, categories} = tally(old.values(), current.values(), changes);
+  const files = [[...old.values()], [...current.values()], changes] as const;
+  const total = totalOf(...files);
   return {
     identical: changes.length === 0 && config.length === 0,
     changes,
     total,
-    categories: comparable({categories, total}),
+    categories: comparable({categories: byCategory(...files), total}),
     config,
     configKnown: before.config !== undefined && after.config !== undefined,
   };
 }
 
 /** The categories, unless one of the bundles has none: their sizes would seem to have changed. */
-function comparable({categories, total}: Pick<ContentsDiff, 'categories' | 'total'>): readonly CategoryDiff[] {
-  const unknown = categories.find(({category}) => category === 'unknown');
+function comparable({categories: all, total}: Pick<ContentsDiff, 'categories' | 'total'>): readonly CategoryDiff[] {
+  const unknown = all.find(({category}) => category === 'unknown');
   const lacks = (side: 'before' | 'after') => total[side].files > 0 && unknown?.[side].files === total[side].files;
-  return lacks('before') || lacks('after') ? [] : categories;
+  return lacks('before') || lacks('after') ? [] : all;
 }
 
 /** In a foreign archive, a path may occur several times. Unpacking leaves the last one. */
@@ -146,45 +147,32 @@ function sizeOf({before, after}: FileChange): number {
   return Math.max(before?.size ?? 0, after?.size ?? 0);
 }
 
-type Mutable<T> = {
-  -readonly [Key in keyof T]: T[Key] extends FileTotal ? {-readonly [K in keyof FileTotal]: number} : T[Key];
-};
-
-function emptyTotal(): Mutable<DiffTotal> {
-  return {added: 0, removed: 0, changed: 0, before: {files: 0, bytes: 0}, after: {files: 0, bytes: 0}};
-}
-
 const categories = ['ssrOnly', 'shared', 'static', 'unknown'] as const;
 
-function tally(
-  before: Iterable<ContentFile>,
-  after: Iterable<ContentFile>,
-  changes: readonly FileChange[],
-): Pick<ContentsDiff, 'total' | 'categories'> {
-  const total = emptyTotal();
-  const parts = new Map(categories.map((category) => [category, emptyTotal()]));
-  const totalsOf = ({category}: FileState) => [total, parts.get(category ?? 'unknown') ?? total];
-  const add = (files: Iterable<ContentFile>, side: 'before' | 'after') => {
-    for (const file of files) {
-      for (const one of totalsOf(file)) {
-        one[side].files += 1;
-        one[side].bytes += file.size;
-      }
-    }
-  };
-  add(before, 'before');
-  add(after, 'after');
-  for (const {change, after: now, before: then} of changes) {
-    const state = now ?? then;
-    if (state !== undefined) for (const one of totalsOf(state)) one[change] += 1;
-  }
+function totalOf(before: readonly FileState[], after: readonly FileState[], changes: readonly FileChange[]): DiffTotal {
+  const size = (files: readonly FileState[]) => ({
+    files: files.length,
+    bytes: files.reduce((bytes, file) => bytes + file.size, 0),
+  });
+  const count = (kind: FileChange['change']) => changes.filter(({change}) => change === kind).length;
   return {
-    total,
-    categories: categories.flatMap((category) => {
-      const part = parts.get(category);
-      return part === undefined || part.before.files + part.after.files === 0 ? [] : [{category, ...part}];
-    }),
+    ...{added: count('added'), removed: count('removed'), changed: count('changed')},
+    ...{before: size(before), after: size(after)},
   };
+}
+
+/** The total of each category that has files. */
+function byCategory(
+  before: readonly FileState[],
+  after: readonly FileState[],
+  changes: readonly FileChange[],
+): readonly CategoryDiff[] {
+  return categories.flatMap((category) => {
+    const isOfIt = (file: FileState) => (file.category ?? 'unknown') === category;
+    const [old, current] = [before.filter(isOfIt), after.filter(isOfIt)];
+    const changed = changes.filter(({before: then, after: now = then}) => now !== undefined && isOfIt(now));
+    return old.length + current.length === 0 ? [] : [{category, ...totalOf(old, current, changed)}];
+  });
 }
 
 const layoutKeys = ['format', 'rootDir', 'configPath', 'matchMode'] as const;

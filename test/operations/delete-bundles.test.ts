@@ -64,18 +64,6 @@ describe('deleting bundles', () => {
     expect(requests(service)).toHaveLength(1);
   });
 
-  test.each([
-    [500, 7],
-    [504, 10],
-  ])('does not claim to know what a server has done that answers with %d', async (status, exitCode) => {
-    const service = await startService({faults: [`${status}x1:route=delete`]});
-    await expect(remove(service, {bundleIds: [1]})).rejects.toMatchObject({
-      exitCode,
-      message: expect.stringContaining('Bundle 1 may have been deleted') as string,
-      suggestions: expect.arrayContaining([expect.stringContaining('Check before retrying')]) as string[],
-    });
-  });
-
   test('an interruption tells what was deleted before it', async () => {
     const service = await startService();
     await service.push();

@@ -129,13 +129,6 @@ describe('a download', () => {
     });
   });
 
-  test('waits when the rate is limited, at the API and at the presigned URL', async () => {
-    const service = await startService({faults: ['429x1:route=download', '429x2:route=archive,retry-after=0']});
-    await service.push();
-    expect(await download(service)).toMatchObject({files: 4});
-    expect(archives(service).map(({status}) => status)).toEqual([429, 429, 200]);
-  });
-
   test('of an unknown bundle fails with what the server says, and leaves nothing', async () => {
     const service = await startService();
     await expect(download(service, {bundleId: 9})).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN', status: 404});
@@ -330,20 +323,6 @@ describe('what a presigned URL answers', () => {
     };
     const options = {...optionsFor(server.origin), rateLimit: {maxRetries: 0}, onProgress};
     await expect(downloadBundle(options, project.host)).rejects.toMatchObject({code: 'ERR_NETWORK'});
-    expect(await readdir(project.directory)).toEqual(['build']);
-  });
-
-  test('nothing more: an abort rejects with its reason', async () => {
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    await using server = await startRecordingServer(({path}) => {
-      if (!path.startsWith('/archive')) return {status: 200, body: {download_url: `${server.origin}/archive`}};
-      controller.abort(reason);
-      return new Promise<undefined>(() => undefined);
-    });
-    await using project = await createProject();
-    const options = {...optionsFor(server.origin), signal: controller.signal};
-    await expect(downloadBundle(options, project.host)).rejects.toBe(reason);
     expect(await readdir(project.directory)).toEqual(['build']);
   });
 });

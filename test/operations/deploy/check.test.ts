@@ -3,7 +3,6 @@ import type {PlannedWrite} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
-import {planPrune} from '../../../src/operations/prune-bundles.js';
 import type {Host, WriteFacts} from '../../../src/operations/host.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {startService, type Service} from '../pushed-bundles.js';
@@ -83,19 +82,6 @@ describe.each(['legacy', 'api'])('a check with %s', (preference) => {
       cause: {code: 'ERR_UNHEALTHY'},
     });
     expect(await history(service)).toEqual(['1 finished', '2 finished', '1 finished']);
-  });
-
-  test('is not made of a deployment that fails, which is rolled back', async () => {
-    const service = await startService();
-    await service.push({targetSlug: 'staging'});
-    service.runtime.addFault('failx1');
-    const error = await failureOf(push(service, {preference, check: home, rollbackOnFailure: true}));
-    expect(error).toMatchObject({
-      ...{code: 'ERR_ROLLED_BACK', cause: {code: 'ERR_DEPLOYMENT_FAILED'}},
-      details: {bundleId: 2, rollback: {rolledBack: true, bundleId: 1}},
-    });
-    expect(error.details).not.toHaveProperty('check');
-    expect(await history(service)).toEqual(['1 finished', '2 failed', '1 finished']);
   });
 });
 
@@ -296,21 +282,6 @@ describe('a rollback on failure', () => {
     expect(await history(service)).toEqual(['3 finished', '2 finished', '1 finished']);
   });
 
-  test('is sent again when the server limits the rate, as often as any request', async () => {
-    const service = await startService();
-    await service.push({targetSlug: 'staging'});
-    const limit = (fault: string) => async () => service.runtime.addFault(fault);
-    expect(await pushBroken(service, limit('429x3:route=deploy'))).toMatchObject({
-      ...{code: 'ERR_ROLLED_BACK', details: {rollback: {bundleId: 1}}},
-    });
-    const requests = () => service.runtime.requests.filter(({route}) => route === 'deploy').length;
-    const before = requests();
-    expect(await pushBroken(service, limit('429x9:route=deploy'))).toMatchObject({
-      ...{code: 'ERR_NOT_ROLLED_BACK', cause: {code: 'ERR_RATE_LIMITED'}},
-    });
-    expect(requests() - before).toBe(5);
-  });
-
   test('tells that the deployment that rolls back failed', async () => {
     const service = await startService();
     await service.push({targetSlug: 'staging'});
@@ -319,20 +290,6 @@ describe('a rollback on failure', () => {
       ...{code: 'ERR_NOT_ROLLED_BACK', cause: {code: 'ERR_DEPLOYMENT_FAILED'}},
       details: {failure: {code: 'ERR_UNHEALTHY'}, rollback: {rolledBack: false, bundleId: 1}},
     });
-  });
-
-  test.each([
-    ['504x1:route=deploy', /Its rollback to bundle 1 may have started: POST .* may have been carried out/],
-    ['500x1:route=deploy', /Its rollback to bundle 1 may have started: The server failed/],
-    ['504:route=deployment', /Its rollback to bundle 1 was accepted and may still finish: .*could not be read/],
-  ])('does not claim to know what a server has done: %s', async (fault, state) => {
-    const service = await startService();
-    await service.push({targetSlug: 'staging'});
-    const addFault = async () => service.runtime.addFault(fault);
-    const error = await pushBroken(service, addFault, {preference: 'api'});
-    expect(error).toMatchObject({code: 'ERR_NOT_ROLLED_BACK', exitCode: 14});
-    expect(error.message).toMatch(state);
-    expect(error.suggestions.join()).not.toContain('mycli bundle:deploy');
   });
 
   test('deploys nothing if it cannot read what runs', async () => {
@@ -359,20 +316,6 @@ describe('a rollback on failure', () => {
     service.runtime.addFault(broken);
     const error = await failureOf(push(service, {...failing, v2: false}));
     expect(error).toMatchObject({code: 'ERR_ROLLED_BACK', details: {bundleId: 2, rollback: {bundleId: 1}}});
-  });
-
-  test('leaves what bundle:prune must keep: what runs, and what ran', async () => {
-    const service = await startService();
-    await service.push({targetSlug: 'staging'});
-    await service.push({targetSlug: 'staging'});
-    await service.push();
-    await pushBroken(service);
-    const {deployments} = await listDeployments({...service.connection, ...staging}, service.project.host);
-    expect(await history(service)).toEqual(['2 finished', '4 finished', '2 finished', '1 finished']);
-    const bundles = [1, 2, 3, 4].map((bundleId) => ({bundleId, status: 'ready'}) as const);
-    const prune = planPrune(bundles, [{targetSlug: 'staging', deployments}], {keep: 1}, new Date());
-    expect(prune.map(({bundleId}) => bundleId)).not.toContain(2);
-    expect(prune.map(({bundleId}) => bundleId)).not.toContain(4);
   });
 
   describe('is a change of its own to plugins:', () => {
