@@ -55,7 +55,8 @@ export async function openService(): Promise<ConformanceService> {
         value: {items: items.slice(start, end), ...(end < items.length && {next: String(end)})},
       };
     };
-    const found = bundles.find(({id}) => id === name);
+    const own = bundles.filter((one) => one.project === project);
+    const found = own.find(({id}) => id === name);
     switch ([method, collection, item].join(' ').trim()) {
       case 'POST bundles':
         bundles.unshift({
@@ -69,12 +70,10 @@ export async function openService(): Promise<ConformanceService> {
         return {status: 201, value: {id: bundles[0]?.id}};
       case 'GET bundles':
         return page(
-          bundles
-            .filter((one) => one.project === project)
-            .map((one) => {
-              const {id, message, sha256, createdAt, archive} = one;
-              return {id, message, sha256, createdAt, size: archive.length, targets: targetsOf(one)};
-            }),
+          own.map((one) => {
+            const {id, message, sha256, createdAt, archive} = one;
+            return {id, message, sha256, createdAt, size: archive.length, targets: targetsOf(one)};
+          }),
         );
       case 'GET bundles archive':
         return found ? {status: 200, archive: found} : {status: 404};
@@ -85,7 +84,7 @@ export async function openService(): Promise<ConformanceService> {
       case 'POST targets deployments': {
         if (busy) return {status: 409};
         const {bundleId} = JSON.parse(body.toString()) as {bundleId: string};
-        if (!bundles.some(({id}) => id === bundleId)) return {status: 404};
+        if (!own.some(({id}) => id === bundleId)) return {status: 404};
         const fields = {id: randomUUID(), bundleId, project, target: name, createdAt: new Date().toISOString()};
         deployments.unshift({...fields, status: doomed ? 'failed' : 'finished', url: `https://${name}.acme.example`});
         return {status: 201, value: {...deployments[0], status: 'queued'}};
