@@ -66,10 +66,10 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       dataDirectory: directory,
       credentials,
       requests,
-      addFault: (rule) => {
+      addFault(rule) {
         faults.add(rule);
       },
-      clearFaults: () => {
+      clearFaults() {
         faults.clear();
       },
       close: () => {
@@ -125,33 +125,8 @@ function createContext(
   };
 }
 
-/** The servers of a runtime, or what belongs to them. */
+/** What belongs to each of the servers of a runtime. */
 type PerServer<T> = Readonly<Record<ServerRole, T>>;
-
-/** Listens on the ports last used with the data folder, unless others are requested. Returns the origins. */
-async function listenAgain(
-  servers: PerServer<Server>,
-  folder: string,
-  {host = defaultHost, port, appsPort, signal, onWarning}: LocalRuntimeOptions,
-): Promise<PerServer<string>> {
-  const file = path.join(folder, 'port.json');
-  const last = await readPorts(file);
-  const listenAs = async (role: ServerRole, asked: number | undefined): Promise<string> => {
-    const {flag, moved} = roleWords[role];
-    const kept = asked === undefined ? last?.[role] : undefined;
-    return listen(servers[role], {host, port: asked ?? kept ?? 0, signal, flag}).catch((error: unknown) => {
-      if (kept === undefined || signal?.aborted === true) throw error;
-      onWarning?.(`Port ${String(kept)}, last used with this data folder, is not available. ${moved}`);
-      return listen(servers[role], {host, port: 0, signal, flag});
-    });
-  };
-  const origins = {api: await listenAs('api', port), apps: await listenAs('apps', appsPort)};
-  const ports = {api: portOf(origins.api), apps: portOf(origins.apps)};
-  if (ports.api !== last?.api || ports.apps !== last.apps) {
-    await writeJson(file, ports, folder);
-  }
-  return origins;
-}
 
 const roles = ['api', 'apps'] as const;
 
@@ -164,49 +139,50 @@ const roleWords: PerServer<{readonly flag: string; readonly moved: string}> = {
 const portSchema = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 const portsSchema = v.object({api: portSchema, apps: portSchema});
 
-async function readPorts(file: string): Promise<PerServer<number> | undefined> {
-  try {
-    return await readJson(file, portsSchema);
-  } catch {
-    // There is none yet, or it is invalid.
-    return undefined;
-  }
-}
-
-function portOf(origin: string): number {
+/** Listens on the ports last used with the data folder, unless others are requested. Returns the origins. */
+async function listenAgain(
+  servers: PerServer<Server>,
+  folder: string,
+  {host = defaultHost, port, appsPort, signal, onWarning}: LocalRuntimeOptions,
+): Promise<PerServer<string>> {
+  const file = path.join(folder, 'port.json');
+  // There may be none yet, or an invalid one.
+  const last = await readJson(file, portsSchema).catch(() => undefined);
+  const listenAs = async (role: ServerRole, asked: number | undefined): Promise<string> => {
+    const {flag, moved} = roleWords[role];
+    const kept = asked === undefined ? last?.[role] : undefined;
+    const listenOn = (number: number) => listen(servers[role], {host, port: number, signal, flag});
+    return listenOn(asked ?? kept ?? 0).catch((error: unknown) => {
+      if (kept === undefined || signal?.aborted === true) throw error;
+      onWarning?.(`Port ${kept}, last used with this data folder, is not available. ${moved}`);
+      return listenOn(0);
+    });
+  };
+  const origins = {api: await listenAs('api', port), apps: await listenAs('apps', appsPort)};
   // An origin leaves out the default port.
-  return Number(new URL(origin).port || 80);
+  const portOf = (origin: string) => Number(new URL(origin).port || 80);
+  await writeJson(file, {api: portOf(origins.api), apps: portOf(origins.apps)}, folder);
+  return origins;
 }
 
-/** Why a server cannot listen at all, by the code of the error. */
+/** Why a server cannot listen on an address at all, or on its port, by the code of the error. */
 const hostReasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine does not have the address',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name is not known',
 };
+const portReasons: Readonly<Record<string, string>> = {EADDRINUSE: 'it is in use', EACCES: 'permission denied'};
 
-/** Why it cannot listen on that port. */
-const portReasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'it is in use',
-  EACCES: 'permission denied',
-};
+/** How to listen. `flag` chooses the port. */
+interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly signal: AbortSignal | undefined;
+  readonly flag: string;
+}
 
 /** Starts listening. Returns the origin. */
-async function listen(
-  server: Server,
-  {
-    host,
-    port,
-    signal,
-    flag,
-  }: {
-    readonly host: string;
-    readonly port: number;
-    readonly signal: AbortSignal | undefined;
-    /** The flag that chooses the port. */
-    readonly flag: string;
-  },
-): Promise<string> {
+async function listen(server: Server, {host, port, signal, flag}: ListenOptions): Promise<string> {
   try {
     server.listen(port, host);
     await once(server, 'listening', signal === undefined ? {} : {signal});
@@ -215,7 +191,7 @@ async function listen(
     const code = systemCode(error) ?? '';
     const hostReason = hostReasons[code];
     const reason = hostReason ?? portReasons[code];
-    const where = hostReason === undefined ? `${host}, port ${String(port)}` : host;
+    const where = hostReason === undefined ? `${host}, port ${port}` : host;
     const why = reason === undefined ? '' : `: ${reason}`;
     throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${where}${why}.`, {
       cause: error,

@@ -1,50 +1,16 @@
-const light = {
-  ground: '#fff',
-  raised: '#f4f5f7',
-  ink: '#1c2128',
-  soft: '#57606a',
-  line: '#d0d7de',
-  edge: '#6e7781',
-  link: '#0a58ca',
-  'on-link': '#fff',
-  ok: '#1a6b35',
-  bad: '#b3261e',
-  busy: '#8a5300',
-  ssrOnly: '#b5442a',
-  shared: '#7a4bb3',
-  static: '#1f6f9f',
-  unknown: '#5c6670',
-  mixed: '#4f5a34',
-};
-
-const dark: typeof light = {
-  ground: '#14181d',
-  raised: '#1f252c',
-  ink: '#e6edf3',
-  soft: '#9ba7b4',
-  line: '#3a434d',
-  edge: '#8b96a3',
-  link: '#79b8ff',
-  'on-link': '#0d1117',
-  ok: '#6fd08c',
-  bad: '#ff9d94',
-  busy: '#f0b860',
-  ssrOnly: '#e58a73',
-  shared: '#b99be3',
-  static: '#6fb6dd',
-  unknown: '#a3adb8',
-  mixed: '#adb884',
-};
-
-const variables = (colors: typeof light) =>
-  Object.entries(colors)
-    .map(([name, color]) => `--${name}: ${color};`)
-    .join(' ');
-
 /** The styles of all pages. */
 export const stylesheet = `
-:root { color-scheme: light dark; ${variables(light)} }
-@media (prefers-color-scheme: dark) { :root { ${variables(dark)} } }
+:root {
+  color-scheme: light dark;
+  --ground: light-dark(#fff, #14181d); --raised: light-dark(#f4f5f7, #1f252c);
+  --ink: light-dark(#1c2128, #e6edf3); --soft: light-dark(#57606a, #9ba7b4);
+  --line: light-dark(#d0d7de, #3a434d); --edge: light-dark(#6e7781, #8b96a3);
+  --link: light-dark(#0a58ca, #79b8ff); --on-link: light-dark(#fff, #0d1117);
+  --ok: light-dark(#1a6b35, #6fd08c); --bad: light-dark(#b3261e, #ff9d94);
+  --busy: light-dark(#8a5300, #f0b860); --ssrOnly: light-dark(#b5442a, #e58a73);
+  --shared: light-dark(#7a4bb3, #b99be3); --static: light-dark(#1f6f9f, #6fb6dd);
+  --unknown: light-dark(#5c6670, #a3adb8); --mixed: light-dark(#4f5a34, #adb884);
+}
 * { box-sizing: border-box; }
 body { margin: 0; min-width: 20rem; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 76rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; }
