@@ -1,4 +1,4 @@
-import {runtimeVariables} from '../../src/cli/setup/environment.js';
+import {runtimeVariables} from '../../src/cli/setup/local-runtime.js';
 import type {LocalRuntime} from '../../src/testing.js';
 
 /** The variables with which the binary reaches a local runtime, over both backends. */

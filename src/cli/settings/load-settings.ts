@@ -8,14 +8,7 @@ import {parseJson} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
 import type {Environment} from '../../http/types.js';
-import {
-  secretKeys,
-  definitions,
-  settingKeys,
-  variableOf,
-  type SecretKey,
-  type SettingKey,
-} from '../../settings/definitions.js';
+import {secretKeys, settingKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
 import type {CredentialFile} from './credential-file.js';
 import {withStoredCredentials} from './stored-settings.js';
@@ -161,13 +154,11 @@ type Secrets = Pick<Settings, SecretKey>;
  * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
 export async function readSecrets(unread: Secrets, options: SecretReaderOptions): Promise<Secrets> {
-  const flags = secretKeys.filter((key) => unread[key]?.source.kind === 'flag');
-  const textOf = (key: SecretKey) => unread[key]?.value.reveal() ?? '';
-  refuseSharedStdin(flags.filter((key) => textOf(key) === '-'));
-  warnOfLiterals(
-    flags.filter((key) => textOf(key) !== '-' && !textOf(key).startsWith('@')),
-    options.warn,
-  );
+  const given = secretKeys.flatMap((key) => {
+    const {value, source} = unread[key] ?? {};
+    return source?.kind === 'flag' ? [{name: source.name, text: value?.reveal() ?? '', variable: variableOf(key)}] : [];
+  });
+  checkFlagSecrets(given, options.warn);
   const secrets: {[K in SecretKey]?: Setting<Secret>} = {};
   for (const key of secretKeys) {
     const setting = unread[key];
@@ -178,23 +169,36 @@ export async function readSecrets(unread: Secrets, options: SecretReaderOptions)
   return secrets;
 }
 
-function refuseSharedStdin(wanting: readonly SecretKey[]): void {
-  if (wanting.length < 2) return;
-  throw createError('ERR_USAGE', `${wanting.map(flagOf).join(' and ')} cannot all be read from stdin.`, {
-    suggestions: ['Pass all but one as @FILE, or in the environment.'],
-  });
+/** A secret on the command line: `--api-key`, its text, and the variable that can be used instead. */
+interface FlagSecret {
+  readonly name: string;
+  readonly text: string;
+  readonly variable: string | undefined;
 }
 
-function warnOfLiterals(literal: readonly SecretKey[], warn: (message: string) => void): void {
+/**
+ * Refuses secrets that would share stdin, and warns of those that others can see.
+ * @param others flags that read stdin, too
+ * @throws RuntimeCliError `ERR_USAGE`.
+ */
+export function checkFlagSecrets(
+  secrets: readonly FlagSecret[],
+  warn: (message: string) => void,
+  others: readonly string[] = [],
+): void {
+  const wanting = secrets.filter(({text}) => text === '-').map(({name}) => name);
+  if (wanting.length > 0 && wanting.length + others.length > 1) {
+    throw createError('ERR_USAGE', `${[...others, ...wanting].join(' and ')} cannot all be read from stdin.`, {
+      suggestions: ['Pass all but one as @FILE, or in the environment.'],
+    });
+  }
+  const literal = secrets.filter(({text}) => text !== '-' && !text.startsWith('@'));
   if (literal.length === 0) return;
+  const variables = new Set(literal.map(({variable}) => variable));
   warn(
-    `Other users can see the value of ${literal.map(flagOf).join(', ')} in the process list. ` +
-      `Use ${literal.map(variableOf).join(', ')}, @FILE or - (stdin) instead.`,
+    `Other users can see the value of ${literal.map(({name}) => name).join(', ')} in the process list. ` +
+      `Use ${[...variables].join(', ')}, @FILE or - (stdin) instead.`,
   );
-}
-
-function flagOf(key: SecretKey): string {
-  return `--${String(definitions[key].flag?.name)}`;
 }
 
 async function read({value, source}: Setting<Secret>, options: SecretReaderOptions): Promise<string> {

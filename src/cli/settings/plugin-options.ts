@@ -9,7 +9,7 @@ import type {Environment} from '../../http/types.js';
 import {readCredentials, type CredentialFile} from './credential-file.js';
 import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
-import {readFlagSecret} from './load-settings.js';
+import {checkFlagSecrets, readFlagSecret} from './load-settings.js';
 import type {FlagValues} from './resolve-settings.js';
 import type {Settings, SettingValue} from './settings.js';
 
@@ -94,21 +94,21 @@ async function readFlagSecrets(
 ): Promise<Readonly<Record<string, OptionText>>> {
   const read: Record<string, OptionText> = {};
   const named = new Set((flags['backend-option'] ?? []).map((pair) => pair.slice(0, pair.indexOf('=')).trim()));
+  const variable = variableOf('backendOptions');
   const texts = secrets.flatMap((secret) => {
     const value = given[secret];
-    return named.has(secret) && value instanceof OptionText ? [{secret, text: value.text}] : [];
+    const isFlag = named.has(secret) && value instanceof OptionText;
+    return isFlag ? [{secret, name: `${flag} ${secret}`, text: value.text, variable}] : [];
   });
-  refuseSharedStdin(
-    texts.filter(({text}) => text === '-').map(({secret}) => secret),
-    flags,
+  const others = secretKeys.map((key) => definitions[key].flag?.name ?? key).filter((name) => flags[name] === '-');
+  checkFlagSecrets(
+    texts,
+    (message) => context.output.warn(message),
+    others.map((name) => `--${name}`),
   );
-  warnOfLiterals(
-    texts.filter(({text}) => text !== '-' && !text.startsWith('@')).map(({secret}) => secret),
-    context.output,
-  );
-  for (const {secret, text} of texts) {
-    const value = (await readFlagSecret(text, `${flag} ${secret}`, context)).trim();
-    if (value === '') throw createError('ERR_OPTION_INVALID', `The value of ${flag} ${secret} is empty.`);
+  for (const {secret, name, text} of texts) {
+    const value = (await readFlagSecret(text, name, context)).trim();
+    if (value === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
     context.output.addSecrets([value]);
     read[secret] = new OptionText(value);
   }
@@ -123,23 +123,6 @@ export function optionsFor(
   const {name} = registration.backend;
   const qualified = qualifiedName(registration.plugin, name);
   return runtimeBackend.value === name ? {...value[qualified], ...value[name]} : {...value[name], ...value[qualified]};
-}
-
-function refuseSharedStdin(options: readonly string[], flags: FlagValues): void {
-  const others = secretKeys.map((key) => definitions[key].flag?.name ?? key).filter((name) => flags[name] === '-');
-  const wanting = [...others.map((name) => `--${name}`), ...options.map((name) => `${flag} ${name}`)];
-  if (options.length === 0 || wanting.length < 2) return;
-  throw createError('ERR_USAGE', `${wanting.join(' and ')} cannot all be read from stdin.`, {
-    suggestions: ['Pass all but one as @FILE, or in the environment.'],
-  });
-}
-
-function warnOfLiterals(options: readonly string[], output: Pick<Output, 'warn'>): void {
-  if (options.length === 0) return;
-  output.warn(
-    `Other users can see the value of ${flag} ${options.join(', ')} in the process list. ` +
-      `Use ${String(variableOf('backendOptions'))}, @FILE or - (stdin) instead.`,
-  );
 }
 
 /** The command that stores the secrets of a backend. */

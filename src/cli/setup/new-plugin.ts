@@ -1,11 +1,10 @@
-import {lstat, mkdir, readdir, readFile, realpath, rename, rmdir, writeFile} from 'node:fs/promises';
-import {basename, dirname, join, relative, sep} from 'node:path';
+import {mkdir, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {dirname, join, relative, sep} from 'node:path';
 import {backendNamePattern} from '../../backends/backend-shape.js';
 import {reservedNames} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine} from '../../errors/suggest.js';
-import {outputError, systemCode} from '../../errors/system-failure.js';
-import {createSweptDirectory} from '../../files/temporary-directory.js';
+import {outputError} from '../../errors/system-failure.js';
 
 /** A plugin to write. */
 export interface NewPlugin {
@@ -48,107 +47,40 @@ function nameProblem(name: string): string | undefined {
 }
 
 /**
- * Writes a plugin: all of its files, or none. Returns their paths in its folder.
+ * Writes a plugin. Returns the paths of its files in its folder. A new folder is removed again if it cannot be written.
  * @throws RuntimeCliError `ERR_OUTPUT` when the folder is not empty and `force` is not set, or cannot be written.
  */
-export async function writePlugin(plugin: NewPlugin): Promise<readonly string[]> {
-  const {directory, force} = plugin;
-  const present = await namesIn(directory);
-  // A repository that has just been created is as good as empty.
-  if (!force && present?.some((name) => name !== '.git')) {
-    throw createError('ERR_OUTPUT', `${directory} is not empty.`, {
-      suggestions: [
-        'Pass --dir DIR to write to another folder, or --force to add to this one and replace files of the same name.',
-      ],
-    });
-  }
+export async function writePlugin({name, directory, force, mycli}: NewPlugin): Promise<readonly string[]> {
+  let made: string | undefined;
   try {
-    return await (present === undefined ? writeNew(plugin) : writeInto(plugin));
+    made = await mkdir(directory, {recursive: true});
+    // A repository that has just been created is as good as empty.
+    if (!force && (await readdir(directory)).some((entry) => entry !== '.git')) {
+      throw createError('ERR_OUTPUT', `${directory} is not empty.`, {
+        suggestions: [
+          'Pass --dir DIR to write to another folder, or --force to add to this one and replace files of the same name.',
+        ],
+      });
+    }
+    // npm installs a folder as a link.
+    const link = relative(await realpath(directory), await realpath(mycli.root));
+    const replacements = [
+      [templateName, name],
+      ['file:../mycli', `file:${JSON.stringify(link.split(sep).join('/')).slice(1, -1)}`],
+    ] as const;
+    return await writeTemplates(join(mycli.root, 'templates', 'backend'), directory, replacements);
   } catch (error) {
+    if (made !== undefined) await rm(made, {recursive: true, force: true});
     throw isRuntimeCliError(error) ? error : outputError(directory, error);
   }
 }
 
-/** The entries of a folder; undefined if it does not exist. */
-async function namesIn(directory: string): Promise<readonly string[] | undefined> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw outputError(directory, error);
-  }
-}
-
-/** The folder appears with all of its files. */
-async function writeNew(plugin: NewPlugin): Promise<readonly string[]> {
-  const {directory} = plugin;
-  const parent = dirname(directory);
-  const made = await mkdir(parent, {recursive: true});
-  try {
-    const staging = await createSweptDirectory(parent);
-    try {
-      const staged = join(staging.path, 'plugin');
-      const files = await render(plugin, staged);
-      await rename(staged, directory);
-      return files;
-    } finally {
-      await staging.remove();
-    }
-  } catch (error) {
-    for (let path = parent; made !== undefined && path.length >= made.length; path = dirname(path)) {
-      await rmdir(path).catch(() => undefined);
-    }
-    throw error;
-  }
-}
-
-/** Nothing is written if anything is in the way of a file. */
-async function writeInto(plugin: NewPlugin): Promise<readonly string[]> {
-  const {directory} = plugin;
-  const staging = await createSweptDirectory(directory);
-  try {
-    const staged = join(staging.path, 'plugin');
-    const files = await render(plugin, staged);
-    for (const file of files) await refuseObstacles(directory, file);
-    for (const file of files) {
-      await mkdir(dirname(join(directory, file)), {recursive: true});
-      await rename(join(staged, file), join(directory, file));
-    }
-    return files;
-  } finally {
-    await staging.remove();
-  }
-}
-
-/**
- * Files below a link would be written elsewhere. The folder itself may be one: the user named it.
- * @throws RuntimeCliError `ERR_OUTPUT`
- */
-async function refuseObstacles(directory: string, file: string): Promise<void> {
-  if ((await lstat(join(directory, file)).catch(() => undefined))?.isDirectory())
-    throw createError('ERR_OUTPUT', `${join(directory, file)} is a folder, and must be a file.`);
-  for (let below = dirname(file); below !== '.'; below = dirname(below)) {
-    const path = join(directory, below);
-    const stats = await lstat(path).catch(() => undefined);
-    if (stats === undefined || stats.isDirectory()) continue;
-    throw createError('ERR_OUTPUT', `${path} is not a folder, so files cannot be written to it.`, {
-      suggestions: ['Replace it with a folder, or pass --dir DIR to write to another folder.'],
-    });
-  }
-}
-
-/** Writes the files of the templates to the new folder `staged`, with the names that they have in the plugin. */
-async function render({name, directory, mycli}: NewPlugin, staged: string): Promise<readonly string[]> {
-  // npm installs a folder as a link.
-  const folder = await realpath(directory).catch(async () =>
-    join(await realpath(dirname(directory)), basename(directory)),
-  );
-  const link = relative(folder, await realpath(mycli.root));
-  const replacements = [
-    [templateName, name],
-    ['file:../mycli', `file:${JSON.stringify(link.split(sep).join('/')).slice(1, -1)}`],
-  ] as const;
-  const template = join(mycli.root, 'templates', 'backend');
+/** Writes the files of the templates, with the names that they have in the plugin. */
+async function writeTemplates(
+  template: string,
+  directory: string,
+  replacements: readonly (readonly [found: string, replacement: string])[],
+): Promise<readonly string[]> {
   const written: string[] = [];
   for (const entry of await readdir(template, {recursive: true, withFileTypes: true})) {
     if (!entry.isFile()) continue;
@@ -159,8 +91,8 @@ async function render({name, directory, mycli}: NewPlugin, staged: string): Prom
       .replace(/^_/, '');
     let text = await readFile(source, 'utf8');
     for (const [found, replacement] of replacements) text = text.replaceAll(found, () => replacement);
-    await mkdir(dirname(join(staged, file)), {recursive: true});
-    await writeFile(join(staged, file), text, {flag: 'wx'});
+    await mkdir(dirname(join(directory, file)), {recursive: true});
+    await writeFile(join(directory, file), text);
     written.push(file.split(sep).join('/'));
   }
   return written.sort();

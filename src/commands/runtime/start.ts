@@ -1,9 +1,9 @@
+import {rm} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
-import {removeReadyFile, writeReadyFile} from '../../cli/setup/ready-file.js';
 import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
@@ -92,10 +92,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     } = this.flags;
     const {output, logger, cwd, env, signal} = context;
     const command = this.#command(output.json);
-    const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, variableNames} =
-      await import('../../cli/setup/environment.js');
+    const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, runCommand, variableNames, writeReadyFile} =
+      await import('../../cli/setup/local-runtime.js');
     const readyPath = readyFile === undefined ? undefined : resolve(cwd, readyFile);
-    if (readyPath !== undefined) await removeReadyFile(readyPath);
+    // Nobody takes that of an earlier runtime for this one's.
+    if (readyPath !== undefined) await rm(readyPath, {force: true});
     const envFile =
       outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
     const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
@@ -114,17 +115,15 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       onRequest: (record) => log(requestLine(record)),
       onWarning: (message) => output.warn(message),
     });
-    let removeOwnReadyFile: (() => Promise<void>) | undefined;
     try {
       const {origin, appsOrigin, dataDirectory, credentials} = runtime;
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
       if (envFile !== undefined) await writeVariables(envFile, dotenvLines(runtime));
-      if (readyPath !== undefined) removeOwnReadyFile = await writeReadyFile(readyPath, runtime);
+      if (readyPath !== undefined) await writeReadyFile(readyPath, runtime);
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
-        const {runCommand} = await import('../../cli/setup/run-command.js');
         context.endWith(await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal}));
         return undefined;
       }
@@ -135,7 +134,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       if (!output.json) for (const line of nextSteps(runtime, {backend: api ? 'api' : 'legacy'})) output.info(line);
       await until(signal);
     } finally {
-      await removeOwnReadyFile?.();
+      if (readyPath !== undefined) await rm(readyPath, {force: true});
       await runtime.close();
     }
     return undefined;

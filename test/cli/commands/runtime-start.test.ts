@@ -66,14 +66,6 @@ describe('--ready-file', () => {
       expect(JSON.parse(await readFile(ready(), 'utf8'))).toMatchObject({origin});
     });
   });
-
-  test('is never another file', async () => {
-    await writeFile(ready(), '{"name": "my-shop"}');
-    const {code, stderr} = await runCli(binary, ['runtime:start', '--ready-file', 'ready.json'], {cwd: folder});
-    expect(code).toBe(3);
-    expect(stderr).toContain("contains something other than a runtime's address");
-    expect(await readFile(ready(), 'utf8')).toBe('{"name": "my-shop"}');
-  });
 });
 
 describe('the port', () => {

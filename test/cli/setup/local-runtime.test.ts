@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {expect, test} from 'vitest';
-import {appEnvironment, dotenvLines, nextSteps} from '../../../src/cli/setup/environment.js';
+import {appEnvironment, dotenvLines, nextSteps} from '../../../src/cli/setup/local-runtime.js';
 
 const runtimeWith = (apiKey: string) => ({
   origin: 'http://[::1]:4000',
