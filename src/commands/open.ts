@@ -43,7 +43,7 @@ export default class Open extends BaseCommand<typeof Open> {
     const {findTarget} = await import('../pipelines/read.js');
     const target = await findTarget({...connection, ...values}, host);
     const url = pageUrl(target.url, path);
-    const {openBrowser} = await import('../cli/setup/open-browser.js');
+    const {openBrowser} = await import('../cli/setup/prompts.js');
     const opens = !this.flags.print && !output.json && output.terminal;
     const opened = opens && (await openBrowser(url, env));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');

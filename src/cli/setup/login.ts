@@ -24,8 +24,7 @@ import {loginCommand, optionsFor, originsIn, partitioned, urlsIn} from '../setti
 import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
 import {askPlugin, askService, withCredentials} from './check-credentials.js';
 import {takeOverKey} from './other-clients.js';
-import {openBrowser} from './open-browser.js';
-import {askText, canAsk, confirm, readSecretInput} from './prompts.js';
+import {askText, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
 
 /** An address that secrets would go to, and how to name it on the command line. */
 interface Address {

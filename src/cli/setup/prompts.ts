@@ -1,7 +1,9 @@
+import process from 'node:process';
 import type {Readable, Writable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import type * as Prompts from '@inquirer/prompts';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 
 /** Where to ask a question. */
@@ -151,4 +153,19 @@ const plainTheme = {
 /** The library's own colors and signs, where the terminal shows them. */
 function themeFor({color, unicode}: QuestionContext['output']) {
   return color && unicode ? {} : plainTheme;
+}
+
+/**
+ * Opens a URL in the user's browser.
+ * @param url http(s), as `shownUrl` makes it
+ * @returns Whether a browser was started. False without a display, or without the program that finds the browser.
+ */
+export async function openBrowser(url: string, env: Environment): Promise<boolean> {
+  const hasDisplay = ['darwin', 'win32'].includes(process.platform) || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
+  if (!hasDisplay) return false;
+  const {default: open} = await import('open');
+  return open(url).then(
+    () => true,
+    () => false,
+  );
 }

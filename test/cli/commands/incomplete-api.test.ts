@@ -34,18 +34,12 @@ function mycli(args: readonly string[], changed: Readonly<Record<string, string 
   return runWarm(args, {cwd: join(directory, 'project'), env});
 }
 
-/** Every command that chooses a backend. */
+/** Commands that choose a backend. */
 const commands: readonly (readonly string[])[] = [
   ['bundle:push'],
   ['bundle:push', '--dry-run'],
-  ['bundle:push', '--quiet'],
   ['bundle:deploy', '1', '-t', 'staging'],
   ['bundle:list'],
-  ['bundle:history', '-t', 'staging'],
-  ['bundle:download', '1'],
-  ['bundle:delete', '1', '--yes'],
-  ['bundle:inspect', '1'],
-  ['bundle:rollback', '-t', 'staging'],
 ];
 
 describe('auto with an Api connection of which something is missing', () => {

@@ -166,11 +166,11 @@ describe('init without a terminal', () => {
 });
 
 describe.skipIf(!hasScript)('init on a terminal', () => {
-  test.each(['init', 'push'])('%s: asks for what it needs, and again for what will not do', async (name) => {
+  function onTerminal(name: string) {
     const env = {HOME: root, PATH: process.env['PATH'] ?? '', TERM: 'xterm', LANG: 'C.UTF-8'};
     const command = `stty cols 80 rows 24; exec "${process.execPath}" "${binary}" ${name}`;
     const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: project, env});
-    const ended = once(child, 'close');
+    const ended = once(child, 'close').then(([code]) => code as number);
     let sent = '';
     child.stdout.on('data', (chunk: Buffer) => (sent += stripVTControlCharacters(chunk.toString())));
     const answer = async (question: string, text: string) => {
@@ -179,8 +179,22 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
       }
       expect(sent).toContain(question);
       sent = '';
-      child.stdin.write(`${text}\n`);
+      child.stdin.write(text === '\u0003' ? text : `${text}\n`);
     };
+    return {answer, ended, sent: () => sent};
+  }
+
+  test('init: Ctrl-C at a question exits with 130 and leaves nothing behind', async () => {
+    const {answer, ended} = onTerminal('init');
+    await answer('URL of the service:', runtime.origin);
+    await answer('Project slug: (project)', '\u0003');
+    expect(await ended).toBe(130);
+    expect(await readdir(project)).toEqual(['dist', 'package.json']);
+    expect(await readdir(root)).not.toContain('.config');
+  });
+
+  test.each(['init', 'push'])('%s: asks for what it needs, and again for what will not do', async (name) => {
+    const {answer, ended, sent} = onTerminal(name);
     if (name === 'push') await answer('Set it up now? (Y/n)', '');
     await answer('URL of the service:', runtime.origin);
     await answer('Project slug: (project)', 'a/b');
@@ -188,10 +202,10 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     await answer('Target to deploy to (empty for none):', '');
     await answer('Build folder: (dist)', '');
     await answer('(hidden, empty to skip):', canary);
-    expect((await ended)[0]).toBe(0);
-    expect(sent).not.toContain(canary);
-    expect(sent).toContain(name === 'init' ? 'Next:\r\n  mycli push\r\n' : 'Pushed bundle 1');
-    if (name === 'init') expect(sent).toContain('add --target SLUG --wait.');
+    expect(await ended).toBe(0);
+    expect(sent()).not.toContain(canary);
+    expect(sent()).toContain(name === 'init' ? 'Next:\r\n  mycli push\r\n' : 'Pushed bundle 1');
+    if (name === 'init') expect(sent()).toContain('add --target SLUG --wait.');
     const written = await config();
     expect(written).toContain("projectSlug: 'shop',\n  runtimeBackend: 'legacy',");
     expect(written).not.toContain('targetSlug');
