@@ -81,8 +81,8 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
 export class Store {
   readonly #folder: string;
   readonly #bundles = new Map<number, BundleRecord>();
-  /** By project, then by target, newest first. */
-  readonly #deployments = new Map<string, Map<string, readonly DeploymentRecord[]>>();
+  /** Newest first. */
+  #deployments: readonly DeploymentRecord[] = [];
   /** The deployments whose files are there. */
   readonly #sites = new Set<string>();
   #lastBundleId = 0;
@@ -141,7 +141,8 @@ export class Store {
 
   /** The slugs of all of a project's targets that were ever deployed to, sorted. */
   targets(projectSlug: string): readonly string[] {
-    return [...(this.#deployments.get(projectSlug)?.keys() ?? [])].sort();
+    const targets = this.newestDeployments(Infinity, projectSlug).map(({targetSlug}) => targetSlug);
+    return [...new Set(targets)].sort();
   }
 
   bundle(projectSlug: string, id: number): BundleRecord | undefined {
@@ -180,22 +181,19 @@ export class Store {
       this.#sites.add(record.deploymentId);
     }
     await writeJson(this.#path('deployments', `${record.number}.json`), record, this.#folder);
-    this.#remember(record);
+    this.#deployments = [record, ...this.#deployments];
     return record;
   }
 
   /** The deployments to a target of a project, newest first. */
   deployments(projectSlug: string, targetSlug: string): readonly DeploymentRecord[] {
-    return this.#deployments.get(projectSlug)?.get(targetSlug) ?? [];
+    return this.#deployments.filter((one) => one.projectSlug === projectSlug && one.targetSlug === targetSlug);
   }
 
   /** The deployments of a project, or of all, newest first, at most `count`. */
   newestDeployments(count: number, projectSlug?: string): readonly DeploymentRecord[] {
-    const projects = projectSlug === undefined ? this.#deployments.keys() : [projectSlug];
-    return [...projects]
-      .map((slug) => this.#deployments.get(slug) ?? new Map<string, readonly DeploymentRecord[]>())
-      .flatMap((targets) => [...targets.values()].flatMap((deployments) => deployments.slice(0, count)))
-      .sort((a, b) => b.number - a.number)
+    return this.#deployments
+      .filter((one) => projectSlug === undefined || one.projectSlug === projectSlug)
       .slice(0, count);
   }
 
@@ -224,7 +222,7 @@ export class Store {
     const file = this.#path('deployments', `${number}.json`);
     const record = await readRecord(file, deploymentSchema);
     verifyNumber(record.number, number, file);
-    this.#remember(record);
+    this.#deployments = [record, ...this.#deployments];
     this.#lastDeployment = Math.max(this.#lastDeployment, record.number);
   }
 
@@ -233,8 +231,7 @@ export class Store {
     for (const name of await readdir(this.#path('temporary'))) {
       if (temporaryName.test(name)) await removeFolder(this.#path('temporary', name));
     }
-    const targets = [...this.#deployments.values()].flatMap((project) => [...project.values()]);
-    const known = new Set(targets.flatMap((deployments) => deployments.map(({deploymentId}) => deploymentId)));
+    const known = new Set(this.#deployments.map(({deploymentId}) => deploymentId));
     for (const name of await readdir(this.#path('sites'))) {
       if (!siteName.test(name)) continue;
       this.#sites.add(name);
@@ -249,13 +246,6 @@ export class Store {
 
   #path(...segments: readonly string[]): string {
     return path.join(this.#folder, ...segments);
-  }
-
-  #remember(deployment: DeploymentRecord): void {
-    const {projectSlug, targetSlug} = deployment;
-    const project = this.#deployments.get(projectSlug) ?? new Map<string, readonly DeploymentRecord[]>();
-    this.#deployments.set(projectSlug, project);
-    project.set(targetSlug, [deployment, ...(project.get(targetSlug) ?? [])]);
   }
 }
 

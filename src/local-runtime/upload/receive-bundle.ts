@@ -4,7 +4,7 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import type busboy from 'busboy';
 import {validate, HttpFailure} from '../answer.js';
-import {param, type AdmittedCall, type Call, type RuntimeContext} from '../context.js';
+import {param, type AdmittedCall, type Call} from '../context.js';
 import {storeStream, type StoredFile} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/store.js';
 import {legacy} from '../wire/legacy-schemas.js';
@@ -43,8 +43,8 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
     const reader = new V1BodyReader();
     const stored = await storeStream(decoded(call.body.read(maxUploadBytes), reader), archive);
     const document = validate(legacy.LegacyV1Bundle, reader.end(), {status: 400, what: 'The body'});
-    for (const [name, value] of Object.entries({...document, data: undefined})) {
-      if (value === undefined) continue;
+    const {data: _, ...rest} = document;
+    for (const [name, value] of Object.entries(rest)) {
       call.body.notePart(name, Buffer.byteLength(JSON.stringify(value)));
     }
     call.body.notePart('data, decoded', stored.size);
@@ -62,32 +62,23 @@ interface Received {
   readonly bundle: Pick<BundleRecord, 'projectSlug' | 'format' | 'message'>;
 }
 
+/** Reads an upload into a folder, and moves that into the store as a bundle. */
 async function receive(
-  {context, user}: AdmittedCall,
+  {context: {store, now}, user: createdBy}: AdmittedCall,
   read: (archive: string) => Promise<Received>,
 ): Promise<AcceptedUpload> {
-  const folder = await context.store.createTemporaryFolder();
+  const folder = await store.createTemporaryFolder();
   try {
-    const received = await read(path.join(folder, 'archive'));
-    const {matches, warnings} = received.checked;
-    return {bundle: await keepBundle(received, {folder, createdBy: user}, context), matches, warnings};
+    const {stored, checked, bundle} = await read(path.join(folder, 'archive'));
+    const {ssrParameters, files, matches, warnings, root, configPath} = checked;
+    const serverOnly = new Set(matches.ssrOnly);
+    const served = files.filter((file) => !serverOnly.has(file));
+    const shared = configPath === undefined ? [...matches.ssrShared] : undefined;
+    const record = {...bundle, ...stored, ssrParameters, createdAt: now().toISOString(), createdBy};
+    return {bundle: await store.addBundle(folder, record, {root, served, configPath, shared}), matches, warnings};
   } finally {
     await rm(folder, {recursive: true, force: true});
   }
-}
-
-/** Moves the folder of an upload into the store as a bundle. */
-export async function keepBundle(
-  {stored, checked, bundle}: Received,
-  {folder, createdBy}: {readonly folder: string; readonly createdBy: string},
-  {store, now}: Pick<RuntimeContext, 'store' | 'now'>,
-): Promise<BundleRecord> {
-  const {ssrParameters, files, matches, root, configPath} = checked;
-  const serverOnly = new Set(matches.ssrOnly);
-  const served = files.filter((file) => !serverOnly.has(file));
-  const record = {...bundle, ...stored, ssrParameters, createdAt: now().toISOString(), createdBy};
-  const shared = configPath === undefined ? matches.ssrShared : undefined;
-  return store.addBundle(folder, record, {root, served, configPath, shared: shared && [...shared]});
 }
 
 async function* decoded(body: AsyncIterable<Buffer>, reader: V1BodyReader): AsyncGenerator<Buffer> {
