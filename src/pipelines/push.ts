@@ -24,17 +24,9 @@ import {
   type PushPreview,
   type PushRoute,
 } from '../operations/push/plan-push.js';
-import {
-  askBeforePush,
-  buildPush,
-  comparePush,
-  describeContent,
-  describeUpload,
-  uploadPush,
-  type PushContent,
-  type UploadedPush,
-} from '../operations/push/upload-push.js';
-import type {Comparison} from '../operations/push/unchanged-bundle.js';
+import {buildPush, describeContent, type PushContent} from '../operations/push/push-content.js';
+import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
+import type {UnchangedBundle} from '../operations/push/unchanged-bundle.js';
 import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
 import type {StepReport} from './report.js';
 import type {PipelineHost} from './host.js';
@@ -48,7 +40,6 @@ interface PushRun extends FollowedRun {
   route?: PushRoute;
   plan?: PushPlan;
   content?: PushContent;
-  compared?: Comparison;
   uploaded?: UploadedPush;
   deployed?: DeployedPush;
   result?: PushResult;
@@ -104,14 +95,14 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
       changing: () => [
         {...verifyStep, task: verifyAlone},
         {...buildStep(options), enabled: ifChanged},
-        {name: 'compare', title: 'Compare with the last push', enabled: ifChanged, task: compare},
+        {...compareStep, enabled: ifChanged},
       ],
     });
     const plan = made(run, 'plan');
     const {backend} = plan.selection;
     const {content} = plan;
     const bundle = run.content?.bundle ?? (content.kind === 'build' ? content.plan : content.bundle);
-    const unchanged = run.compared?.unchanged;
+    const unchanged = unchangedIn(run);
     await askBeforePush({backend, plan, bundle, unchanged}, host, {dryRun: true});
     return ifChanged ? {...plan, unchanged} : plan;
   } finally {
@@ -196,14 +187,18 @@ function buildStep({archive}: PushRuntimeBundleBackendOptions): Step<PushRun> {
   };
 }
 
-async function compare(run: PushRun, report: StepReport): Promise<void> {
-  const plan = made(run, 'plan');
-  const content = made(run, 'content');
-  const compared = await comparePush(plan.selection.backend, watchedPlan(plan, report), content, run.host);
-  run.compared = compared;
-  const {unchanged, warnings} = compared;
-  report.title = unchanged ? `Unchanged since bundle ${String(unchanged.bundleId)}` : 'Changed since the last push';
-  report.warn(warnings);
+const compareStep: Step<PushRun> = {
+  name: 'compare',
+  title: 'Compare with the last push',
+  task: (run, report) => {
+    const unchanged = unchangedIn(run);
+    report.title = unchanged ? `Unchanged since bundle ${String(unchanged.bundleId)}` : 'Changed since the last push';
+    return Promise.resolve();
+  },
+};
+
+function unchangedIn({content}: PushRun): UnchangedBundle | undefined {
+  return content?.kind === 'unchanged' ? content.unchanged : undefined;
 }
 
 async function upload(run: PushRun, report: StepReport): Promise<void> {

@@ -9,7 +9,8 @@ import type {Host} from '../host.js';
 import {openBackend, registryOf} from '../open-backend.js';
 import type {ArchiveSummary, PushResult} from './options.js';
 import type {PushPlan} from './plan-push.js';
-import {buildPush, type PushContent, type UploadedPush} from './upload-push.js';
+import {buildPush, type PushContent} from './push-content.js';
+import type {UploadedPush} from './upload-push.js';
 
 /** The accepted deployment of a push, and its outcome if we waited for it. */
 export type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'url' | 'warnings' | 'raw'>;

@@ -1,5 +1,4 @@
 import {backendCalls, callInContext} from '../../backends/call.js';
-import {preloadBackendContext} from '../../backends/context.js';
 import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../../backends/built-in.js';
 import type {BundleId, UploadState} from '../../backends/contract.js';
 import {
@@ -10,29 +9,19 @@ import {
   type RuntimeBackend,
 } from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
-import {
-  contentDigest,
-  planBundle,
-  streamBundle,
-  writeBundle,
-  strictWarnings,
-  type BundleStream,
-} from '../../bundle/index.js';
-import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
+import {strictWarnings} from '../../bundle/index.js';
+import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {count} from '../../errors/sentence.js';
 import {flagValue} from '../../errors/suggest.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
-import {packOptions} from '../build-bundle.js';
-import {describeArchive, describeSize} from '../describe-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
-import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
+import {openBackend, type OpenBackend} from '../open-backend.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
 import {placeOf} from '../place.js';
 import {guardFallback} from './guard-push.js';
-import {verifyLimits} from './limits.js';
-import {contentOptions, formatFor, sizeWarnings, unusedOptions, type PushPlan} from './plan-push.js';
-import {compareWithLastPush, recordPush, type Comparison, type UnchangedBundle} from './unchanged-bundle.js';
+import {formatFor, unusedOptions, type PushPlan} from './plan-push.js';
+import {compareAgain, rebuildPush, type PushContent, type SentContent} from './push-content.js';
+import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** An upload that succeeded or was not needed. From here on, nothing falls back. */
 export interface UploadedPush {
@@ -43,78 +32,6 @@ export interface UploadedPush {
   /** Set if nothing was uploaded. */
   readonly unchanged?: UnchangedBundle | undefined;
   readonly warnings: readonly string[];
-}
-
-/** What a push sends: an archive on disk, or one that is packed while it is sent. */
-type SentContent =
-  | {
-      readonly kind: 'file';
-      readonly bundle: Bundle;
-      readonly warnings: readonly string[];
-      /** The backend whose last push this was compared with already, and differs from. */
-      readonly differsFor?: RuntimeBackend | undefined;
-    }
-  | {
-      readonly kind: 'stream';
-      readonly warnings: readonly string[];
-      readonly bundle: BundleStream['bundle'];
-      readonly packed: BundleStream['packed'];
-      readonly upload: NonNullable<HostBackend['uploadStream']>;
-    };
-
-/** What a push sends, or with `ifChanged` nothing. */
-export type PushContent =
-  | SentContent
-  | {
-      readonly kind: 'unchanged';
-      readonly bundle: BundleContent & PackResult;
-      readonly unchanged: UnchangedBundle;
-      readonly warnings: readonly string[];
-    };
-
-/** `Built v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
-export function describeContent(content: PushContent, plan: PushPlan): string {
-  switch (content.kind) {
-    case 'file':
-      return `${plan.content.kind === 'build' ? 'Built' : 'Read'} ${describeArchive(content.bundle)}`;
-    case 'stream':
-      return `Prepared ${describeSize(content.bundle)}, packed while it is sent`;
-    case 'unchanged':
-      return `Compared ${count(content.bundle.files.length, 'file')} with the last push: nothing to pack`;
-  }
-}
-
-/**
- * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not
- * packed. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a
- * prebuilt archive is used as it is.
- */
-export async function buildPush(
-  {content, options}: PushPlan,
-  backend: RuntimeBackend,
-  workspace: TemporaryDirectory,
-  host: Host,
-): Promise<PushContent> {
-  if (content.kind === 'archive') return fileContent(content.bundle);
-  const {plan} = content;
-  const digest = () => contentDigest(plan, options.signal);
-  const {unchanged, warnings} = await compareWithLastPush(backend, plan, digest, options, host);
-  if (unchanged) return {kind: 'unchanged', bundle: {...plan, ...unchanged.archive}, unchanged, warnings};
-  const chosen = registryOf(options).get(backend);
-  const {uploadStream} = chosen;
-  if (plan.format === 'v1' && uploadStream) {
-    const stream = await streamBundle(plan);
-    verifyLimits(chosen, stream.bundle);
-    return {kind: 'stream', ...stream, upload: uploadStream, warnings};
-  }
-  const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  const bundle = await writeBundle(plan, {path, ...packOptions(options), onRead: preloadBackendContext});
-  verifyLimits(chosen, bundle);
-  return fileContent(bundle, warnings, backend);
-}
-
-function fileContent(bundle: Bundle, warnings: readonly string[] = [], differsFor?: RuntimeBackend): SentContent {
-  return {kind: 'file', bundle, warnings: [...warnings, ...sizeWarnings(bundle)], differsFor};
 }
 
 /**
@@ -168,26 +85,15 @@ async function uploadOrFallBack(
     callBackSafely(() => options.onResolve?.(fallback));
     await guardFallback(fallback, options, host);
     // The archive is built once per format.
-    const replacement = reusable ? content : await rebuildPush(plan, fallback, format, workspace, host);
+    const replacement = reusable
+      ? await compareAgain(fallback, plan, {...content, warnings: []}, host)
+      : await rebuildPush(plan, fallback, format, workspace, host);
     const uploaded = await pushTo(fallback, plan, replacement, host).catch((second: unknown) => {
       throw failedTwice(error, second);
     });
-    const warnings = reusable ? [] : [...unusedOptions(options, format), ...replacement.warnings];
+    const warnings = [...(reusable ? [] : unusedOptions(options, format)), ...replacement.warnings];
     return {...uploaded, warnings: [fallbackWarning(reason), ...warnings, ...uploaded.warnings]};
   }
-}
-
-/** With `ifChanged`, compares what a push would send to `backend` with the last push to it, unless that was done. */
-export async function comparePush(
-  backend: RuntimeBackend,
-  {options}: PushPlan,
-  content: PushContent,
-  host: Host,
-): Promise<Comparison> {
-  if (content.kind === 'unchanged') return {unchanged: content.unchanged, warnings: []};
-  if (content.kind === 'stream' || content.differsFor === backend) return {warnings: []};
-  const {bundle} = content;
-  return compareWithLastPush(backend, bundle, () => Promise.resolve(bundle.contentSha256), options, host);
 }
 
 /** A push that is about to be made, or previewed. */
@@ -219,13 +125,10 @@ export async function askBeforePush(
 /** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
 async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
   if (content.kind === 'unchanged') return skipUpload(name, plan, content, host);
-  const {bundle} = content;
-  const {unchanged, warnings} = await comparePush(name, plan, content, host);
-  if (unchanged) return skipUpload(name, plan, {bundle, unchanged}, host);
-  await askBeforePush({backend: name, plan, bundle}, host);
+  await askBeforePush({backend: name, plan, bundle: content.bundle}, host);
   const uploaded = await uploadTo(name, plan, content, host);
   const more = await recordPush(name, uploaded.bundle, uploaded.result.bundleId, plan.options, host);
-  return {...uploaded, warnings: [...warnings, ...uploaded.warnings, ...more]};
+  return {...uploaded, warnings: [...uploaded.warnings, ...more]};
 }
 
 /** The result of a push without an upload. */
@@ -350,19 +253,6 @@ function send(content: SentContent, backend: HostBackend, context: BuiltInContex
   return content.kind === 'file'
     ? backend.upload(content.bundle, context)
     : content.upload.call(backend, content.bundle, context);
-}
-
-/** Plans and builds the bundle again, in the format that the fallback accepts. */
-async function rebuildPush(
-  push: PushPlan,
-  fallback: RuntimeBackend,
-  format: BundleFormat,
-  workspace: TemporaryDirectory,
-  host: Host,
-): Promise<PushContent> {
-  signalOf(push.options).throwIfAborted();
-  const plan = await planBundle(contentOptions(push.options, format, host));
-  return buildPush({...push, format, content: {kind: 'build', plan}}, fallback, workspace, host);
 }
 
 function withSuggestion(error: unknown, suggestion: string): unknown {

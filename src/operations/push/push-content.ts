@@ -1,0 +1,113 @@
+import {preloadBackendContext} from '../../backends/context.js';
+import type {HostBackend} from '../../backends/built-in.js';
+import type {RuntimeBackend} from '../../backends/select.js';
+import {contentDigest, planBundle, streamBundle, writeBundle, type BundleStream} from '../../bundle/index.js';
+import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
+import {count} from '../../errors/sentence.js';
+import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import {packOptions} from '../build-bundle.js';
+import {describeArchive, describeSize} from '../describe-bundle.js';
+import type {Host} from '../host.js';
+import {registryOf, signalOf} from '../open-backend.js';
+import {verifyLimits} from './limits.js';
+import {contentOptions, sizeWarnings, type PushPlan} from './plan-push.js';
+import {compareWithLastPush, type UnchangedBundle} from './unchanged-bundle.js';
+
+/** What a push sends: an archive on disk, or one that is packed while it is sent. */
+export type SentContent =
+  | {
+      readonly kind: 'file';
+      readonly bundle: Bundle;
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly kind: 'stream';
+      readonly warnings: readonly string[];
+      readonly bundle: BundleStream['bundle'];
+      readonly packed: BundleStream['packed'];
+      readonly upload: NonNullable<HostBackend['uploadStream']>;
+    };
+
+/** What a push sends, or with `ifChanged` nothing. */
+export type PushContent =
+  | SentContent
+  | {
+      readonly kind: 'unchanged';
+      readonly bundle: BundleContent & PackResult;
+      readonly unchanged: UnchangedBundle;
+      readonly warnings: readonly string[];
+    };
+
+/** `Built v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
+export function describeContent(content: PushContent, plan: PushPlan): string {
+  switch (content.kind) {
+    case 'file':
+      return `${plan.content.kind === 'build' ? 'Built' : 'Read'} ${describeArchive(content.bundle)}`;
+    case 'stream':
+      return `Prepared ${describeSize(content.bundle)}, packed while it is sent`;
+    case 'unchanged':
+      return `Compared ${count(content.bundle.files.length, 'file')} with the last push: nothing to pack`;
+  }
+}
+
+/**
+ * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not
+ * packed. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a
+ * prebuilt archive is used as it is.
+ */
+export async function buildPush(
+  push: PushPlan,
+  backend: RuntimeBackend,
+  workspace: TemporaryDirectory,
+  host: Host,
+): Promise<PushContent> {
+  const {content, options} = push;
+  if (content.kind === 'archive') {
+    const {bundle} = content;
+    return compareAgain(backend, push, {kind: 'file', bundle, warnings: sizeWarnings(bundle)}, host);
+  }
+  const {plan} = content;
+  const digest = () => contentDigest(plan, options.signal);
+  const {unchanged, warnings} = await compareWithLastPush(backend, plan, digest, options, host);
+  if (unchanged) return {kind: 'unchanged', bundle: {...plan, ...unchanged.archive}, unchanged, warnings};
+  const chosen = registryOf(options).get(backend);
+  const {uploadStream} = chosen;
+  if (plan.format === 'v1' && uploadStream) {
+    const stream = await streamBundle(plan);
+    verifyLimits(chosen, stream.bundle);
+    return {kind: 'stream', ...stream, upload: uploadStream, warnings};
+  }
+  const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
+  const bundle = await writeBundle(plan, {path, ...packOptions(options), onRead: preloadBackendContext});
+  verifyLimits(chosen, bundle);
+  return {kind: 'file', bundle, warnings: [...warnings, ...sizeWarnings(bundle)]};
+}
+
+/** With `ifChanged`, compares an archive with the last push to `backend`. */
+export async function compareAgain(
+  backend: RuntimeBackend,
+  {options}: PushPlan,
+  content: PushContent,
+  host: Host,
+): Promise<PushContent> {
+  if (content.kind !== 'file') return content;
+  const {bundle} = content;
+  const digest = () => Promise.resolve(bundle.contentSha256);
+  const {unchanged, warnings} = await compareWithLastPush(backend, bundle, digest, options, host);
+  const all = [...content.warnings, ...warnings];
+  if (unchanged) return {kind: 'unchanged', bundle: {...bundle, ...unchanged.archive}, unchanged, warnings: all};
+  return {...content, warnings: all};
+}
+
+/** Plans and builds the bundle again, in the format that the fallback accepts. */
+export async function rebuildPush(
+  push: PushPlan,
+  fallback: RuntimeBackend,
+  format: BundleFormat,
+  workspace: TemporaryDirectory,
+  host: Host,
+): Promise<PushContent> {
+  signalOf(push.options).throwIfAborted();
+  const plan = await planBundle(contentOptions(push.options, format, host));
+  return buildPush({...push, format, content: {kind: 'build', plan}}, fallback, workspace, host);
+}
