@@ -44,8 +44,7 @@ export class PartFile {
   /** What an earlier download left; undefined if there is nothing to resume. */
   async resume(): Promise<DownloadResume | undefined> {
     try {
-      await using handle = await openOurs(this.#statePath, 0o077);
-      const {validator, size, sha256, ...identity} = v.parse(stateSchema, parseJson(await handle.readFile('utf8')));
+      const {validator, size, sha256, ...identity} = v.parse(stateSchema, parseJson(await this.#readState()));
       if (!isDeepStrictEqual(identity, this.#identity) || size === 0) return undefined;
       const found = await digestOf(this.path);
       return found.size === size && found.sha256 === sha256 ? {offset: size, validator} : undefined;
@@ -83,6 +82,15 @@ export class PartFile {
     await rm(path, {force: true}).catch((error: unknown) => {
       throw outputError(path, error);
     });
+  }
+
+  async #readState(): Promise<string> {
+    const handle = await openOurs(this.#statePath, 0o077);
+    try {
+      return await handle.readFile('utf8');
+    } finally {
+      await handle.close();
+    }
   }
 
   get #statePath(): string {

@@ -2,7 +2,9 @@ import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
-import {collectPages, createdTime, everything, listPage, readHistory} from './list.js';
+import {listPage, readHistory} from './list.js';
+import {everything} from './pages.js';
+import {collectPages, createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import type {Host} from './host.js';

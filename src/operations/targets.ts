@@ -4,7 +4,9 @@ import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
 import type {CommandToRun} from '../errors/suggestion.js';
-import {everything, listPages, liveDeployment, readHistory} from './list.js';
+import {liveDeployment, readHistory} from './list.js';
+import {everything} from './pages.js';
+import {listPages} from './pages.js';
 import {invoke, type OpenBackend} from './open-backend.js';
 import type {ListDeploymentsOptions} from './options.js';
 

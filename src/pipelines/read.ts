@@ -22,13 +22,12 @@ import {
 } from '../operations/inspect-bundle.js';
 import {
   collectDeployments,
-  collectPages,
   listPage,
-  listRange,
   namingCapabilities,
   type ListBundlesResult,
   type ListDeploymentsResult,
 } from '../operations/list.js';
+import {collectPages, listRange} from '../operations/pages.js';
 import {chooseCapable, chooseForBundle, openBackend} from '../operations/open-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
 import {

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {ListRange, ListResult} from '../../src/backends/contract.js';
-import {collectPages, listRange} from '../../src/operations/list.js';
+import {collectPages, listRange} from '../../src/operations/pages.js';
 
 interface Row {
   readonly createdAt: string;

@@ -3,7 +3,7 @@ import type {RuntimeBackend} from '../../backends/select.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {FailedCheck, Host} from '../host.js';
-import {createdTime} from '../list.js';
+import {createdTime} from '../pages.js';
 import {clockSkewMs, placeOf} from '../place.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
 

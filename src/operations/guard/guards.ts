@@ -1,31 +1,12 @@
 import {resolve} from 'node:path';
-import {ciRunOf} from '../../bundle/provenance/ci.js';
-import {changedFiles, readWorkTree, type WorkTree} from '../../bundle/provenance/git.js';
-import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
-import {compilePatterns} from '../../bundle/index.js';
+import {readWorkTree} from '../../bundle/provenance/git.js';
 import {createError} from '../../errors/index.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
-import {remoteKey, shownRemote} from './remotes.js';
-import {commitProblem, type Problem, type RunningBundle} from './running-commit.js';
-
-/** The name of a guard. */
-type GuardName = keyof GuardRules;
-
-/** What is to be deployed: the work tree, or a bundle and what it says about its commit. */
-export type GuardedSource =
-  | {readonly kind: 'tree'; readonly buildDirectory: string}
-  | {readonly kind: 'bundle'; readonly name: string; readonly recorded: RecordedCommit | undefined};
-
-/** A deployment to be checked. */
-interface GuardedDeployment {
-  readonly confirmation: TargetConfirmation;
-  readonly source: GuardedSource;
-  /** What the target runs and gets, for `notOlder`. Rejects if that cannot be found out. */
-  readonly running: () => Promise<readonly RunningBundle[]>;
-}
+import {checks, type GuardedDeployment, type GuardName} from './checks.js';
+import type {Problem} from './running-commit.js';
 
 type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDirectory?: string | undefined};
 
@@ -47,16 +28,6 @@ export function needsCommit(guard: GuardRules | undefined): boolean {
 export function rollbackRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
   return {ciOnly, confirm};
 }
-
-/** How each guard is checked. `notOlder` asks the service, so it is the last. */
-const checks: Readonly<Record<GuardName, (checking: Checking) => Outcome | Promise<Outcome>>> = {
-  cleanTree: checkCleanTree,
-  branch: checkBranch,
-  origin: checkOrigin,
-  ciOnly: checkCi,
-  confirm: checkConfirm,
-  notOlder: checkNotOlder,
-};
 
 /**
  * Checks every guard that is on, even if others refuse already, so that one error names all of them.
@@ -138,132 +109,4 @@ function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: rea
     suggestions: [...new Set(failures.map(({suggestion}) => suggestion))],
     details: {targetSlug, failures: failures.map(({guard, message}) => ({guard, message}))},
   });
-}
-
-interface Checking extends Pick<GuardOptions, 'confirmTarget'> {
-  readonly deployment: GuardedDeployment;
-  readonly guard: GuardRules;
-  /** Absolute. */
-  readonly directory: string;
-  readonly tree: WorkTree | undefined;
-  readonly host: Host;
-}
-
-type Outcome = Problem | undefined;
-
-/** How many of the changed files an error names. */
-const shownFiles = 5;
-
-async function checkCleanTree({deployment: {source}, directory, host}: Checking): Promise<Outcome> {
-  if (source.kind === 'bundle') {
-    if (source.recorded === undefined) return unknownCommit(source.name);
-    if (!source.recorded.dirty) return undefined;
-    const suggestion = 'Commit the changes and push a bundle of that commit.';
-    return {message: `${source.name} was built with uncommitted changes.`, suggestion};
-  }
-  const without = [resolve(directory, source.buildDirectory), ...(host.ownFiles ?? [])];
-  const files = await changedFiles(directory, without, host.env);
-  if (files === undefined) return noRepository(directory);
-  if (files.length === 0) return undefined;
-  const more = files.length > shownFiles ? ` and ${String(files.length - shownFiles)} more` : '';
-  const message = `Not everything is committed: ${files.slice(0, shownFiles).join(', ')}${more}.`;
-  return {message, suggestion: 'Commit the files, stash them with git stash -u, or add them to .gitignore.'};
-}
-
-function checkBranch({deployment: {source}, guard: {branch: patterns = []}, directory, tree, host}: Checking): Outcome {
-  const allowed = `Allowed: ${patterns.join(', ')}.`;
-  const suggestion = 'Merge it into an allowed branch and push from there.';
-  const isAllowed = (branch: string) => compilePatterns(patterns).matches(branch);
-  if (source.kind === 'bundle') {
-    const {name, recorded} = source;
-    if (recorded === undefined) return unknownCommit(name);
-    const {branch} = recorded;
-    if (branch === undefined) {
-      const message = `${name} does not say on which branch it was built. ${allowed}`;
-      return {message, suggestion: 'Push it again from a branch.'};
-    }
-    if (isAllowed(branch)) return undefined;
-    return {message: `${name} was built on the branch ${branch}. ${allowed}`, suggestion};
-  }
-  if (tree === undefined) return noRepository(directory);
-  const run = ciRunOf(host.env);
-  // CI systems often check out a commit without its branch, and name that.
-  const branch = tree.branch ?? (run?.commit === tree.commit ? run.branch : undefined);
-  if (branch !== undefined) {
-    return isAllowed(branch) ? undefined : {message: `The branch ${branch} is checked out. ${allowed}`, suggestion};
-  }
-  return {
-    message: `No branch is checked out. ${allowed}`,
-    suggestion:
-      run === undefined
-        ? 'Check out a branch: git switch BRANCH.'
-        : 'Deploy from a build of a branch: builds of pull requests and tags have none.',
-  };
-}
-
-function checkOrigin({guard: {origin = ''}, directory, tree}: Checking): Outcome {
-  if (tree === undefined) return noRepository(directory);
-  if (tree.origin !== undefined && remoteKey(tree.origin) === remoteKey(origin)) return undefined;
-  const found =
-    tree.origin === undefined
-      ? 'has no remote named origin'
-      : `is a clone of ${shownRemote(tree.origin) ?? 'a local folder'}`;
-  return {
-    message: `The repository must be a clone of ${shownRemote(origin) ?? origin}, but ${found}.`,
-    suggestion: 'Run the command in a clone of that repository. See: git remote -v',
-  };
-}
-
-function checkCi({deployment, host}: Checking): Outcome {
-  if (ciRunOf(host.env) !== undefined) return undefined;
-  const {targetSlug} = deployment.confirmation;
-  return {
-    message: `Only CI may deploy to ${targetSlug}.`,
-    suggestion: `Let CI do it. In an emergency, set targets.${targetSlug}.guard.ciOnly to false in the configuration file.`,
-  };
-}
-
-/** Whether there is somebody to ask. */
-function checkConfirm({deployment, guard: {ciOnly}, confirmTarget, host}: Checking): Outcome {
-  if (confirmTarget !== undefined) return undefined;
-  const {targetSlug} = deployment.confirmation;
-  const message = `A person must type "${targetSlug}" to confirm, but`;
-  if (ciRunOf(host.env) === undefined) {
-    const suggestion = 'Run the command in a terminal. No flag replaces the confirmation.';
-    return {message: `${message} there is no terminal to ask in.`, suggestion};
-  }
-  const off = ciOnly === true ? 'Only one of ciOnly and confirm can hold: set the other to false' : 'Turn it off';
-  return {
-    message: `${message} this is a CI run.`,
-    suggestion: `${off} in targets.${targetSlug}.guard, or run the command outside CI.`,
-  };
-}
-
-async function checkNotOlder({deployment, directory, tree, host}: Checking): Promise<Outcome> {
-  const {source, confirmation, running} = deployment;
-  if (tree === undefined) return noRepository(directory);
-  if (source.kind === 'bundle' && source.recorded === undefined) return unknownCommit(source.name);
-  const commit = source.kind === 'bundle' ? source.recorded?.commit : tree.commit;
-  const {bundleId, targetSlug} = confirmation;
-  for (const one of await running()) {
-    // The same bundle again is not older.
-    if (bundleId !== undefined && one.bundleId === bundleId) continue;
-    const problem = await commitProblem({commit: commit ?? '', running: one, targetSlug}, directory, host.env);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function noRepository(directory: string): Problem {
-  return {
-    message: `${directory} is not in a git work tree with a commit, or git cannot be run.`,
-    suggestion: 'Run the command in a clone of the repository, with git in PATH.',
-  };
-}
-
-function unknownCommit(name: string): Problem {
-  return {
-    message: `${name} does not say which commit it was built from.`,
-    suggestion: 'Push it again, without --message or with recordCommit: true in the configuration file.',
-  };
 }

@@ -1,0 +1,124 @@
+import type {HostBackend} from '../backends/built-in.js';
+import type {ListRange, ListResult} from '../backends/contract.js';
+import {createError} from '../errors/index.js';
+import {defaultListLimit} from '../settings/schemas.js';
+
+/** Which part of a list a caller asks for: `limit` items (`Infinity`: all), after the first `offset`. */
+export interface ListPart {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** All of a list. */
+export const everything: ListPart = {limit: Infinity, offset: 0};
+
+/** The largest page that servers return. */
+const pageSize = 200;
+
+/** Maximum number of pages to read, since a server could invent new ones forever. */
+const maxPages = 1000;
+
+/**
+ * Yields the pages of a list from `offset`, until there are `limit` items or no more. A server may return fewer than
+ * requested at a time, or all at once.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server repeats a page or returns an empty one although there
+ * should be more, and when there is more after 1,000 pages.
+ */
+export async function* listPages<Item>(
+  {limit, offset}: ListPart,
+  fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
+  {offsetCursors}: Pick<HostBackend, 'offsetCursors'> = {},
+): AsyncGenerator<ListResult<Item>, void, undefined> {
+  const end = offset + limit;
+  const begins = new Set<string>();
+  let mayBeWhole = false;
+  let position = offsetCursors ? offset : 0;
+  let cursor = position > 0 ? String(position) : undefined;
+  for (let pages = 0; position < end; pages += 1) {
+    if (pages === maxPages) throw endlessList(position);
+    const asked = Math.min(pageSize, end - position);
+    const page = await fetchPage({limit: asked, cursor});
+    const [first] = page.items;
+    const begin = JSON.stringify(first);
+    if (first !== undefined && begins.has(begin)) {
+      if (mayBeWhole) return;
+      throw repeatedPage(position, page.total);
+    }
+    begins.add(begin);
+    // A server that does not paginate returns the same again. One that caps pages may have more after a short one.
+    mayBeWhole = page.items.length !== asked && page.total === undefined;
+    const items = page.items.slice(Math.max(0, offset - position), end - position);
+    position += page.items.length;
+    if (page.cursor === undefined && position < Math.min(end, page.total ?? 0)) throw missingRows(position, page.total);
+    yield {...page, items};
+    if (page.cursor === undefined) return;
+    cursor = page.cursor;
+  }
+}
+
+/** An empty page is not the end of a list with a larger total. */
+function missingRows(offset: number, total: number | undefined): Error {
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `The server reports ${String(total)} entries but returned none from offset ${String(offset)}.`,
+    {suggestions: ['Try again, or pass a bundle ID instead of "latest".'], details: {offset, total}},
+  );
+}
+
+/** A partial list must not look complete. */
+function repeatedPage(offset: number, total: number | undefined): Error {
+  const all = total === undefined ? '' : ` of ${String(total)}`;
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `The server ignores the offset of the list, so only the first ${String(offset)}${all} entries can be read.`,
+    {suggestions: ['Pass a smaller --limit, or a bundle ID instead of "latest".'], details: {offset, total}},
+  );
+}
+
+function endlessList(offset: number): Error {
+  return createError(
+    'ERR_RESPONSE_INVALID',
+    `The list did not end after ${maxPages.toLocaleString('en')} pages (${String(offset)} entries).`,
+    {
+      suggestions: ['Pass --limit and --offset to list a part, or a bundle ID instead of "latest".'],
+      details: {offset},
+    },
+  );
+}
+
+/** All items of `part`, newest first, and the total length of the list if the server reports it. */
+export async function collectPages<Item extends {readonly createdAt?: string | undefined}>(
+  part: ListPart,
+  fetchPage: (range: ListRange) => Promise<ListResult<Item>>,
+  backend?: Pick<HostBackend, 'offsetCursors'>,
+): Promise<{readonly items: readonly Item[]; readonly total?: number | undefined}> {
+  const items: Item[] = [];
+  let total: number | undefined;
+  for await (const page of listPages(part, fetchPage, backend)) {
+    items.push(...page.items);
+    total = page.total;
+  }
+  return {items: items.sort((a, b) => createdTime(b) - createdTime(a)), total};
+}
+
+/** An item's creation time as a comparable number; 0 if unknown. */
+export function createdTime({createdAt}: {readonly createdAt?: string | undefined}): number {
+  return Date.parse(createdAt ?? '') || 0;
+}
+
+/**
+ * The part of a list that a caller requests.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` for a limit below 1, an offset below 0, or a fraction.
+ */
+export function listRange({
+  limit = defaultListLimit,
+  offset = 0,
+}: {
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}): ListPart {
+  const isLimit = limit === Number.POSITIVE_INFINITY || (Number.isSafeInteger(limit) && limit >= 1);
+  if (!isLimit) throw createError('ERR_OPTION_INVALID', `limit must be a positive integer, not ${String(limit)}.`);
+  if (Number.isSafeInteger(offset) && offset >= 0) return {limit, offset};
+  throw createError('ERR_OPTION_INVALID', `offset must be a non-negative integer, not ${String(offset)}.`);
+}
