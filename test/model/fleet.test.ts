@@ -2,10 +2,12 @@ import {readFile} from 'node:fs/promises';
 import {expect, test} from 'vitest';
 import {fleetTable} from './fleet.js';
 
-const guide = new URL('../../docs/guides/many-projects.md', import.meta.url);
+/** Without the spaces and dashes that align the columns. */
+const unaligned = (table: string) => table.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-');
 
 test.each([1000, 20])('a fleet, %i at a time: the guide has its table', async (atOnce) => {
-  expect(await readFile(guide, 'utf8')).toContain(fleetTable(atOnce));
+  const guide = await readFile(new URL('../../docs/guides/many-projects.md', import.meta.url), 'utf8');
+  expect(unaligned(guide)).toContain(fleetTable(atOnce));
 });
 
 test('a fleet, 3 at a time: all succeed with the defaults', () => {

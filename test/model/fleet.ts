@@ -95,10 +95,5 @@ export function fleetTable(atOnce: number): string {
     ),
   );
   const head = ['limit', '`Retry-After`', 'longest wait', ...[3, 5, 8].map((retries) => `${retries} retries`)];
-  const widths = head.map((title, column) =>
-    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+  return [head, head.map(() => '-'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

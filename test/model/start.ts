@@ -59,7 +59,9 @@ async function compile(file: string, plant: Plant | undefined): Promise<void> {
   await build({
     input: join(import.meta.dirname, 'main.ts'),
     platform: 'node',
-    external: /^[^./]/,
+    // Packages stay outside, but for what the compiler itself adds.
+    external: /^[@\w](?!oxc-project)/,
+    transform: {target: 'node20.19'},
     output: {file, codeSplitting: false},
     logLevel: 'warn',
     plugins: plant && [

@@ -1,4 +1,4 @@
-import type {Answer} from './wire.js';
+import type {Answer, RequestName} from './wire.js';
 
 /** A bundle of the model. */
 export interface StoredBundle {
@@ -33,6 +33,12 @@ export interface Effect {
   readonly deleted?: number;
 }
 
+/** How a request ended. */
+interface Outcome {
+  readonly answer: Answer;
+  readonly effect?: Effect;
+}
+
 const start = Date.parse('2026-01-01T00:00:00Z');
 const legacyWords = {queued: 'Queued', in_progress: 'In Progress', finished: 'Finished', failed: 'Failed'} as const;
 const json = (status: number, value: unknown): Answer => ({
@@ -40,14 +46,15 @@ const json = (status: number, value: unknown): Answer => ({
   type: 'application/json',
   body: JSON.stringify(value),
 });
-const refusal = (status: number) => json(status, {detail: `The model says ${status}.`, message: 'No.'});
+const refusal = (status: number): Outcome => ({
+  answer: json(status, {detail: `The model says ${status}.`, message: 'No.'}),
+});
 
 /** One of the two services: its bundles, its targets and their deployments. Staging runs the fourth bundle. */
 export class Store {
   readonly bundles = new Map<number, StoredBundle>();
   readonly deployments: StoredDeployment[] = [];
   readonly firstBundles: readonly number[];
-  readonly firstDeployments: number;
   #made = 0;
 
   constructor(
@@ -64,7 +71,6 @@ export class Store {
     ] as const)
       this.addDeployment(target, bundle).status = 'finished';
     if (world.busy) this.addDeployment('staging', third);
-    this.firstDeployments = this.deployments.length;
   }
 
   /** The bundle that a target runs. */
@@ -77,75 +83,53 @@ export class Store {
     for (const one of this.deployments) while (this.isUnderway(one)) this.advance(one);
   }
 
-  /** The right answer to a request, which is carried out. Undefined: nothing is served there. */
-  answer(
-    name: string,
-    path: string,
-    body: Buffer,
-    origin: string,
-  ): {readonly answer: Answer; readonly effect?: Effect} {
-    const [, target = 'staging'] = /\/(?:environments|target|builds)\/([^/]+)/.exec(path) ?? [];
-    const range = new URLSearchParams(path.split('?')[1]);
+  /** Carries out a request. Resolves to the right answer, with what was done. */
+  answer(name: RequestName, path: string, body: Buffer, origin: string): Outcome {
     const isApi = this.name === 'api';
+    const [, target = 'staging'] = /\/(?:environments|target|builds)\/([^/]+)/.exec(path) ?? [];
     const id = Number(/\/bundles\/(\d+)\//.exec(path)?.[1]);
+    const list = (rows: readonly unknown[]) => ({answer: this.page(rows, new URLSearchParams(path.split('?')[1]))});
+    const deployments = this.deployments.filter((one) => one.target === target).toReversed();
     switch (name) {
       case 'upload': {
-        if (/\/builds\/./.test(path) && this.isBusy(target)) return {answer: refusal(409)};
+        const isCombined = /\/builds\/./.test(path);
+        if (isCombined && this.isBusy(target)) return refusal(409);
         const bundle = this.addBundle(/name="message"\r\n\r\n(.*)\r\n/.exec(body.toString('latin1'))?.[1] ?? 'v1');
-        const combined = /\/builds\/./.test(path) ? {deployment: this.addDeployment(target, bundle)} : {};
-        const isV1 = path.includes('/builds/');
-        const v1 = {bundle_id: bundle, message: 'm', url: `${origin}/site/${target}`};
-        const sent = isV1 ? v1 : isApi ? {bundleId: bundle} : {id: bundle};
-        return {answer: json(isV1 ? 200 : 201, sent), effect: {bundle, ...combined}};
+        const effect = {bundle, ...(isCombined && {deployment: this.addDeployment(target, bundle)})};
+        if (isApi) return {answer: json(201, {bundleId: bundle}), effect};
+        if (!path.includes('/builds/')) return {answer: json(201, {id: bundle}), effect};
+        return {answer: json(200, {bundle_id: bundle, message: 'm', url: `${origin}/site/${target}`}), effect};
       }
       case 'deploy': {
-        const {bundleId, bundle_id: legacyId = bundleId} = JSON.parse(body.toString()) as Record<string, number>;
-        if (legacyId === undefined || !this.bundles.has(legacyId)) return {answer: refusal(404)};
-        if (this.isBusy(target)) return {answer: refusal(409)};
-        const deployment = this.addDeployment(target, legacyId);
+        const sent = JSON.parse(body.toString()) as {readonly bundleId?: number; readonly bundle_id?: number};
+        const bundle = sent.bundleId ?? sent.bundle_id ?? 0;
+        if (!this.bundles.has(bundle)) return refusal(404);
+        if (this.isBusy(target)) return refusal(409);
+        const deployment = this.addDeployment(target, bundle);
         return {answer: json(201, isApi ? this.row(deployment) : {}), effect: {deployment}};
       }
       case 'delete':
-        if (!this.bundles.delete(id)) return {answer: refusal(404)};
-        return {answer: {status: 202, body: ''}, effect: {deleted: id}};
-      case 'list':
-        return {
-          answer: this.page(
-            [...this.bundles.values()].reverse().map((one) => this.bundleRow(one)),
-            range,
-          ),
-        };
-      case 'targets':
-        return {
-          answer: this.page(
-            ['staging', 'production'].map((slug) => ({slug, state: 'ACTIVE', url: `${origin}/site/${slug}`})),
-            range,
-          ),
-        };
-      case 'look':
-      case 'history': {
-        const listed = this.deployments.filter((one) => one.target === target);
-        if (name === 'history') for (const one of listed) this.advance(one);
-        return {
-          answer: this.page(
-            listed.reverse().map((one) => this.row(one)),
-            range,
-          ),
-        };
-      }
-      case 'poll': {
-        const found = this.deployments.find((one) => path.includes(one.id));
-        if (found) this.advance(found);
-        return {answer: found ? json(200, this.row(found)) : refusal(404)};
-      }
+        return this.bundles.delete(id) ? {answer: {status: 202, body: ''}, effect: {deleted: id}} : refusal(404);
       case 'download':
-        return {
-          answer: this.bundles.has(id)
-            ? json(200, {download_url: `${origin}/archive/${id}?signature=canary-url`})
-            : refusal(404),
-        };
+        if (!this.bundles.has(id)) return refusal(404);
+        return {answer: json(200, {download_url: `${origin}/archive/${id}?signature=canary-url`})};
+      case 'list':
+        return list([...this.bundles.values()].reverse().map((one) => this.bundleRow(one)));
+      case 'targets':
+        return list(['staging', 'production'].map((slug) => ({slug, state: 'ACTIVE', url: `${origin}/site/${slug}`})));
+      case 'look':
+        return list(deployments.map((one) => this.row(one)));
+      case 'history':
+        for (const one of deployments) this.advance(one);
+        return list(deployments.map((one) => this.row(one)));
+      case 'poll': {
+        const found = deployments.find((one) => path.includes(one.id));
+        if (found === undefined) return refusal(404);
+        this.advance(found);
+        return {answer: json(200, this.row(found))};
+      }
       default:
-        return {answer: refusal(404)};
+        return refusal(404);
     }
   }
 
