@@ -162,7 +162,7 @@ export async function runInScope(
     reopen,
     reopenElsewhere(subject) {
       if (subject.service.projectSlug === undefined) {
-        return reopen(subject, {projectSlug: `${subject.projectSlug}b`, states: new Map()});
+        return reopen(subject, {projectSlug: `${subject.projectSlug}-2`, states: new Map()});
       }
       return notTried('The service of the fixtures has a projectSlug, so there is no other project.');
     },
@@ -182,6 +182,6 @@ export async function runInScope(
   } finally {
     over.abort();
     for (const close of closings) await close();
-    await rm(directory, {recursive: true, force: true});
+    await rm(directory, {recursive: true, force: true, maxRetries: 5});
   }
 }

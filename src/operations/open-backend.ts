@@ -288,8 +288,15 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
 
 /**
  * Converts a bundle ID to what its backend accepts.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the backend's ids are numbers, and this is not a number.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` when the backend's ids are numbers, and this is not a number; for `.`
+ * and `..`, which would lead elsewhere in a URL.
  */
 export function idFor(name: RuntimeBackend, bundleId: BundleId, options: ConnectionOptions): BundleId {
+  if (bundleId === '.' || bundleId === '..') {
+    throw createError('ERR_OPTION_INVALID', `"${bundleId}" is not a bundle ID.`, {
+      suggestions: [['Run ', {run: ['bundle:list']}, ' to list the bundles.']],
+      details: {bundleId},
+    });
+  }
   return registryOf(options).get(name).bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
 }
