@@ -3,7 +3,7 @@ import {notConfigured} from '../../backends/configuration.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/select.js';
-import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Host} from '../../operations/host.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -14,7 +14,7 @@ import {missingBuild, missingSettings, requireTogether, type Missing} from '../c
 import type {SettingKey} from '../../settings/definitions.js';
 import type {FlagValues} from './resolve-settings.js';
 import {describeResolved, type Settings, type SettingValue} from './settings.js';
-import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
+import {backendTitle, incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
 import {optionsFor, readPluginSettings} from './plugin-options.js';
 
 /** What a command needs from a backend. */
@@ -101,7 +101,12 @@ function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment)
   if (preference === 'api' && apiMissing.length > 0) return notConfigured({name: 'api'}, apiMissing, connection, env);
   const takesLegacy = preference === 'legacy' || (preference === 'auto' && apiUnset);
   if (!takesLegacy || legacyMissing.length === 0) return undefined;
-  return notConfigured({name: 'legacy'}, legacyMissing, connection, env);
+  const error = notConfigured({name: 'legacy'}, legacyMissing, connection, env);
+  if (preference === 'legacy') return error;
+  // Who has not chosen a backend does not know its name.
+  return amendError(error, {
+    message: `${backendTitle('legacy')} is not configured: missing ${legacyMissing.join(', ')}.`,
+  });
 }
 
 /** Only plugins' backends have options. */
@@ -109,7 +114,9 @@ function refuseUnusedOptions({runtimeBackend: {value: wanted}}: Settings, flags:
   if ((flags['backend-option'] ?? []).length === 0 || isPluginBackend(wanted)) return;
   const which = wanted === 'auto' ? 'no backend is named' : `the ${wanted} backend takes no options`;
   throw createError('ERR_USAGE', `--backend-option cannot be used here: ${which}.`, {
-    suggestions: ["Pass --runtime-backend with the name of a plugin's backend. Run mycli backend:list to list them."],
+    suggestions: [
+      ["Pass --runtime-backend with the name of a plugin's backend. Run ", {run: ['backend:list']}, ' to list them.'],
+    ],
   });
 }
 

@@ -168,11 +168,7 @@ export function namedBySource(error: unknown, settings: Settings): unknown {
   const bySource = new Map(names.map(([key, name]) => [String(key), String(name)]));
   const word = new RegExp(`(?<![\\w-])(?:${[...bySource.keys()].join('|')})(?!\\w)`, 'g');
   const rename = (text: string) => text.replace(word, (key) => bySource.get(key) ?? key);
-  const {code, message, advice, details, exitCode} = error;
-  const suggestions = advice.map((said) =>
-    partsOf(said).map((part) => (typeof part === 'string' ? rename(part) : part)),
-  );
-  return createError(code, rename(message), {suggestions, details, exitCode, cause: error});
+  return rewritten(error, rename, (command) => command);
 }
 
 /** Completes a suggested login with the origin of `--origin`, which the login would otherwise lack. */
@@ -181,9 +177,18 @@ export function withLoginOrigin(error: unknown, {origin}: Settings): unknown {
   if (error.code !== 'ERR_CREDENTIALS_MISSING' && error.code !== 'ERR_SETUP_INCOMPLETE') return error;
   const flags = ['--origin', shownAddress(origin.value)];
   const complete = ({run}: CommandToRun) => ({run: run.join() === 'auth:login' ? [...run, ...flags] : run});
+  return rewritten(error, (text) => text, complete);
+}
+
+/** The same error, with other words or other commands to run. */
+function rewritten(
+  error: RuntimeCliError,
+  reword: (text: string) => string,
+  complete: (command: CommandToRun) => CommandToRun,
+): RuntimeCliError {
   const {code, message, advice, details, exitCode} = error;
   const suggestions = advice.map((said) =>
-    partsOf(said).map((part) => (typeof part === 'string' ? part : complete(part))),
+    partsOf(said).map((part) => (typeof part === 'string' ? reword(part) : complete(part))),
   );
-  return createError(code, message, {suggestions, details, exitCode, cause: error});
+  return createError(code, reword(message), {suggestions, details, exitCode, cause: error});
 }

@@ -30,7 +30,9 @@ describe('what a command needs and does not have', () => {
       '  Run mycli init, which sets up a project step by step. Or give each:',
       '  No project specified. Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.',
       expect.stringMatching(/^ {2}The build directory \S+build does not exist\. .*--build-directory/),
-      expect.stringMatching(/^ {2}The legacy backend .* Run mycli login --origin URL, or set .*MYCLI_API_KEY/),
+      expect.stringMatching(
+        /^ {2}Runtime \(API key\) is not configured: .* Run mycli login --origin URL, or set .*MYCLI_API_KEY/,
+      ),
       '',
     ]);
   });
