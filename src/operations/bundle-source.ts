@@ -9,7 +9,8 @@ import {createError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type ArchiveContents, type BundleContents} from './bundle-contents.js';
 import {downloadBundleFrom} from './download-bundle.js';
 import {findLatestBundle, findRunning, notRunning} from './list.js';
-import {chooseForBundle, idFor, openBackend, type BundleSelection} from './open-backend.js';
+import {idFor, openBackend} from './open-backend.js';
+import {chooseForBundle, type BundleSelection} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import type {Host} from './host.js';
 

@@ -4,7 +4,8 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import {flagValue} from '../errors/suggest.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
-import {chooseForBundle, idFor, invoke, openBackend} from './open-backend.js';
+import {idFor, invoke, openBackend} from './open-backend.js';
+import {chooseForBundle} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 
 /** The outcome for one bundle. */

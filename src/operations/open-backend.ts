@@ -8,23 +8,14 @@ import {
   type HostContext,
   type OptionalCall,
 } from '../backends/call.js';
-import {missingConfiguration, notConfigured, optionsOf, secretsOf} from '../backends/configuration.js';
+import {optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
-import {
-  fallbackWarning,
-  selectBackend,
-  unfitForApi,
-  uploadFallbackReason,
-  type BackendSelection,
-  type RuntimeBackendPreference,
-  type RuntimeBackend,
-} from '../backends/select.js';
-import {optionProblems, problemsOf, rejectProblems, slugProblems} from '../settings/option-problems.js';
-import {createError, amendError, isRuntimeCliError} from '../errors/index.js';
-import {flagValue} from '../errors/suggest.js';
+import type {RuntimeBackend} from '../backends/select.js';
+import {problemsOf, rejectProblems} from '../settings/option-problems.js';
+import {createError} from '../errors/index.js';
 import type {CommonOptions, ConnectionOptions, OperationProgress} from './options.js';
 import {requestSeconds} from '../settings/schemas.js';
 import {callBackSafely, type Host} from './host.js';
@@ -47,80 +38,6 @@ export interface OpenBackend {
   readonly commandFlags?: readonly string[] | undefined;
   /** Opens it again, with another signal, to send each request once at most, or both. Reports no progress or retry. */
   readonly reopen: (changes: {readonly signal?: AbortSignal; readonly once?: boolean}) => Promise<OpenBackend>;
-}
-
-/**
- * Checks the slugs of a call.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` listing every problem.
- */
-export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
-  rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);
-}
-
-/**
- * Chooses the backend that serves a call, without touching the network.
- * @param previews whether it is only told: it need not be configured then
- * @throws RuntimeCliError when it is unknown, is not configured or lacks one of `capabilities`.
- */
-export async function chooseBackend(
-  preference: RuntimeBackendPreference,
-  options: BackendCallOptions,
-  capabilities: readonly BackendCapability[],
-  host: Host,
-  {previews = false}: {readonly previews?: boolean} = {},
-): Promise<BackendSelection> {
-  const selection: BackendSelection =
-    preference === 'auto' ? await chooseAutomatically(options, host) : {backend: preference, reason: 'as configured'};
-  const backend = registryOf(options).get(selection.backend);
-  for (const capability of capabilities) requireCapability(backend, capability);
-  const missing = await missingFor(selection.backend, options, host);
-  if (missing.length === 0) {
-    if (selection.fellBack !== undefined) host.logger.warn(fallbackWarning(selection.fellBack));
-    return selection;
-  }
-  if (selection.backend === 'api') {
-    const unset = await missingFor('api', withoutSlugs(options), host);
-    const unfit = missing.filter((what) => !unset.includes(what));
-    // Credentials would not help against such a slug.
-    if (unfit.length > 0 && (previews || unset.length === 0)) throw unfitForApi(unfit);
-  }
-  const error = notConfigured(backend, missing, options, host.env);
-  if (previews) return {...selection, unconfigured: error.message};
-  throw error;
-}
-
-/**
- * Verifies a call and chooses a backend that has `capabilities`. Sends nothing.
- * @throws RuntimeCliError for invalid slugs, and as `chooseBackend`.
- */
-export async function chooseCapable(
-  options: BackendCallOptions & {readonly preference: RuntimeBackendPreference},
-  capabilities: readonly BackendCapability[],
-  host: Host,
-): Promise<BackendSelection> {
-  options.signal?.throwIfAborted();
-  verifySlugs(options);
-  return chooseBackend(options.preference, options, capabilities, host);
-}
-
-/** Chooses for `auto`. An Api connection that is configured but invalid is an error, never a reason to use legacy. */
-async function chooseAutomatically(options: BackendCallOptions, host: Host): Promise<BackendSelection> {
-  const [apiMissing, legacyMissing, apiUnfit] = await Promise.all([
-    missingFor('api', withoutSlugs(options), host),
-    missingFor('legacy', options, host),
-    missingFor('api', options, host),
-  ]);
-  if (options.apiConnection !== undefined && apiMissing.length > 0) {
-    throw notConfigured({name: 'api'}, apiMissing, options, host.env);
-  }
-  const {apiUnset = options.apiConnection === undefined && options.apiMissing === undefined} = options;
-  return selectBackend({apiMissing, apiUnset, apiUnfit, legacyMissing});
-}
-
-type CallWithoutSlugs = Omit<BackendCallOptions, 'projectSlug'> & {readonly projectSlug?: string | undefined};
-
-function withoutSlugs(options: BackendCallOptions): CallWithoutSlugs {
-  return {...options, projectSlug: undefined, targetSlug: undefined};
 }
 
 /**
@@ -227,63 +144,9 @@ export function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
 
-function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promise<readonly string[]> {
-  const {env, logger} = host;
-  const {projectSlug, targetSlug} = options;
-  const configDirectory = configDirectoryOf(options, host);
-  const surroundings = {configDirectory, env, logger, projectSlug, targetSlug};
-  return missingConfiguration(registryOf(options).get(name), options, surroundings);
-}
-
 /** The folder that relative paths in the options of a backend refer to. */
 export function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host): string {
   return host.configDirectory ?? resolve(host.cwd, cwd ?? '.');
-}
-
-/** A choice. For a call that identifies bundles by ID, it has no fallback. */
-export interface BundleSelection extends BackendSelection {
-  /** The backend that `auto` would have fallen back to without IDs. */
-  readonly other?: RuntimeBackend | undefined;
-}
-
-/** A command without its `--runtime-backend`. */
-export type Command = readonly (string | number)[];
-
-/**
- * Verifies a call that identifies bundles by ID, and chooses its backend. Sends nothing. There is no fallback, because
- * IDs never cross backends.
- * @param command the equivalent command, which an error of `auto` shows for the other backend
- * @throws RuntimeCliError for invalid slugs, or a backend that is not configured or lacks a capability.
- */
-export async function chooseForBundle(
-  options: BackendCallOptions & {readonly preference: RuntimeBackendPreference},
-  capabilities: readonly BackendCapability[],
-  command: Command,
-  host: Host,
-): Promise<BundleSelection> {
-  options.signal?.throwIfAborted();
-  verifySlugs(options);
-  try {
-    const {fallback, ...selection} = await chooseBackend(options.preference, options, capabilities, host);
-    return {...selection, other: fallback};
-  } catch (error) {
-    const mayBeLegacy = options.preference === 'auto' && options.legacyAuth !== undefined;
-    throw withOtherBackend(error, mayBeLegacy ? 'legacy' : undefined, command);
-  }
-}
-
-/**
- * Adds the command for the other backend to the error of one that definitely refused. The same ID is another bundle
- * there, so that is the user's choice.
- */
-export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined, command: Command): unknown {
-  if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
-  return amendError(error, {
-    suggestions: [
-      `If the bundle is on the ${other} backend, run:`,
-      [{run: [...command, ...flagValue('--runtime-backend', other)]}],
-    ],
-  });
 }
 
 /**

@@ -10,7 +10,8 @@ import {
 } from '../operations/delete-bundles.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely} from '../operations/host.js';
-import {chooseCapable, openBackend} from '../operations/open-backend.js';
+import {openBackend} from '../operations/open-backend.js';
+import {chooseCapable} from '../operations/choose-backend.js';
 import {
   findPrunable,
   stillPrunable,

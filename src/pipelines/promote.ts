@@ -10,7 +10,7 @@ import {
 import {watchForRollback} from '../operations/deploy/rollback-on-failure.js';
 import {watchBundle} from '../operations/guard/guard-bundle.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
-import {withOtherBackend} from '../operations/open-backend.js';
+import {withOtherBackend} from '../operations/choose-backend.js';
 import {runDeployment, type DeployRun} from './deploy.js';
 import {resolveStep} from './resolve.js';
 import type {PipelineHost} from './host.js';

@@ -25,7 +25,8 @@ import {
   type PushRoute,
 } from '../operations/push/plan-push.js';
 import {buildPush, describeContent, type PushContent} from '../operations/push/push-content.js';
-import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
+import {describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
+import {askBeforePush} from '../operations/push/ask-push.js';
 import type {UnchangedBundle} from '../operations/push/unchanged-bundle.js';
 import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
 import type {StepReport} from './report.js';

@@ -28,7 +28,8 @@ import {
   type ListDeploymentsResult,
 } from '../operations/list.js';
 import {collectPages, listRange} from '../operations/pages.js';
-import {chooseCapable, chooseForBundle, openBackend} from '../operations/open-backend.js';
+import {openBackend} from '../operations/open-backend.js';
+import {chooseCapable, chooseForBundle} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
 import {
   knownTarget,

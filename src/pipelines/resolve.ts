@@ -1,4 +1,4 @@
-import type {BundleSelection} from '../operations/open-backend.js';
+import type {BundleSelection} from '../operations/choose-backend.js';
 import type {PipelineRun, Step} from './run.js';
 
 /** A run that needs a backend. */

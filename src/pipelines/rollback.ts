@@ -11,7 +11,7 @@ import {
 } from '../operations/deploy/rollback-bundle.js';
 import {rollbackRules} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
-import {withOtherBackend} from '../operations/open-backend.js';
+import {withOtherBackend} from '../operations/choose-backend.js';
 import {runDeployment, type DeployRun} from './deploy.js';
 import {resolveStep} from './resolve.js';
 import type {PipelineHost} from './host.js';

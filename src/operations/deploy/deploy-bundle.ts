@@ -9,7 +9,8 @@ import {
 } from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
-import {chooseCapable, openBackend, withOtherBackend} from '../open-backend.js';
+import {openBackend} from '../open-backend.js';
+import {chooseCapable, withOtherBackend} from '../choose-backend.js';
 import {namingCapabilities, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {callBack, callBackSafely, type Host} from '../host.js';

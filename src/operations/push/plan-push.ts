@@ -10,7 +10,6 @@ import {
   planBundle,
   strictWarnings,
   type BundlePlan,
-  type BundlePlanOptions,
 } from '../../bundle/index.js';
 import {optionProblems, rejectProblems} from '../../settings/option-problems.js';
 import type {OptionProblem} from '../../settings/types.js';
@@ -19,10 +18,11 @@ import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
 import {checksOf, followUpCapabilities, requireTargetUrl, type FollowUps} from '../deploy/check-deployment.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
-import {needsCommit} from '../guard/guards.js';
-import {chooseBackend, openBackend, registryOf} from '../open-backend.js';
+import {openBackend, registryOf} from '../open-backend.js';
+import {chooseBackend} from '../choose-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
+import {contentOptions, formatFor, unusedOptions} from './content-options.js';
 import {verifyLimits} from './limits.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import type {Host} from '../host.js';
@@ -151,26 +151,6 @@ function recordProblems({ifChanged, pushRecords}: PushRuntimeBundleBackendOption
   return [{option: 'ifChanged', message: 'requires pushRecords to compare with the last push'}];
 }
 
-/**
- * The format that a backend gets: Api v2, legacy v1 unless `v2`, a plugin's preferred one.
- * @param archived the format of a prebuilt archive, which decides if `v2` is not given
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` for `v2` with a backend that does not accept it.
- */
-export function formatFor(
-  backend: RuntimeBackend,
-  options: Pick<PushRuntimeBundleBackendOptions, 'v2' | 'backends'>,
-  archived?: BundleFormat,
-): BundleFormat {
-  const {formats} = registryOf(options).get(backend);
-  if (options.v2 === undefined && archived !== undefined && formats.includes(archived)) return archived;
-  if (!options.v2) return formats[0] ?? 'v2';
-  if (formats.includes('v2')) return 'v2';
-  throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend} backend does not accept v2 bundles.`, {
-    suggestions: ['Remove --v2.'],
-    details: {backend, formats},
-  });
-}
-
 async function formatOf(
   backend: RuntimeBackend,
   options: PushRuntimeBundleBackendOptions,
@@ -179,40 +159,6 @@ async function formatOf(
   const {archive, cwd = host.cwd} = options;
   const found = archive === undefined ? undefined : await archiveFormat(resolve(cwd, archive));
   return formatFor(backend, options, found);
-}
-
-/** Options for planning the bundle of a push in `format`. */
-export function contentOptions(
-  options: PushRuntimeBundleBackendOptions,
-  format: BundleFormat,
-  host: Host,
-): BundlePlanOptions {
-  const {projectSlug, buildDirectory, projectDirectory, message, ssrOnly, ssrShared, ssrParameters} = options;
-  const {bundleMetadata, rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, signal} =
-    options;
-  const recordCommit = options.recordCommit ?? needsCommit(options.guard);
-  // What PWA Kit's own client sets, by which a project picks its configuration.
-  const env = options.targetSlug === undefined ? host.env : {...host.env, DEPLOY_TARGET: options.targetSlug};
-  return {
-    ...{format, cwd: options.cwd ?? host.cwd, env, now: () => host.now(), signal, projectSlug},
-    ...{buildDirectory, projectDirectory, message, recordCommit, ssrOnly, ssrShared, ssrParameters, bundleMetadata},
-    ...{rootDir, configPath, matchMode, ignore, compressionLevel, allowSensitiveFiles, static: options.static},
-  };
-}
-
-/** Warnings about v2-only options, which a v1 bundle ignores. */
-export function unusedOptions(options: PushRuntimeBundleBackendOptions, format: BundleFormat): readonly string[] {
-  if (format === 'v2') return [];
-  const given = {
-    rootDir: options.rootDir,
-    configPath: options.configPath,
-    matchMode: options.matchMode,
-    ccOverrides: options.bundleMetadata?.ccOverrides,
-    compressionLevel: options.compressionLevel,
-  };
-  return Object.entries(given)
-    .filter(([, value]) => value !== undefined)
-    .map(([option]) => `${option} has no effect on a v1 upload.`);
 }
 
 /** Warnings about an archive that a server may refuse for its size. */

@@ -10,7 +10,8 @@ import {describeArchive, describeSize} from '../describe-bundle.js';
 import type {Host} from '../host.js';
 import {registryOf, signalOf} from '../open-backend.js';
 import {verifyLimits} from './limits.js';
-import {contentOptions, sizeWarnings, type PushPlan} from './plan-push.js';
+import {sizeWarnings, type PushPlan} from './plan-push.js';
+import {contentOptions} from './content-options.js';
 import {compareWithLastPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */

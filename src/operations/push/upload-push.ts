@@ -19,7 +19,9 @@ import {openBackend, type OpenBackend} from '../open-backend.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
 import {placeOf} from '../place.js';
 import {guardFallback} from './guard-push.js';
-import {formatFor, unusedOptions, type PushPlan} from './plan-push.js';
+import type {PushPlan} from './plan-push.js';
+import {formatFor, unusedOptions} from './content-options.js';
+import {askBeforePush} from './ask-push.js';
 import {compareAgain, rebuildPush, type PushContent, type SentContent} from './push-content.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
 
@@ -94,32 +96,6 @@ async function uploadOrFallBack(
     const warnings = [...(reusable ? [] : unusedOptions(options, format)), ...replacement.warnings];
     return {...uploaded, warnings: [fallbackWarning(reason), ...warnings, ...uploaded.warnings]};
   }
-}
-
-/** A push that is about to be made, or previewed. */
-export interface AskedPush {
-  readonly backend: RuntimeBackend;
-  readonly plan: Pick<PushPlan, 'options'>;
-  readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
-  readonly unchanged?: UnchangedBundle | undefined;
-}
-
-/**
- * Asks whether a push may be made, unless there is nothing to upload or deploy.
- * @throws RuntimeCliError if it must not be made.
- */
-export async function askBeforePush(
-  {backend, plan, bundle, unchanged}: AskedPush,
-  host: Host,
-  asked?: {readonly dryRun: boolean},
-): Promise<void> {
-  const {projectSlug, targetSlug} = plan.options;
-  if (unchanged && targetSlug === undefined) return;
-  const {format, message, size, sha256} = bundle;
-  const content = unchanged
-    ? {bundleIds: [unchanged.bundleId]}
-    : {bundleIds: [], bundle: {format, message, size, sha256}};
-  await host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, asked);
 }
 
 /** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */

@@ -121,10 +121,7 @@ test('a backend without logs is refused, and one whose answer is wrong is named'
 
 test('the error of a failed deployment has the last lines of its log', async () => {
   const lines = Array.from({length: 30}, (_, index) => `line ${String(index + 1)}`);
-  const {deploy} = await serviceWith([
-    {lines, cursor: '1'},
-    {lines: ['the end']},
-  ]);
+  const {deploy} = await serviceWith([{lines, cursor: '1'}, {lines: ['the end']}]);
   const last = [...lines.slice(-19), 'the end'];
   await expect(deploy()).rejects.toMatchObject({
     code: 'ERR_DEPLOYMENT_FAILED',
