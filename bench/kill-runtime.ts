@@ -162,7 +162,7 @@ class Round {
       : this.#send('DELETE', `${url}/${String(push.id)}/`, legacy.headers));
     if (!reply) return false;
     const queued = isBulk ? (parse(reply) as {bundles_queued_for_cleanup: number[]}).bundles_queued_for_cleanup : [];
-    if (reply.status === 204 || queued.length > 0) push.deleted = 'yes';
+    if ((!isBulk && reply.status === 202) || queued.length > 0) push.deleted = 'yes';
     // A deployment uses it, or another client was faster.
     else if (push.deleted === 'perhaps' && (isBulk || reply.status === 409)) push.deleted = 'no';
     else if (!isBulk && reply.status !== 404) parse(reply);
@@ -306,8 +306,7 @@ class Check {
     const inFolder = (name: string): Promise<readonly string[]> => readdir(path.join(this.#folder, name));
     const temporary = await inFolder('temporary');
     if (temporary.length > 0) this.#report(`temporary files are left: ${temporary.join(' ')}`);
-    const locks = (await inFolder('.')).filter((name) => name.startsWith('lock-'));
-    if (locks.length !== 1) this.#report(`there are ${String(locks.length)} locks`);
+    if (!(await inFolder('.')).includes('lock')) this.#report('there is no lock');
     for (const id of await inFolder('bundles')) {
       const files = (await inFolder(`bundles/${id}`)).join(' ');
       const isDeleted = pushes.some((push) => String(push.id) === id && push.deleted === 'yes');

@@ -77,7 +77,7 @@ interface SiteCall extends AdmittedCall {
   readonly deployment: DeploymentRecord;
   /** The decoded parts of the path below the target. */
   readonly parts: readonly string[];
-  /** The folder with the files that may be served, see `Deployments.start()`. */
+  /** The folder with the files that may be served, see `Deployments`. */
   readonly folder: string;
 }
 

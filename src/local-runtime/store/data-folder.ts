@@ -1,6 +1,6 @@
 import {createHash, randomBytes, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
-import {chmod, lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {chmod, link, lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -43,8 +43,8 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
   await makePrivateDirectory(folder);
   await verify(folder);
   const lock = path.join(folder, 'lock');
-  await lockFolder(folder, lock);
   await makeFolders(folder);
+  await lockFolder(folder, lock);
   return {path: folder, close: () => rm(lock, {force: true})};
 }
 
@@ -62,8 +62,8 @@ async function verify(folder: string): Promise<void> {
   }
   for (const name of ['bundles', 'deployments']) {
     const entries = await readdir(path.join(folder, name), {recursive: true, withFileTypes: true}).catch(() => []);
-    const link = entries.find((entry) => entry.isSymbolicLink());
-    if (link) throw damaged(path.join(link.parentPath, link.name), 'file');
+    const found = entries.find((entry) => entry.isSymbolicLink());
+    if (found) throw damaged(path.join(found.parentPath, found.name), 'file');
   }
 }
 
@@ -73,23 +73,40 @@ function damaged(name: string, kind: 'file' | 'folder'): Error {
   });
 }
 
-/** Locks a folder with a file that names the process. It means nothing once that process has ended. */
+/**
+ * Locks a folder with a file that names the process, complete from its first moment. It means nothing once that process
+ * has ended.
+ */
 async function lockFolder(folder: string, lock: string): Promise<void> {
-  const own = `${ownPid} ${(await startOf(ownPid)) ?? ''}`;
-  const write = () => writeFile(lock, own, {flag: 'wx', mode: 0o600});
-  await write().catch(async (error: unknown) => {
-    if (systemCode(error) !== 'EEXIST') throw error;
-    const [, pid = '', start = ''] = /^(\d+) (\d*)$/.exec(await readFile(lock, 'utf8').catch(() => '')) ?? [];
-    if (pid === '' || (await isRunning(Number(pid), start)) !== false) {
-      throw createError(
-        'ERR_OPTION_INVALID',
-        `The data folder ${folder} is in use by the local runtime with process ID ${pid === '' ? '?' : pid}.`,
-        {suggestions: [`Stop that one first, or choose another data folder. If none runs, remove ${lock}.`]},
-      );
+  const own = path.join(folder, 'temporary', `${randomUUID()}.json`);
+  await writeFile(own, `${ownPid} ${(await startOf(ownPid)) ?? ''}`, {flag: 'wx', mode: 0o600});
+  try {
+    if (await isTaken(own, lock)) {
+      const [, pid = '', start = ''] = /^(\d+) (\d*)$/.exec(await readFile(lock, 'utf8').catch(() => '')) ?? [];
+      const isHeld = pid === '' || (await isRunning(Number(pid), start)) !== false;
+      if (!isHeld) await rm(lock, {force: true});
+      if (isHeld || (await isTaken(own, lock))) {
+        throw createError(
+          'ERR_OPTION_INVALID',
+          `The data folder ${folder} is in use by the local runtime with process ID ${pid === '' ? '?' : pid}.`,
+          {suggestions: [`Stop that one first, or choose another data folder. If none runs, remove ${lock}.`]},
+        );
+      }
     }
-    await rm(lock, {force: true});
-    await write();
-  });
+  } finally {
+    await rm(own, {force: true});
+  }
+}
+
+/** Gives a lock its name, unless there is one. */
+async function isTaken(own: string, lock: string): Promise<boolean> {
+  try {
+    await link(own, lock);
+    return false;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return true;
+    throw error;
+  }
 }
 
 /** A stored file, hashed while it was written. */
