@@ -7,7 +7,8 @@ import {readManifest} from '../bundle/archive/manifest.js';
 import {readFile} from '../bundle/archive/read-files.js';
 import {comparePaths, sourceOf} from '../bundle/files/entry-names.js';
 import {looksLikeV1, openDigested, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
-import {isGzip, readArchive} from '../bundle/prebuilt/read-archive.js';
+import {readArchive} from '../bundle/prebuilt/read-archive.js';
+import {isGzip} from '../bundle/prebuilt/read-tar.js';
 import type {
   BundleConfig,
   BundleFileCategory,

@@ -90,20 +90,27 @@ export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
   static: 'other',
 };
 
-function manifestOf(bundle: Bundle): BundleManifest {
+/** Files whose text is made at a time. The text of all files takes more memory than packing them. */
+const filesAtATime = 500;
+
+/** A manifest as JSON, in pieces. */
+function* manifestText(bundle: Bundle): Generator<string> {
   const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode} = bundle;
   const {config, provenance, files} = bundle;
-  return {
-    schemaVersion: 1,
-    ...{format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode},
-    config,
-    provenance,
-    files: files.map((file) => ({
-      ...{path: file.path, size: file.size, category: categoryOf(file)},
-      ...(file.executable && {executable: true}),
-      ...(file.linkTarget !== undefined && {linkTarget: file.linkTarget}),
-    })),
-  };
+  const names = {projectSlug, rootDir, configPath, matchMode};
+  const about = {schemaVersion: 1, format, sha256, contentSha256, size, message, ...names, config, provenance};
+  yield `${JSON.stringify(about, undefined, 2).slice(0, -'\n}'.length)},\n  "files": [`;
+  for (let start = 0; start < files.length; start += filesAtATime) {
+    const some = files.slice(start, start + filesAtATime).map((file) => `\n    ${manifestFile(file)}`);
+    yield `${start === 0 ? '' : ','}${some.join(',')}`;
+  }
+  yield '\n  ]\n}\n';
+}
+
+function manifestFile(file: BundleFile): string {
+  const {path, size, executable, linkTarget} = file;
+  const listed = {path, size, category: categoryOf(file), executable: executable || undefined, linkTarget};
+  return JSON.stringify(listed satisfies ManifestFile, undefined, 2).replaceAll('\n', '\n    ');
 }
 
 /**
@@ -112,8 +119,7 @@ function manifestOf(bundle: Bundle): BundleManifest {
  * @throws RuntimeCliError `ERR_OUTPUT` if it cannot be written.
  */
 export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
-  const text = `${JSON.stringify(manifestOf(bundle), undefined, 2)}\n`;
-  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline([text], stream));
+  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle), stream));
 }
 
 /**

@@ -73,6 +73,8 @@ async function* findPaths(directory: string): AsyncGenerator<{readonly path: str
     objectMode: true,
     onlyFiles: false,
     followSymbolicLinks: false,
+    // A single pattern finds nothing twice.
+    unique: false,
   });
   for await (const entry of entries) {
     const {path, dirent} = entry as unknown as Entry;
@@ -96,7 +98,7 @@ function add(directory: string, path: string, {files, folders, unsupported}: Fin
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
-    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ...noMarks});
+    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
   } else if (linkTarget !== undefined) {
     files.push({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});
   } else if (stats.isDirectory()) {

@@ -9,7 +9,7 @@ export interface LayoutEntry {
 
 /** A problem with a path in an archive. */
 export interface LayoutProblem {
-  readonly kind: 'twice' | 'below' | 'leads-out' | 'mistakable';
+  readonly kind: 'twice' | 'below' | 'leads-out';
   readonly entry: LayoutEntry;
   /** For `below`: the parent, which is not a folder. */
   readonly parent?: string | undefined;
@@ -21,15 +21,13 @@ interface LayoutRules {
   readonly root: string;
   /** Whether a path may occur twice if neither entry is a link. */
   readonly mayRepeat: boolean;
-  /** The path of the configuration. No other path may be mistaken for it on any platform. */
-  readonly unmistakable?: string | undefined;
 }
 
 /** Maximum bytes or characters of a path or a link target. */
 const maxPathLength = 4096;
 const maxLinkHops = 40;
-/** Maximum characters of the paths that links lead through, for the whole archive and for one link. More is refused. */
-const maxLinkWork = {all: 50_000_000, one: 10_000_000} as const;
+/** Maximum characters of the paths that the links of an archive lead through. More is refused. */
+const maxLinkWork = 50_000_000;
 /** Absolute, or with a separator that only some systems use. */
 const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
 
@@ -58,12 +56,10 @@ export function entryPath(name: string): string | undefined {
  */
 export function layoutProblem(
   entries: readonly LayoutEntry[],
-  {root, mayRepeat, unmistakable}: LayoutRules,
+  {root, mayRepeat}: LayoutRules,
 ): LayoutProblem | undefined {
   const byPath = new Map<string, LayoutEntry>();
-  const isLookalike = createLookalikeTest(unmistakable);
   for (const entry of entries) {
-    if (isLookalike(entry.path)) return {kind: 'mistakable', entry};
     const twin = byPath.get(entry.path);
     const isRepeated = mayRepeat && twin?.type === 'file' && entry.type === 'file';
     if (twin && !isRepeated && (twin.type !== 'directory' || entry.type !== 'directory')) return {kind: 'twice', entry};
@@ -71,38 +67,9 @@ export function layoutProblem(
   }
   const below = belowProblem(byPath);
   if (below) return below;
-  let left = maxLinkWork.all;
-  for (const entry of byPath.values()) {
-    const most = Math.min(left, maxLinkWork.one);
-    const work = {left: most};
-    if (!linkStays(entry, byPath, root, work)) return {kind: 'leads-out', entry};
-    left -= most - work.left;
-  }
+  const work = {left: maxLinkWork};
+  for (const entry of byPath.values()) if (!linkStays(entry, byPath, root, work)) return {kind: 'leads-out', entry};
   return undefined;
-}
-
-/**
- * A path as some systems read it: ignoring case, Unicode form, invisible characters, alternate data streams, and
- * trailing dots and spaces of names.
- */
-function looseName(path: string): string {
-  // The fast path for nearly all names: an archive may have 200,000.
-  if (/^[!-9;-~]*$/.test(path) && !/\.(?:\/|$)/.test(path)) return path.toLowerCase();
-  const parts = path
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .split('/');
-  return parts.map((part) => part.replace(/:.*$/s, '').replace(/[. ]+$/, '')).join('/');
-}
-
-/** Creates a test for paths that some systems, but not all, read as `wanted` or a folder that contains it. */
-function createLookalikeTest(wanted: string | undefined): (path: string) => boolean {
-  const parts = wanted?.split('/') ?? [];
-  const exact = new Map(
-    parts.map((_, at) => parts.slice(0, at + 1).join('/')).map((path) => [looseName(path), path] as const),
-  );
-  return (path) => (exact.get(looseName(path)) ?? path) !== path;
 }
 
 /** Whether `path` is inside the folder `root`. Everything is inside ''. */

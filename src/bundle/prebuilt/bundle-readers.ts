@@ -1,8 +1,5 @@
-import {createHash} from 'node:crypto';
 import {createReadStream as createFileStream} from 'node:fs';
 import {Readable} from 'node:stream';
-import {pipeline} from 'node:stream/promises';
-import {createGunzip} from 'node:zlib';
 import type {Header} from 'tar-stream';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
@@ -12,22 +9,14 @@ import {categoryOf} from '../archive/manifest.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import type {Bundle, BundleEntry, BundleFile} from '../types.js';
 import {entryPath, layoutProblem} from './archive-layout.js';
-import {describeLayout, isGzip, shownLink} from './read-archive.js';
-import {TarGuard} from './tar-guard.js';
+import {describeLayout, digestOf, shownLink} from './read-archive.js';
+import {readTar} from './read-tar.js';
 
 /** A bundle without the methods that read its archive. */
 type BareBundle = Omit<Bundle, 'createReadStream' | 'entries'>;
 
-/** An entry of a tar. */
-interface TarPart {
-  readonly header: Header;
-  readonly content: AsyncIterable<Buffer>;
-}
-
 /** Bytes per read of the whole archive. */
 const readBytes = 512 * 1024;
-/** Bytes per read of its entries. Several may be read at the same time. */
-const entryReadBytes = 64 * 1024;
 /** How long a position in the archive is kept for the next entry, in milliseconds. */
 const idleMs = 2000;
 
@@ -61,9 +50,9 @@ async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGene
     verifyLayout(files);
     const expected = byPath(files);
     let index = -1;
-    for await (const entry of readTar(path, {digest: archive, signal})) {
+    for await (const entry of readTar(path, {digests: {archive}, signal})) {
       index += 1;
-      const file = expectedFile(entry, prefix, configPath, expected);
+      const file = expectedFile(entry.header, prefix, configPath, expected);
       if (file === undefined) continue;
       const sha256 = await digestOf(entry.content);
       yield bundleEntry(file, sha256, positions, index);
@@ -104,7 +93,7 @@ function byPath(files: readonly BundleFile[]): Map<string, BundleFile[]> {
  * @throws Error if the bundle does not have it, or a different one.
  */
 function expectedFile(
-  {header}: TarPart,
+  header: Header,
   prefix: string,
   configPath: string | undefined,
   expected: Map<string, BundleFile[]>,
@@ -118,12 +107,6 @@ function expectedFile(
   if (files.length === 0) expected.delete(path);
   if (file?.size === header.size && file.linkTarget === shownLink(header, name)) return file;
   throw new Error(`${JSON.stringify(path)} in it is not the file of the bundle`);
-}
-
-async function digestOf(content: AsyncIterable<Buffer>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of content) hash.update(chunk);
-  return hash.digest('hex');
 }
 
 function bundleEntry(
@@ -160,7 +143,7 @@ class Positions {
     const digest = new Digest();
     let isWhole = false;
     try {
-      yield* digest.of((await position.advance(index)).content);
+      yield* digest.of(await position.advance(index));
       if (digest.hex() !== sha256) throw new Error(`${JSON.stringify(name)} in it has changed`);
       isWhole = true;
     } catch (error) {
@@ -194,7 +177,7 @@ class Positions {
 
 /** A place in an archive, between two entries. */
 class Position {
-  readonly #entries: AsyncGenerator<TarPart, void>;
+  readonly #entries: ReturnType<typeof readTar>;
   /** Index of the next entry. */
   next = 0;
 
@@ -202,52 +185,17 @@ class Position {
     this.#entries = readTar(path);
   }
 
-  /** Skips to an entry. Its content must be read before the next call. */
-  async advance(index: number): Promise<TarPart> {
+  /** Skips to an entry, whose content must be read before the next call. */
+  async advance(index: number): Promise<AsyncIterable<Buffer>> {
     for (;;) {
       const {value, done} = await this.#entries.next();
       if (done) throw new Error('it is shorter than it was');
       this.next += 1;
-      if (this.next > index) return value;
+      if (this.next > index) return value.content;
     }
   }
 
   async close(): Promise<void> {
     await this.#entries.return(undefined);
   }
-}
-
-/** Reads a tar from its start, entry by entry. The rest of an entry is skipped when the next one is requested. */
-async function* readTar(
-  path: string,
-  {digest = new Digest(), signal}: {readonly digest?: Digest; readonly signal?: AbortSignal | undefined} = {},
-): AsyncGenerator<TarPart, void> {
-  const {
-    default: {extract},
-  } = await import('tar-stream');
-  const isCompressed = await isGzip(path);
-  const parser = extract();
-  const file = createFileStream(path, {highWaterMark: entryReadBytes});
-  const hashed = (bytes: AsyncIterable<Buffer>) => digest.of(bytes);
-  const guarded = (bytes: AsyncIterable<Buffer>) => new TarGuard().of(bytes);
-  const feeding = isCompressed
-    ? pipeline(file, hashed, createGunzip({chunkSize: entryReadBytes}), guarded, parser, {signal})
-    : pipeline(file, hashed, guarded, parser, {signal});
-  // Awaited below. Until then, a failure must not count as unhandled.
-  feeding.catch(() => undefined);
-  try {
-    for await (const entry of parser) {
-      yield {header: entry.header, content: buffersOf(entry)};
-      entry.resume();
-    }
-    await feeding;
-  } finally {
-    parser.destroy();
-    await feeding.catch(() => undefined);
-  }
-}
-
-/** The library's streams do not tell the type of their chunks. */
-async function* buffersOf(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) if (Buffer.isBuffer(chunk)) yield chunk;
 }

@@ -13,7 +13,8 @@ import {markFiles, noMarks} from '../files/patterns.js';
 import {recordOf, withRecord} from '../provenance/provenance.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
 import {invalidArchive, withReaders} from './bundle-readers.js';
-import {digestFile, isGzip, readArchive, type ArchiveContents} from './read-archive.js';
+import {digestFile, readArchive, type ArchiveContents} from './read-archive.js';
+import {isGzip} from './read-tar.js';
 import type {Bundle, BundleConfig, BundleFile, BundleFormat} from '../types.js';
 
 /**
@@ -194,12 +195,12 @@ async function openAlone(path: string, options: OpenOptions): Promise<DigestedBu
 }
 
 function configOf(path: string, name: string, {wanted, entries, compressed}: ArchiveContents): BundleConfig {
-  const [text, ...more] = wanted;
-  if (text === undefined) throw missingConfigError(path, name, entries, compressed);
-  if (more.length > 0) throw invalidArchive(path, `it has ${String(wanted.length)} entries named ${name}, not one`);
+  if (wanted === undefined) throw missingConfigError(path, name, entries, compressed);
+  const found = entries.filter((entry) => entry.name === name).length;
+  if (found > 1) throw invalidArchive(path, `it has ${String(found)} entries named ${name}, not one`);
   let value: unknown;
   try {
-    value = parseJson(text.toString('utf8'));
+    value = parseJson(wanted.toString('utf8'));
   } catch (error) {
     throw invalidArchive(path, `${name} in it is not valid JSON: ${reasonOf(error)}`, error);
   }

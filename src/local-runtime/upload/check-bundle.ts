@@ -56,7 +56,7 @@ export async function checkV2Bundle(archive: string, options: V2BundleOptions): 
     const found = config === undefined ? 'no' : 'more than one';
     throw new HttpFailure(422, `The archive contains ${found} configuration file "${configFile}".`);
   }
-  checkLayout(entries, root, configFile);
+  checkLayout(entries, root);
   const {ssrOnly, ssrShared, ssrParameters} = parseConfig(config, configFile);
   const files = entries
     .filter(({path, type}) => type !== 'directory' && isBelow(path, root) && path !== configFile)
@@ -144,8 +144,8 @@ function belongsTo(root: string, {path, type}: ArchiveEntry): boolean {
  * folder of the archive that its links must stay in; links outside it must stay in the archive.
  * @throws HttpFailure 422 for a duplicate path, a path inside a file or a link, and a link that leads out.
  */
-function checkLayout(entries: readonly ArchiveEntry[], root: string, configFile?: string): void {
-  const problem = layoutProblem(entries, {root, mayRepeat: false, unmistakable: configFile});
+function checkLayout(entries: readonly ArchiveEntry[], root: string): void {
+  const problem = layoutProblem(entries, {root, mayRepeat: false});
   if (problem) throw new HttpFailure(422, describe(problem));
 }
 
@@ -155,8 +155,6 @@ function describe({kind, entry: {path}, parent = ''}: LayoutProblem): string {
       return `The archive contains "${path}" twice.`;
     case 'below':
       return `"${path}" in the archive is inside "${parent}", which is not a folder.`;
-    case 'mistakable':
-      return `Some systems take "${path}" in the archive for its configuration.`;
     case 'leads-out':
       return `The symbolic link "${path}" does not resolve inside the archive.`;
   }

@@ -343,27 +343,6 @@ describe('an archive without a manifest is unambiguous', () => {
     }
   });
 
-  test.each([
-    'bld/.Runtime/config.json',
-    'bld/.runtime/CONFIG.json',
-    'bld/.runtime /config.json.',
-    'bld/.runtime/config.json::$DATA',
-    'bld/.runtime/con\u200Cfig.json',
-    'bld/.runtime/config.j\u017Fon',
-  ])('with a configuration that no system mixes up with %s', async (name) => {
-    await expect(openBundle(await archive(entry, {...entry, name}))).rejects.toMatchObject({
-      code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringContaining(`some systems take "${name}" in it for its configuration`) as unknown,
-    });
-  });
-
-  test('in folders that no system mixes up with a link', async () => {
-    const link = {name: 'bld/.Runtime', type: 'symlink', linkname: 'other'} as const;
-    await expect(openBundle(await archive(entry, link))).rejects.toMatchObject({
-      message: expect.stringContaining('some systems take "bld/.Runtime" in it for its configuration') as unknown,
-    });
-  });
-
   test('with hard links shown as the equivalent symbolic ones, including those to secrets', async () => {
     const link = {name: 'bld/static/e', type: 'link', linkname: 'bld/.env'} as const;
     const serverOnly = JSON.stringify({ssrOnly: ['ssr.js', '.env'], ssrShared: ['static/**']});

@@ -4,7 +4,8 @@ import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {digestFile, isGzip, readArchive, type ArchiveContents} from '../../../src/bundle/prebuilt/read-archive.js';
+import {digestFile, readArchive, type ArchiveContents} from '../../../src/bundle/prebuilt/read-archive.js';
+import {isGzip} from '../../../src/bundle/prebuilt/read-tar.js';
 import {withReaders} from '../../../src/bundle/prebuilt/bundle-readers.js';
 import type {Bundle} from '../../../src/bundle/types.js';
 import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
@@ -51,18 +52,18 @@ describe('an archive is read', () => {
         {name: 'bld/link', size: 0, executable: false, linkTarget: 'a.js'},
         {name: 'bld/hard', size: 0, executable: false, linkTarget: 'a.js'},
       ],
-      wanted: [],
+      wanted: undefined,
     });
   });
 
-  test('with the content of the requested entry; a second one is only counted', async () => {
+  test('with the content of the requested entry; the first, if there are several', async () => {
     const content = 'w'.repeat(MiB);
     const {wanted} = await readEntries(
       {name: 'other', content: 'o'.repeat(MiB + 1)},
       {name: 'wanted', content},
       {name: 'wanted', content: 'again'},
     );
-    expect(wanted.map(String)).toEqual([content, '']);
+    expect(String(wanted)).toBe(content);
   });
 
   test('with names as they are unpacked', async () => {

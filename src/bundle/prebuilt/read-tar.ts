@@ -1,0 +1,119 @@
+import {createReadStream} from 'node:fs';
+import {open, stat} from 'node:fs/promises';
+import {pipeline} from 'node:stream/promises';
+import {createGunzip} from 'node:zlib';
+import type {Header} from 'tar-stream';
+import type {Digest} from '../archive/digest.js';
+import {TarGuard} from './tar-guard.js';
+
+/** An entry of a tar. */
+interface TarPart {
+  readonly header: Header;
+  /** What is not read is skipped when the next entry is requested. */
+  readonly content: AsyncIterable<Buffer>;
+}
+
+/** Options for reading a tar. */
+interface ReadTarOptions {
+  /** Get the bytes of the archive, and those of the tar in it. */
+  readonly digests?: {readonly archive: Digest; readonly tar?: Digest} | undefined;
+  /** Limits that keep it from being a bomb. @default none */
+  readonly limit?: BombLimit | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An archive may unpack to so many bytes, or to so many for each of its own. */
+interface BombLimit {
+  readonly bytes: number;
+  readonly ratio: number;
+}
+
+/** Bytes per read. Several archives may be read at the same time. */
+const readBytes = 64 * 1024;
+
+/**
+ * Reads a tar, gzipped or not, from its start, entry by entry. Memory grows neither with its size nor with that of its
+ * entries. Refuses tars that programs read differently.
+ * @throws Error if it cannot be read, is not a tar, is damaged, truncated, followed by other data or a bomb; an
+ * `AbortError` if aborted.
+ */
+export async function* readTar(
+  path: string,
+  {digests, limit, signal}: ReadTarOptions = {},
+): AsyncGenerator<TarPart, void> {
+  const {
+    default: {extract},
+  } = await import('tar-stream');
+  const {size} = await stat(path);
+  const gunzip = (await isGzip(path)) ? createGunzip({chunkSize: readBytes}) : undefined;
+  const parser = extract();
+  const file = createReadStream(path, {highWaterMark: readBytes});
+  const hashed = (bytes: AsyncIterable<Buffer>) => digests?.archive.of(bytes) ?? bytes;
+  const guarded = (bytes: AsyncIterable<Buffer>) => {
+    const tar = digests?.tar?.of(bytes) ?? bytes;
+    return new TarGuard().of(limit ? metered(tar, size, limit) : tar);
+  };
+  const feeding = gunzip
+    ? pipeline(file, hashed, gunzip, guarded, parser, {signal})
+    : pipeline(file, hashed, guarded, parser, {signal});
+  // Awaited below. Until then, a failure must not count as unhandled.
+  feeding.catch(() => undefined);
+  try {
+    for await (const entry of parser) {
+      yield {header: entry.header, content: buffersOf(entry)};
+      entry.resume();
+    }
+    await feeding;
+    // zlib ignores trailing data, unless it is another member.
+    if (gunzip && gunzip.bytesWritten !== size) throw behindGzip();
+  } catch (error) {
+    // Nothing reads the trailing data that zlib skips, so the file is closed early.
+    throw error instanceof Error && error.name === 'AbortError' && signal?.aborted !== true ? behindGzip() : error;
+  } finally {
+    parser.destroy();
+    await feeding.catch(() => undefined);
+  }
+}
+
+function behindGzip(): Error {
+  return new Error('there is data after the end of its gzip stream');
+}
+
+/** The library's streams do not tell the type of their chunks. */
+async function* buffersOf(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) if (Buffer.isBuffer(chunk)) yield chunk;
+}
+
+/** Passes on the bytes of a tar. Throws once there are so many that it must be a bomb. */
+async function* metered(
+  chunks: AsyncIterable<Buffer>,
+  archiveSize: number,
+  {bytes, ratio}: BombLimit,
+): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > Math.max(bytes, ratio * archiveSize)) {
+      throw new Error(
+        `it unpacks to far more than its ${String(archiveSize)} bytes, and there is no manifest next to it that confirms this`,
+      );
+    }
+    yield chunk;
+  }
+}
+
+/**
+ * Whether a file is gzip rather than tar.
+ * @throws Error if it is neither, or cannot be read.
+ */
+export async function isGzip(path: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const {buffer} = await handle.read(Buffer.alloc(512), 0, 512, 0);
+    if (buffer.readUInt16BE() === 0x1f8b) return true;
+    if (buffer.toString('latin1', 257, 262) === 'ustar') return false;
+    throw new Error('it is not a gzip or tar file');
+  } finally {
+    await handle.close();
+  }
+}
