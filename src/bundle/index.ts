@@ -12,7 +12,7 @@ export {checkBundleOptions, type BundleContentOptions, type BundlePlanOptions} f
 export {readDeclaredDependencies} from './config/defaults.js';
 export {strictWarnings, unmatchedWarnings} from './files/build-warnings.js';
 export {compilePatterns, countMatches, isExclusion, markFiles, type PatternLists} from './files/patterns.js';
-export {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
+export {checkSensitiveFiles} from './files/sensitive-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {withReaders} from './prebuilt/bundle-readers.js';
 export {archiveFormat, openBundle} from './prebuilt/open-bundle.js';

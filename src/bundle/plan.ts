@@ -1,10 +1,9 @@
 import {resolve} from 'node:path';
 import {createError} from '../errors/index.js';
 import {
-  FrameworkCaches,
-  layoutWarnings,
-  StrayScripts,
+  strayScripts,
   unmatchedWarnings,
+  unwantedFiles,
   verifyEntryPoints,
   withStrictAdvice,
 } from './files/build-warnings.js';
@@ -17,7 +16,7 @@ import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/option-problems.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
-import {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
+import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
 import {readOrigin, withRecord, type Origin} from './provenance/provenance.js';
@@ -85,17 +84,11 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   signal?.throwIfAborted();
   const resolved = resolveConfig(sources, {static: options.static, framework});
   const unmatched = await markFiles(files, resolved.config, signal);
-  const caches = new FrameworkCaches();
-  const strayScripts = new StrayScripts();
-  for (const file of files) {
-    caches.add(file);
-    strayScripts.add(file);
-  }
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
     settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
   verifyEntryPoints(settings, unmatched.ssrOnly, {files, ignored: scan.ignored});
-  const secretWarnings = await checkSensitiveFiles(files, files.filter(hasSensitiveName), {
+  const secretWarnings = await checkSensitiveFiles(files, {
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,
   });
@@ -116,9 +109,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...warnings,
       ...scan.warnings,
       ...secretWarnings,
-      ...caches.warnings(),
+      ...unwantedFiles(files),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories)),
-      ...(await layoutWarnings(strayScripts, settings, projectDirectory)),
+      ...strayScripts(files, settings),
       ...patternWarnings(
         v2?.matchMode,
         {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')},

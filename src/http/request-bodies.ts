@@ -182,39 +182,14 @@ function base64Segment(source: StreamSource): Segment {
   return {size: 4 * Math.ceil(source.size / 3), read: () => readAhead(encodeBase64(readExactly(source)))};
 }
 
-/** Bytes to encode at a time. Strings of this size cost the garbage collector next to nothing. */
-const groupBytes = 48 * 1024;
-/** Size of an encoded chunk: 22 such strings, for a block of 1 MiB, and the group that began in the previous chunk. */
-const encodedBytes = 22 * (groupBytes / 3) * 4 + 4;
-
-/**
- * Encodes into two alternating buffers: new ones would keep the garbage collector busier than the encoder. A chunk is
- * valid until the next but one is requested.
- */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let [encoded, other] = [Buffer.allocUnsafe(encodedBytes), Buffer.allocUnsafe(encodedBytes)];
   let rest = Buffer.alloc(0);
   for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     // Only whole groups of 3 bytes can be encoded without padding.
-    let start = rest.length === 0 ? 0 : Math.min(3 - rest.length, chunk.length);
-    rest = Buffer.concat([rest, chunk.subarray(0, start)]);
-    if (rest.length > 0 && rest.length < 3) continue;
-    let length = encoded.write(rest.toString('base64'), 'latin1');
-    const end = chunk.length - ((chunk.length - start) % 3);
-    for (; start < end; start += groupBytes) {
-      if (length + (groupBytes / 3) * 4 > encodedBytes) {
-        yield encoded.subarray(0, length);
-        [encoded, other] = [other, encoded];
-        length = 0;
-      }
-      const text = chunk.toString('base64', start, Math.min(start + groupBytes, end));
-      length += encoded.write(text, length, 'latin1');
-    }
-    if (length > 0) {
-      yield encoded.subarray(0, length);
-      [encoded, other] = [other, encoded];
-    }
-    rest = Buffer.from(chunk.subarray(end));
+    const end = bytes.length - (bytes.length % 3);
+    if (end > 0) yield Buffer.from(bytes.toString('base64', 0, end), 'latin1');
+    rest = Buffer.from(bytes.subarray(end));
   }
   if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }

@@ -164,7 +164,7 @@ export interface StreamSource {
 
 /**
  * Request options that make the client send a body, on every attempt. Spread them into the call. They only work with
- * this client: the memory of a chunk is reused once the connection has accepted it.
+ * this client.
  */
 export interface BodyOptions {
   readonly context: Record<string, unknown>;

@@ -1,12 +1,13 @@
 import {stat} from 'node:fs/promises';
-import {resolve} from 'node:path';
+import {posix, resolve} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {planBundle, categoryOf, type BundleContentOptions} from '../bundle/index.js';
+import {categoryOf, openBundle, planBundle, type BundleContentOptions} from '../bundle/index.js';
 import {Digest} from '../bundle/archive/digest.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readFile} from '../bundle/archive/read-files.js';
+import {entryPrefix} from '../bundle/archive/tar-entries.js';
 import {comparePaths, sourceOf} from '../bundle/files/entry-names.js';
-import {looksLikeV1, openDigested, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
+import {looksLikeV1, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {isGzip} from '../bundle/prebuilt/read-tar.js';
 import type {
@@ -89,20 +90,28 @@ export async function readArchiveContents(
     const bare = await readBareV1(path, signal);
     if (bare !== undefined) return bare;
   }
-  const bundle = await openDigested(path, hasManifest ? {signal} : {rootDir, configPath, signal});
+  const bundle = await openBundle(path, hasManifest ? {signal} : {rootDir, configPath, signal});
   const {format, size, sha256, contentSha256, config, matchMode} = bundle;
-  return {
-    ...{format, size, sha256, contentSha256, rootDir: bundle.rootDir, configPath: bundle.configPath, config},
-    matchMode: hasManifest ? matchMode : undefined,
-    files: [
-      // They are no part of the bundle, but of what is uploaded.
-      ...(bundle.outside ?? []).toSorted((a, b) => comparePaths(a.path, b.path)),
-      ...bundle.files.map((file) => ({
-        ...{path: file.path, size: file.size, sha256: file.sha256, category: categoryOf(file)},
-        ...{executable: file.executable, linkTarget: file.linkTarget},
-      })),
-    ],
-  };
+  const place = {rootDir: bundle.rootDir, configPath: bundle.configPath};
+  const prefix = `${entryPrefix(bundle)}/`;
+  // Opening it has shown that it is no bomb.
+  const {entries} = await readArchive(path, {digests: true, isTrusted: true, signal});
+  const digests = new Map(entries.map((entry) => [entry.name, entry.sha256]));
+  // They are no part of the bundle, but of what is uploaded.
+  const outside = entries
+    .filter(({name}) => !hasManifest && !name.startsWith(prefix))
+    .map(({name, ...entry}) => ({path: posix.relative(prefix, name), ...entry}))
+    .sort((a, b) => comparePaths(a.path, b.path));
+  const files = bundle.files.map((file) => ({
+    path: file.path,
+    size: file.size,
+    sha256: digests.get(`${prefix}${file.path}`),
+    category: categoryOf(file),
+    executable: file.executable,
+    linkTarget: file.linkTarget,
+  }));
+  const kept = hasManifest ? matchMode : undefined;
+  return {format, size, sha256, contentSha256, ...place, config, matchMode: kept, files: [...outside, ...files]};
 }
 
 /** A v1 archive without a manifest contains only its files. */

@@ -355,7 +355,6 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
   ERR_PATTERN_INVALID: [
     async () => buildBundle({...(await project()), ssrOnly: []}),
     async () => buildBundle({...(await project()), ssrShared: ['x'.repeat(1025)]}),
-    async () => buildBundle({...(await project()), ignore: ['**/a/**/b/**/c']}),
   ],
   ERR_BUNDLE_TOO_LARGE: [
     () => verifyLimits({name: 'acme', limits: {maxBundleBytes: 1_500_000}}, {files: large, size: 1_500_001}),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isExclusion, patternListProblem, patternProblem, showPattern} from '../files/patterns.js';
+import {isExclusion, patternProblem, showPattern} from '../files/patterns.js';
 import {dependenciesSchema, jsonObjectSchema, objectSchema} from '../../settings/schemas.js';
 import type {BundleConfig} from '../types.js';
 
@@ -13,27 +13,19 @@ function sortedKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const usablePattern = v.pipe(
-  v.string(),
+const pattern = v.pipe(
+  v.string('must be a string'),
   v.check(
-    (pattern) => patternProblem(pattern) === undefined,
+    (text) => patternProblem(text) === undefined,
     ({input}) => `${patternProblem(input) ?? 'is not a glob pattern'}: ${showPattern(input)}`,
   ),
 );
 
-const patterns = v.pipe(
-  v.array(v.string('must be a string'), 'must be an array of glob patterns'),
-  v.check(
-    (list) => patternListProblem(list) === undefined,
-    ({input}) => patternListProblem(input) ?? 'is too long',
-  ),
-  // Not checked if the list is too long.
-  v.array(usablePattern),
-);
+const patterns = v.array(pattern, 'must be an array of glob patterns');
 
 const ssrOnly = v.pipe(
   patterns,
-  v.check((list) => list.some((pattern) => !isExclusion(pattern)), 'must have at least one pattern'),
+  v.check((list) => list.some((text) => !isExclusion(text)), 'must have at least one pattern'),
 );
 
 const bundleMetadata = v.pipe(

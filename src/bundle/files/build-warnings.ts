@@ -1,8 +1,4 @@
-import {join} from 'node:path';
-import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
-import {readTextFile} from '../../files/read-file.js';
 import {defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleContent} from '../types.js';
 import {listPaths, showPath} from './entry-names.js';
@@ -15,33 +11,40 @@ const cacheFolder =
 /** Next.js writes this file next to its cache, so the build directory is `.next` itself. */
 const nextMark = 'BUILD_ID';
 const nextCache = 'cache/';
+const ownConfiguration = /^mycli\.config\.(?:m?[jt]s|json)$/;
 
 /** Maximum number of paths in a message. */
 const listed = 5;
 const script = /\.[cm]?js$/;
 const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
-/** The framework caches in a build. They can be larger than everything else, and are never read. */
-export class FrameworkCaches {
-  #isNext = false;
-  readonly #caches = new Map<string, {bytes: number; files: number}>();
-
-  /** Adds a file. They must be sorted by path, so that a mark comes before its cache. */
-  add({path, size}: BundleFile): void {
-    this.#isNext ||= path === nextMark;
-    const folder = cacheFolder.exec(path)?.[0] ?? (this.#isNext && path.startsWith(nextCache) ? nextCache : undefined);
-    if (folder === undefined) return;
-    const cache = this.#caches.get(folder) ?? {bytes: 0, files: 0};
-    this.#caches.set(folder, {bytes: cache.bytes + size, files: cache.files + 1});
+/**
+ * Warnings about files that are probably not meant to be in a bundle: caches of frameworks, which can be larger than
+ * everything else and are never read, and our own configuration.
+ * @param files Sorted by path, so that a mark comes before its cache.
+ */
+export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
+  const isNext = files.some(({path}) => path === nextMark);
+  const caches = new Map<string, {bytes: number; files: number}>();
+  for (const {path, size} of files) {
+    const folder = cacheFolder.exec(path)?.[0] ?? (isNext && path.startsWith(nextCache) ? nextCache : undefined);
+    if (folder === undefined) continue;
+    const cache = caches.get(folder) ?? {bytes: 0, files: 0};
+    caches.set(folder, {bytes: cache.bytes + size, files: cache.files + 1});
   }
-
-  warnings(): string[] {
-    return [...this.#caches].map(
+  const own = files.filter(({path, ssrOnly}) => !ssrOnly && ownConfiguration.test(path)).map(({path}) => path);
+  return [
+    ...[...caches].map(
       ([folder, cache]) =>
         `The build contains a framework's cache, ${showPath(folder)} (${describeSize(cache.bytes)}, ` +
         `files: ${String(cache.files)}). Pass --ignore '/${folder}' to exclude it.`,
-    );
-  }
+    ),
+    ...own.map(
+      (path) =>
+        `The bundle would publish ${path}, the configuration of mycli. Push the folder that the build wrote, or pass ` +
+        `--ignore /${path} to exclude the file.`,
+    ),
+  ];
 }
 
 function describeSize(bytes: number): string {
@@ -49,73 +52,23 @@ function describeSize(bytes: number): string {
 }
 
 /**
- * Warnings about a build whose layout does not fit the default patterns: scripts that are neither server-only nor
- * shared, and patterns in package.json, which are not read. There are none if all patterns were given.
+ * A warning about scripts that are neither server-only nor shared, in a build whose layout does not fit the default
+ * patterns. There is none if all patterns were given.
  */
-export async function layoutWarnings(
-  strayScripts: StrayScripts,
-  {sources}: ResolvedConfig,
-  projectDirectory: string,
-): Promise<readonly string[]> {
+export function strayScripts(files: readonly BundleFile[], {sources}: ResolvedConfig): readonly string[] {
   const byDefault = patternSettings.filter((key) =>
     sources.some(({setting, from}) => setting === key && from === defaultSource),
   );
-  if (byDefault.length === 0) return [];
-  const unread = await readMobifySettings(projectDirectory);
-  const ignored = byDefault.filter((key) => unread.includes(key));
+  const stray = files.filter(({path, ssrOnly, ssrShared}) => !ssrOnly && !ssrShared && script.test(path));
+  if (byDefault.length === 0 || stray.length === 0) return [];
+  // Those that look like a server's entry point come first.
+  const rank = (path: string) => (/(?:^|\/)server\//.test(path) ? 0 : path.includes('/') ? 2 : 1);
+  const paths = stray.map(({path}) => path).sort((a, b) => rank(a) - rank(b));
   const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
-  const stray = strayScripts.describe();
   return [
-    ...(ignored.length === 0
-      ? []
-      : [
-          `package.json sets ${ignored.map((key) => `mobify.${key}`).join(' and ')}, which mycli does not read, so the ` +
-            `defaults apply. Move the patterns to config.server.ts, or pass ${flags}.`,
-        ]),
-    ...(stray === undefined
-      ? []
-      : [
-          `These files are neither server-only nor shared: ${stray}. ` +
-            `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`,
-        ]),
+    `These files are neither server-only nor shared: ${listPaths(paths, listed)}. ` +
+      `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`,
   ];
-}
-
-/** The scripts that are neither server-only nor shared. */
-export class StrayScripts {
-  readonly #inServer: string[] = [];
-  readonly #atRoot: string[] = [];
-  readonly #elsewhere: string[] = [];
-  #count = 0;
-
-  /** Adds a marked file if it is a stray script. */
-  add({path, ssrOnly, ssrShared}: BundleFile): void {
-    if (ssrOnly || ssrShared || !script.test(path)) return;
-    this.#count += 1;
-    const inOthers = path.includes('/') ? this.#elsewhere : this.#atRoot;
-    const group = /(?:^|\/)server\//.test(path) ? this.#inServer : inOthers;
-    // There may be very many, and no more are listed.
-    if (group.length < listed) group.push(path);
-  }
-
-  /** Lists them, those that look like a server's entry point first. Undefined if there are none. */
-  describe(): string | undefined {
-    const paths = [...this.#inServer, ...this.#atRoot, ...this.#elsewhere];
-    return this.#count === 0 ? undefined : listPaths(paths, listed, this.#count);
-  }
-}
-
-const packageSchema = v.object({mobify: v.optional(v.record(v.string(), v.unknown()), {})});
-
-/** The patterns in a project's package.json, where older tools read them. */
-async function readMobifySettings(projectDirectory: string): Promise<readonly string[]> {
-  try {
-    const text = await readTextFile(join(projectDirectory, 'package.json'));
-    return Object.keys(v.parse(packageSchema, parseJson(text)).mobify);
-  } catch {
-    // Problems with package.json do not matter here.
-    return [];
-  }
 }
 
 /**

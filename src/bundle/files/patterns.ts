@@ -21,10 +21,6 @@ export const noMarks = {ssrOnly: false, ssrShared: false} as const;
 
 /** Maximum length of a pattern, in characters. */
 const maxPatternLength = 1024;
-/** Maximum number of patterns in a list, and of characters in those with wildcards. */
-const maxList = {patterns: 1000, characters: 32_768} as const;
-/** A pattern that is a plain name. */
-const plainName = /^[\w-][\w /-]*(?:\.[\w /-]+)*$/;
 /** How long matching all files may take, in milliseconds. 200,000 paths and 20 patterns take a tenth of it. */
 const maxMatchingMs = 5000;
 /** Files matched between turns for everything else. */
@@ -159,23 +155,8 @@ export function showPattern(pattern: string): string {
   return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}...` : pattern);
 }
 
-/** Why a list of patterns is invalid as a whole, if so. */
-export function patternListProblem(patterns: readonly string[]): string | undefined {
-  if (patterns.length > maxList.patterns) return `must have at most ${maxList.patterns} patterns`;
-  const globs = patterns.filter((pattern) => !plainName.test(pattern));
-  const characters = globs.reduce((sum, {length}) => sum + length, 0);
-  if (characters <= maxList.characters) return undefined;
-  return `must have at most ${maxList.characters} characters in patterns with wildcards`;
-}
-
 /** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
 function matchers(patterns: readonly string[]): readonly ((path: string) => boolean)[] {
-  const problem = patternListProblem(patterns);
-  if (problem !== undefined) {
-    throw createError('ERR_PATTERN_INVALID', `The list of patterns ${problem}.`, {
-      suggestions: ['Use fewer patterns, such as server/**.'],
-    });
-  }
   return patterns.map((pattern) => {
     const matches = matcher(pattern);
     if (typeof matches !== 'string') return matches;

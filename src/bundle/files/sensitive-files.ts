@@ -17,8 +17,8 @@ const sensitiveNames = [
 const ambiguousName = /\.(?:pem|key)$/i;
 /** Bytes of a file to read; no certificate chain has more. */
 const looked = 256 * 1024;
-/** Maximum number of paths in a message. */
-const listed = 10;
+/** Maximum number of paths in the details of an error. */
+const mostPaths = 100;
 
 /** Whether the name of a file suggests secrets: `.env*`, `.npmrc` and private keys. */
 export function hasSensitiveName({path}: Pick<BundleFile, 'path'>): boolean {
@@ -37,20 +37,18 @@ export function secretWarnings(sensitive: readonly Pick<BundleFile, 'path'>[]): 
 /**
  * Refuses a build or a prebuilt archive that would publish secrets, including through links with harmless names.
  * Server-only secrets are just a warning.
- * @param named Those of `files` that `hasSensitiveName`.
  * @param options.buildDirectory Where the files are. Undefined for an archive, whose certificates cannot be told from
  * keys.
  * @param options.allowed Whether everything is just a warning.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files.
  */
 export async function checkSensitiveFiles(
-  files: Iterable<BundleFile>,
-  named: readonly BundleFile[],
+  files: readonly BundleFile[],
   {buildDirectory, allowed}: {readonly buildDirectory?: string; readonly allowed: boolean},
 ): Promise<readonly string[]> {
-  if (named.length === 0) return [];
   const sensitive: BundleFile[] = [];
-  for (const file of named) {
+  for (const file of files) {
+    if (!hasSensitiveName(file)) continue;
     const isHarmless = buildDirectory !== undefined && (await holdsOnlyPublicKeys(file, buildDirectory));
     if (!isHarmless) sensitive.push(file);
   }
@@ -61,24 +59,16 @@ export async function checkSensitiveFiles(
 }
 
 /** The links that lead to one of `targets`, or to a folder that contains one. */
-function linksTo(targets: readonly BundleFile[], files: Iterable<BundleFile>): readonly BundleFile[] {
-  const links = linksOf(files);
-  if (links.size === 0) return [];
+function linksTo(targets: readonly BundleFile[], files: readonly BundleFile[]): readonly BundleFile[] {
+  if (targets.length === 0) return [];
+  const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
   const holding = new Set(targets.flatMap(({path}) => [path, ...foldersOf(path)]));
-  const known = new Set(targets.map(({path}) => path));
-  const leading = [];
-  for (const file of files) {
-    if (file.linkTarget === undefined || known.has(file.path)) continue;
-    if (followLink(file.path, links, (path) => holding.has(path)) === 'inside') leading.push(file);
-  }
-  return leading;
-}
-
-/** The targets of all links among `files`, by their paths. */
-function linksOf(files: Iterable<BundleFile>): ReadonlyMap<string, string> {
-  const links = new Map<string, string>();
-  for (const {path, linkTarget} of files) if (linkTarget !== undefined) links.set(path, linkTarget);
-  return links;
+  return files.filter(
+    (file) =>
+      links.has(file.path) &&
+      !targets.includes(file) &&
+      followLink(file.path, links, (path) => holding.has(path)) === 'inside',
+  );
 }
 
 /** The folders that contain a path, up to the build directory (''). */
@@ -88,10 +78,10 @@ function foldersOf(path: string): readonly string[] {
 }
 
 function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
-  const paths = files.map(({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`));
+  const shown = files.map(({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`));
   return createError(
     'ERR_SENSITIVE_FILES',
-    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${listPaths(paths)}.`,
+    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${listPaths(shown)}.`,
     {
       suggestions: [
         ...(isArchive
@@ -102,7 +92,7 @@ function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
             ]),
         'If they contain no secrets, pass --allow-sensitive-files.',
       ],
-      details: {files: files.slice(0, 10 * listed).map(({path}) => path), count: files.length},
+      details: {files: files.slice(0, mostPaths).map(({path}) => path), count: files.length},
     },
   );
 }

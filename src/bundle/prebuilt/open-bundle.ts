@@ -1,4 +1,4 @@
-import {posix, resolve} from 'node:path';
+import {resolve} from 'node:path';
 import * as v from 'valibot';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {verifyRegularFile} from '../../files/read-file.js';
@@ -7,7 +7,6 @@ import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
-import {entryPrefix} from '../archive/tar-entries.js';
 import {comparePaths} from '../files/entry-names.js';
 import {markFiles, noMarks} from '../files/patterns.js';
 import {recordOf, withRecord} from '../provenance/provenance.js';
@@ -15,7 +14,7 @@ import type {BundlePlanOptions} from '../config/check-options.js';
 import {invalidArchive, withReaders} from './bundle-readers.js';
 import {digestFile, readArchive, type ArchiveContents} from './read-archive.js';
 import {isGzip} from './read-tar.js';
-import type {Bundle, BundleConfig, BundleFile, BundleFormat} from '../types.js';
+import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
 
 /**
  * Options for a prebuilt archive. `message` and `matchMode` are sent alongside the archive and can still be chosen;
@@ -76,32 +75,6 @@ const v2Only = ['rootDir', 'configPath', 'matchMode'] as const;
  * manifest; `ERR_OPTION_INVALID` for an option that does not apply to it; `signal.reason` if aborted.
  */
 export async function openBundle(path: string, options: OpenBundleOptions = {}): Promise<Bundle> {
-  return open(path, {...options, digests: false});
-}
-
-/** A file of a bundle with the digest of its content, hex. A link has none. */
-export interface DigestedFile extends BundleFile {
-  readonly sha256?: string | undefined;
-}
-
-/** A bundle with the digests of its files. */
-export interface DigestedBundle extends Bundle {
-  readonly files: readonly DigestedFile[];
-  /** What the archive contains outside of `rootDir`, by its path from there. Unknown with a manifest. */
-  readonly outside?: readonly Omit<DigestedFile, keyof typeof noMarks>[] | undefined;
-}
-
-/**
- * Opens a prebuilt archive like `openBundle`, with the digests of its files, computed while it is read.
- * @throws RuntimeCliError as `openBundle`.
- */
-export async function openDigested(path: string, options: OpenBundleOptions = {}): Promise<DigestedBundle> {
-  return open(path, {...options, digests: true});
-}
-
-type OpenOptions = OpenBundleOptions & {readonly digests: boolean};
-
-async function open(path: string, options: OpenOptions): Promise<DigestedBundle> {
   options.signal?.throwIfAborted();
   const given = settled.filter((option) => options[option] !== undefined && options[option] !== false);
   if (given.length > 0) {
@@ -115,14 +88,9 @@ async function open(path: string, options: OpenOptions): Promise<DigestedBundle>
   return manifest ? openWithManifest(archive, manifest, options) : openAlone(archive, options);
 }
 
-async function openWithManifest(path: string, manifest: BundleManifest, options: OpenOptions): Promise<DigestedBundle> {
+async function openWithManifest(path: string, manifest: BundleManifest, options: OpenBundleOptions): Promise<Bundle> {
   verifyOverrides(path, manifest, options);
-  const {digests, signal} = options;
-  const found: Pick<ArchiveContents, 'size' | 'sha256'> & Partial<ArchiveContents> = await readable(
-    path,
-    options,
-    () => (digests ? readArchive(path, {digests, isTrusted: true, signal}) : digestFile(path, signal)),
-  );
+  const found = await readable(path, options, () => digestFile(path, options.signal));
   if (found.size !== manifest.size || found.sha256 !== manifest.sha256) {
     throw createError(
       'ERR_ARCHIVE_INVALID',
@@ -131,21 +99,15 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
       {suggestions: [['Copy both files again, or build the archive again with ', {run: ['bundle:build']}, '.']]},
     );
   }
-  const {schemaVersion, files, ...rest} = manifest;
-  const prefix = entryPrefix(manifest);
-  const digestsByName = new Map(found.entries?.map(({name, sha256}) => [name, sha256]));
-  const scanned = files.map(({path: name, size, executable = false, linkTarget}) => ({
-    ...{path: name, size, executable, ...noMarks},
-    ...(linkTarget !== undefined && {linkTarget}),
-    ...(digests && {sha256: digestsByName.get(`${prefix}/${name}`)}),
-  }));
-  await markFiles(scanned, manifest.config, options.signal);
+  const {schemaVersion, files: listed, ...rest} = manifest;
+  const files = listed.map(({category, executable = false, ...file}) => ({...file, executable, ...noMarks}));
+  await markFiles(files, manifest.config, options.signal);
   return withReaders({
     ...rest,
     path,
     message: messageOf(manifest, options),
     matchMode: options.matchMode ?? manifest.matchMode,
-    files: scanned,
+    files,
   });
 }
 
@@ -168,30 +130,20 @@ function verifyOverrides(path: string, manifest: BundleManifest, options: OpenBu
   );
 }
 
-async function openAlone(path: string, options: OpenOptions): Promise<DigestedBundle> {
-  const {rootDir = 'bld', configPath = '.runtime/config.json', matchMode = 'strict', digests, signal} = options;
+async function openAlone(path: string, options: OpenBundleOptions): Promise<Bundle> {
+  const {rootDir = 'bld', configPath = '.runtime/config.json', matchMode = 'strict', signal} = options;
   const configName = `${rootDir}/${configPath}`;
-  const contents = await readable(path, options, () =>
-    readArchive(path, {wanted: configName, root: rootDir, digests, signal}),
-  );
+  const contents = await readable(path, options, () => readArchive(path, {wanted: configName, root: rootDir, signal}));
   const config = configOf(path, configName, contents);
-  const isInside = ({name}: ArchiveContents['entries'][number]) => name.startsWith(`${rootDir}/`);
   const files = contents.entries
-    .filter((entry) => isInside(entry) && entry.name !== configName)
+    .filter(({name}) => name.startsWith(`${rootDir}/`) && name !== configName)
     .map(({name, ...entry}) => ({path: name.slice(rootDir.length + 1), ...entry, ...noMarks}))
     .sort((a, b) => comparePaths(a.path, b.path));
   await markFiles(files, config, signal);
   const {size, sha256, contentSha256} = contents;
-  const outside = contents.entries
-    .filter((entry) => !isInside(entry))
-    .map(({name, ...entry}) => ({path: posix.relative(rootDir, name), ...entry}));
-  return withReaders({
-    format: 'v2',
-    ...{path, size, sha256, contentSha256, rootDir, configPath, matchMode, config},
-    message: options.message ?? `Bundle ${sha256.slice(0, 12)}`,
-    files,
-    ...(digests && {outside}),
-  });
+  const message = options.message ?? `Bundle ${sha256.slice(0, 12)}`;
+  const place = {rootDir, configPath, matchMode};
+  return withReaders({format: 'v2', path, size, sha256, contentSha256, ...place, config, message, files});
 }
 
 function configOf(path: string, name: string, {wanted, entries, compressed}: ArchiveContents): BundleConfig {

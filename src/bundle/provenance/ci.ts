@@ -12,110 +12,101 @@ export interface CiRun {
   readonly commit?: string | undefined;
 }
 
-interface CiSystem extends Required<Pick<CiRun, 'system'>> {
+/** How a CI system describes a run. */
+interface CiSystem {
+  readonly system: string;
   /** The variable that only this system sets. */
-  readonly variable: string;
-  readonly run: (env: Environment) => Omit<CiRun, 'system'>;
+  readonly mark: string;
+  /** Variables in braces; the URL is unknown if one is missing. */
+  readonly url: string;
+  /** Variables with the branch or its ref, the first that is set. */
+  readonly branch: readonly string[];
+  readonly commit: string;
+  /** Variable that is set for a pull request, whose branch is not one that is built. */
+  readonly pullRequest?: string;
 }
-
-const heads = 'refs/heads/';
-const branchOf = (ref: string | undefined) => (ref?.startsWith(heads) ? ref.slice(heads.length) : undefined);
-/** Parts joined to a URL, unless one is missing. */
-const joined = (...parts: readonly (string | undefined)[]) =>
-  parts.some((part) => part === undefined || part === '') ? undefined : parts.join('');
 
 const systems: readonly CiSystem[] = [
   {
     system: 'GitHub Actions',
-    variable: 'GITHUB_ACTIONS',
-    run: (env) => ({
-      url: joined(env['GITHUB_SERVER_URL'], '/', env['GITHUB_REPOSITORY'], '/actions/runs/', env['GITHUB_RUN_ID']),
-      branch: branchOf(env['GITHUB_REF']),
-      commit: env['GITHUB_SHA'],
-    }),
+    mark: 'GITHUB_ACTIONS',
+    url: '{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}',
+    branch: ['GITHUB_REF'],
+    commit: 'GITHUB_SHA',
   },
-  {
-    system: 'GitLab CI',
-    variable: 'GITLAB_CI',
-    run: (env) => ({
-      url: env['CI_JOB_URL'] ?? env['CI_PIPELINE_URL'],
-      branch: env['CI_COMMIT_BRANCH'],
-      commit: env['CI_COMMIT_SHA'],
-    }),
-  },
+  {system: 'GitLab CI', mark: 'GITLAB_CI', url: '{CI_JOB_URL}', branch: ['CI_COMMIT_BRANCH'], commit: 'CI_COMMIT_SHA'},
   {
     system: 'Jenkins',
-    variable: 'JENKINS_URL',
-    run: (env) => ({
-      url: env['BUILD_URL'],
-      // BRANCH_NAME of a pull request is PR-7; CHANGE_ID is its number.
-      branch:
-        env['CHANGE_ID'] === undefined
-          ? (env['BRANCH_NAME'] ?? env['GIT_BRANCH']?.replace(/^origin\//, ''))
-          : undefined,
-      commit: env['GIT_COMMIT'],
-    }),
+    mark: 'JENKINS_URL',
+    url: '{BUILD_URL}',
+    branch: ['BRANCH_NAME', 'GIT_BRANCH'],
+    commit: 'GIT_COMMIT',
+    pullRequest: 'CHANGE_ID',
   },
   {
     system: 'CircleCI',
-    variable: 'CIRCLECI',
-    run: (env) => ({
-      url: env['CIRCLE_BUILD_URL'],
-      branch: env['CIRCLE_PR_NUMBER'] === undefined ? env['CIRCLE_BRANCH'] : undefined,
-      commit: env['CIRCLE_SHA1'],
-    }),
+    mark: 'CIRCLECI',
+    url: '{CIRCLE_BUILD_URL}',
+    branch: ['CIRCLE_BRANCH'],
+    commit: 'CIRCLE_SHA1',
+    pullRequest: 'CIRCLE_PR_NUMBER',
   },
   {
     system: 'Buildkite',
-    variable: 'BUILDKITE',
-    run: (env) => ({
-      url: env['BUILDKITE_BUILD_URL'],
-      branch: (env['BUILDKITE_PULL_REQUEST'] ?? 'false') === 'false' ? env['BUILDKITE_BRANCH'] : undefined,
-      commit: env['BUILDKITE_COMMIT'],
-    }),
+    mark: 'BUILDKITE',
+    url: '{BUILDKITE_BUILD_URL}',
+    branch: ['BUILDKITE_BRANCH'],
+    commit: 'BUILDKITE_COMMIT',
+    pullRequest: 'BUILDKITE_PULL_REQUEST',
   },
   {
     system: 'Azure Pipelines',
-    variable: 'TF_BUILD',
-    run: (env) => ({
-      url: joined(
-        env['SYSTEM_COLLECTIONURI'],
-        env['SYSTEM_TEAMPROJECT'] && encodeURIComponent(env['SYSTEM_TEAMPROJECT']),
-        '/_build/results?buildId=',
-        env['BUILD_BUILDID'],
-      ),
-      branch: branchOf(env['BUILD_SOURCEBRANCH']),
-      commit: env['BUILD_SOURCEVERSION'],
-    }),
+    mark: 'TF_BUILD',
+    url: '{SYSTEM_COLLECTIONURI}{SYSTEM_TEAMPROJECT}/_build/results?buildId={BUILD_BUILDID}',
+    branch: ['BUILD_SOURCEBRANCH'],
+    commit: 'BUILD_SOURCEVERSION',
   },
   {
     system: 'Bitbucket Pipelines',
-    variable: 'BITBUCKET_BUILD_NUMBER',
-    run: (env) => ({
-      url: joined(env['BITBUCKET_GIT_HTTP_ORIGIN'], '/addon/pipelines/home#!/results/', env['BITBUCKET_BUILD_NUMBER']),
-      branch: env['BITBUCKET_PR_ID'] === undefined ? env['BITBUCKET_BRANCH'] : undefined,
-      commit: env['BITBUCKET_COMMIT'],
-    }),
+    mark: 'BITBUCKET_BUILD_NUMBER',
+    url: '{BITBUCKET_GIT_HTTP_ORIGIN}/addon/pipelines/home#!/results/{BITBUCKET_BUILD_NUMBER}',
+    branch: ['BITBUCKET_BRANCH'],
+    commit: 'BITBUCKET_COMMIT',
+    pullRequest: 'BITBUCKET_PR_ID',
   },
 ];
 
 /** The run of a CI system that `env` belongs to. Undefined outside CI. */
 export function ciRunOf(env: Environment): CiRun | undefined {
-  const found = systems.find(({variable}) => isSet(env[variable]));
+  const found = systems.find(({mark}) => isSet(env[mark]));
   if (found === undefined) return isSet(env['CI']) ? {} : undefined;
-  const {url, ...run} = found.run(env);
-  return {system: found.system, ...run, url: webUrl(url)};
+  const {system, url, branch, commit, pullRequest} = found;
+  const isPullRequest = pullRequest !== undefined && isSet(env[pullRequest]);
+  return {
+    system,
+    url: webUrl(url, env),
+    branch: isPullRequest ? undefined : branchOf(branch.map((name) => env[name]).find(isSet)),
+    commit: env[commit],
+  };
 }
 
 function isSet(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.trim().toLowerCase());
 }
 
-/** An http(s) URL without credentials. */
-function webUrl(value: string | undefined): string | undefined {
-  if (value === undefined || !URL.canParse(value)) return undefined;
-  const url = new URL(value);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+/** A branch, from its name or its ref. A ref of something else has none. */
+function branchOf(name: string | undefined): string | undefined {
+  const branch = name?.replace(/^(?:refs\/heads|origin)\//, '');
+  return branch?.startsWith('refs/') ? undefined : branch;
+}
+
+/** The http(s) URL that a template makes, without credentials. */
+function webUrl(template: string, env: Environment): string | undefined {
+  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  if (names.some((name) => !env[name])) return undefined;
+  const text = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => env[name] ?? '');
+  if (!/^https?:/.test(text) || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
   url.username = '';
   url.password = '';
   return url.href;

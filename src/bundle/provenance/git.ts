@@ -8,37 +8,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Git answers at once, and a hanging file system must not hold up a push. */
 const gitTimeoutMs = 5000;
 
-/**
- * What git needs to run and to find its configuration. It gets nothing else: not our secrets, because a repository can
- * make it run programs, and no `GIT_DIR` of a git hook, which would name another repository.
- */
-const gitVariables = new Set([
-  'PATH',
-  'PATHEXT',
-  'HOME',
-  'USERPROFILE',
-  'HOMEDRIVE',
-  'HOMEPATH',
-  'APPDATA',
-  'LOCALAPPDATA',
-  'PROGRAMDATA',
-  'PROGRAMFILES',
-  'XDG_CONFIG_HOME',
-  'SYSTEMROOT',
-  'WINDIR',
-  'COMSPEC',
-  'TMPDIR',
-  'TEMP',
-  'TMP',
-  'LD_LIBRARY_PATH',
-  'SUDO_UID',
-  'GIT_CEILING_DIRECTORIES',
-  'GIT_DISCOVERY_ACROSS_FILESYSTEM',
-  'GIT_EXEC_PATH',
-  'GIT_CONFIG_GLOBAL',
-  'GIT_CONFIG_SYSTEM',
-  'GIT_CONFIG_NOSYSTEM',
-]);
+/** Git gets none of our own variables, and no `GIT_DIR` or the like of a hook, which would name another repository. */
+const withheld = /^(?:MYCLI_|GIT_(?!CEILING_DIRECTORIES$|DISCOVERY_|EXEC_PATH$|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)$))/i;
 
 /**
  * What git gets in addition: nothing may ask for a password, be fetched from a server or replace an object, so that a
@@ -56,11 +27,10 @@ type GitOutcome = {readonly code: number; readonly stdout: string} | 'unavailabl
 
 /** A git command in a folder. Never rejects: without git, or if it takes too long, it is `unavailable`. */
 async function run(args: readonly string[], directory: string, env: Environment): Promise<GitOutcome> {
-  // Windows spells some of the names in lower case.
-  const needed = Object.fromEntries(Object.entries(env).filter(([name]) => gitVariables.has(name.toUpperCase())));
+  const passed = Object.fromEntries(Object.entries(env).filter(([name]) => !withheld.test(name)));
   // `-C` instead of `cwd`, where Windows would look for a git.exe.
   const fixed = ['-C', directory, '--no-optional-locks', ...fixedConfiguration.flatMap((entry) => ['-c', entry])];
-  const options = {env: {...needed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};
+  const options = {env: {...passed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};
   try {
     const running = promisify(execFile)('git', [...fixed, ...args], options);
     const {stdout} = await running;

@@ -6,7 +6,6 @@ import {
   checkBundleOptions,
   openBundle,
   checkSensitiveFiles,
-  hasSensitiveName,
   planBundle,
   strictWarnings,
   type BundlePlan,
@@ -175,8 +174,7 @@ async function archiveWarnings(
   bundle: Bundle,
   {allowSensitiveFiles: allowed = false, signal}: PushRuntimeBundleBackendOptions,
 ): Promise<readonly string[]> {
-  const named = bundle.files.filter(hasSensitiveName);
-  return [...(await checkSensitiveFiles(bundle.files, named, {allowed})), ...(await strictWarnings(bundle, signal))];
+  return [...(await checkSensitiveFiles(bundle.files, {allowed})), ...(await strictWarnings(bundle, signal))];
 }
 
 async function openPrebuilt(

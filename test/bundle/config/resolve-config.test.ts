@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {chmod, mkdir, readFile, rm, stat, symlink} from 'node:fs/promises';
+import {chmod, mkdir, readFile, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
@@ -497,25 +497,6 @@ describe('the default message', () => {
       code: 'ERR_OPTION_INVALID',
       message: expect.stringMatching(/^message must have at most 2048 characters, not \d+/) as string,
     });
-  });
-
-  test('git gets no secrets, and starts no program that the repository names', async () => {
-    const cwd = await makeFolder({
-      ...smallBuild,
-      'bin/git': '#!/bin/sh\nenv > "$HOME/seen"; exec "$REAL" "$@"\n',
-      monitor: '#!/bin/sh\ntouch "$(dirname "$0")/started"\n',
-    });
-    await chmod(join(cwd, 'bin/git'), 0o755);
-    await chmod(join(cwd, 'monitor'), 0o755);
-    git(cwd, 'init', '-q', '-b', 'main');
-    git(cwd, 'config', 'core.fsmonitor', join(cwd, 'monitor'));
-    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
-    await rm(join(cwd, 'started'), {force: true});
-    const secrets = {MYCLI_API_KEY: 'canary', DATABASE_URL: 'canary', GITHUB_TOKEN: 'canary'};
-    expect(await messageIn(cwd, {env: {...env, ...secrets}})).toMatch(/^main: /);
-    await expect(stat(join(cwd, 'started'))).rejects.toThrow('ENOENT');
-    await messageIn(cwd, {env: {...env, ...secrets, HOME: cwd, PATH: `${join(cwd, 'bin')}:${String(env.PATH)}`}});
-    expect(await readFile(join(cwd, 'seen'), 'utf8')).not.toContain('canary');
   });
 
   test('is the time without a work tree, without a commit and without git', async () => {

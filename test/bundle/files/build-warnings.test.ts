@@ -64,15 +64,14 @@ test("scripts that given patterns leave out are nobody else's business", async (
   expect((await warningsOf(tree, {ssrOnly: ['ssr.js']}))[0]).toMatch(/set ssrShared \(--ssr-shared GLOB\)\.$/);
 });
 
-test('patterns in package.json that are not read are named', async () => {
-  const mobify = {ssrEnabled: true, ssrOnly: ['ssr.js'], ssrShared: ['**/*.js']};
-  const tree = {...smallBuild, 'package.json': JSON.stringify({mobify})};
-  const warning =
-    'package.json sets mobify.ssrOnly and mobify.ssrShared, which mycli does not read, so the defaults apply. ';
-  expect(await warningsOf(tree)).toEqual([expect.stringContaining(warning)]);
-  expect(await warningsOf(tree, {ssrOnly: ['ssr.js'], ssrShared: []})).toEqual([]);
-  expect(await warningsOf({...tree, 'package.json': '{"mobify": {"ssrEnabled": true}}'})).toEqual([]);
-  for (const text of ['{', '{"mobify": 1}', 'null']) {
-    expect(await warningsOf({...tree, 'package.json': text})).toEqual([]);
-  }
-});
+test.each(['mycli.config.ts', 'mycli.config.json'])(
+  'our own configuration, %s, is not published without a word',
+  async (name) => {
+    const tree = {...smallBuild, [`build/${name}`]: '', 'build/other/mycli.config.ts': ''};
+    expect(await warningsOf(tree, {static: true})).toEqual([
+      `The bundle would publish ${name}, the configuration of mycli. Push the folder that the build wrote, or pass ` +
+        `--ignore /${name} to exclude the file.`,
+    ]);
+    expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
+  },
+);

@@ -202,14 +202,4 @@ describe('foreign patterns', () => {
     const marking = markFiles([], {ssrOnly: [], ssrShared: []}, AbortSignal.abort(reason));
     await expect(marking).rejects.toBe(reason);
   });
-
-  test('a list that is too long is refused before it is compiled', async () => {
-    const names = Array.from({length: 1000}, (_, index) => `some/file-${String(index)}.js`);
-    const {ssrOnly} = await countMatches({ssrOnly: names, ssrShared: []}, ['some/file-7.js', 'x']);
-    expect(ssrOnly.filter((count) => count === 1)).toHaveLength(1);
-    const refused = {code: 'ERR_PATTERN_INVALID'};
-    expect(() => compilePatterns([...names, '*'])).toThrow(expect.objectContaining(refused));
-    const long = Array.from({length: 33}, () => '*'.repeat(1000));
-    expect(() => compilePatterns(long)).toThrow(expect.objectContaining(refused));
-  });
 });

@@ -280,42 +280,6 @@ describe('ignoring', () => {
   });
 
   test.each([
-    [
-      'a rule that is too long',
-      'n'.repeat(1025),
-      /The ignore rule "n{100}\.\.\." of .*\.bundleignore has more than 1024/,
-    ],
-    ['a rule whose time explodes', `${'**/a/'.repeat(40)}b`, /contains \*\* more than 2 times/],
-    ['too many rules', 'n\n'.repeat(1001), /There are 1001 ignore rules, more than 1000/],
-  ])('%s is an error', async (_what, rules, message) => {
-    const cwd = await makeFolder({...build, '.bundleignore': rules});
-    await expect(plan(cwd)).rejects.toMatchObject({
-      code: 'ERR_PATTERN_INVALID',
-      message: expect.stringMatching(message) as string,
-    });
-  });
-
-  test('a rule of --ignore has the same limits', async () => {
-    await expect(plan(await makeFolder(build), {ignore: ['**/a/'.repeat(3)]})).rejects.toMatchObject({
-      code: 'ERR_PATTERN_INVALID',
-      message: 'The ignore rule "**/a/**/a/**/a/" of --ignore contains ** more than 2 times.',
-    });
-  });
-
-  test('a .bundleignore of more than 1 MiB is an error, before it is read', async () => {
-    const cwd = await makeFolder({...build, '.bundleignore': '\0'.repeat(1024 * 1024 + 1)});
-    await expect(plan(cwd)).rejects.toMatchObject({
-      code: 'ERR_CONFIG_INVALID',
-      message: `${join(cwd, '.bundleignore')} cannot be read: it has 1048577 bytes, more than 1048576.`,
-    });
-  });
-
-  test('comments and empty lines are not counted', async () => {
-    const cwd = await makeFolder({...build, '.bundleignore': '# n\n\n \n'.repeat(1001)});
-    expect(pathsOf(await plan(cwd))).toContain('ssr.js');
-  });
-
-  test.each([
     ['a default entry point', {ignore: ['ssr.*']}, '"ssr.*" excludes ssr.js'],
     ['a given one', {ssrOnly: ['server/render.js', 'ssr.js'], ignore: ['render.js']}, 'excludes server/render.js'],
     ['all that a pattern matches', {ssrOnly: ['server/**', 'ssr.js'], ignore: ['server/']}, '"server/**"'],

@@ -9,34 +9,34 @@ import {commit, git, gitEnvironment} from './repository.js';
 
 const now = () => new Date(0);
 
-test.skipIf(process.platform === 'win32')('git gets what it needs, and none of the secrets', async () => {
-  const folder = await makeFolder({});
-  const git = join(folder, 'git');
-  // Without one, git is not asked at all.
-  await mkdir(join(folder, '.git'));
-  await writeFile(git, `#!/bin/sh\nenv >> "${join(folder, 'environment')}"\necho abc1234\n`);
-  await chmod(git, 0o755);
-  const kept = {HOME: folder, GIT_CEILING_DIRECTORIES: '/', XDG_CONFIG_HOME: folder};
-  const env = {
-    ...kept,
-    PATH: [folder, process.env['PATH']].join(delimiter),
-    MYCLI_API_KEY: 'canary',
-    MYCLI_CLIENT_SECRET: 'canary',
-    mycli_api_token: 'canary',
-    AWS_SECRET_ACCESS_KEY: 'canary',
-    GITHUB_TOKEN: 'canary',
-    HTTPS_PROXY: 'http://u:canary@proxy.test',
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'http.extraheader',
-    GIT_CONFIG_VALUE_0: 'authorization: canary',
-    GIT_DIR: '/canary',
-    GIT_SSH_COMMAND: 'canary',
-  };
-  expect(await readOrigin(folder, env, now)).toMatchObject({message: 'abc1234: abc1234 (modified)', from: 'git'});
-  const seen = await readFile(join(folder, 'environment'), 'utf8');
-  expect(seen).not.toMatch(/canary|GIT_DIR|GIT_CONFIG_COUNT/);
-  for (const [name, value] of Object.entries(kept)) expect(seen).toContain(`${name}=${value}`);
-});
+test.skipIf(process.platform === 'win32')(
+  'git gets the environment without our secrets and what a hook of another repository sets',
+  async () => {
+    const folder = await makeFolder({});
+    const git = join(folder, 'git');
+    // Without one, git is not asked at all.
+    await mkdir(join(folder, '.git'));
+    await writeFile(git, `#!/bin/sh\nenv >> "${join(folder, 'environment')}"\necho abc1234\n`);
+    await chmod(git, 0o755);
+    const kept = {HOME: folder, GIT_CEILING_DIRECTORIES: '/', XDG_CONFIG_HOME: folder};
+    const env = {
+      ...kept,
+      PATH: [folder, process.env['PATH']].join(delimiter),
+      MYCLI_API_KEY: 'canary',
+      MYCLI_CLIENT_SECRET: 'canary',
+      mycli_api_token: 'canary',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'http.extraheader',
+      GIT_CONFIG_VALUE_0: 'authorization: canary',
+      GIT_DIR: '/canary',
+      GIT_SSH_COMMAND: 'canary',
+    };
+    expect(await readOrigin(folder, env, now)).toMatchObject({message: 'abc1234: abc1234 (modified)', from: 'git'});
+    const seen = await readFile(join(folder, 'environment'), 'utf8');
+    expect(seen).not.toMatch(/canary|GIT_DIR|GIT_CONFIG_COUNT/);
+    for (const [name, value] of Object.entries(kept)) expect(seen).toContain(`${name}=${value}`);
+  },
+);
 
 const plain = (run: ReturnType<typeof ciRunOf>) => JSON.parse(JSON.stringify(run ?? null)) as unknown;
 
