@@ -1,5 +1,6 @@
 import {inspect} from 'node:util';
 import {isRuntimeCliError, type RuntimeCliError} from '../../src/index.js';
+import type {Fault} from './faults.js';
 import type {Run} from './run.js';
 import type {Seen} from './service.js';
 import type {StoredDeployment} from './store.js';
@@ -111,7 +112,11 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
   const {deployments, before, atEnd, after} = effects;
   const lost = effects.lost.filter(({deleted}) => deleted === undefined || !saysDeleted(message, deleted));
   const isHarmless = service.seen.every(
-    ({fault, name}) => !fault || fault.ends[0] === 0 || (fault.retried && !isWrite(name) && name !== 'site'),
+    ({fault, name}) =>
+      !fault ||
+      fault.ends[0] === 0 ||
+      (fault.retried && !isWrite(name) && name !== 'site') ||
+      (name === 'poll' && isLostPoll(fault)),
   );
   const uploaded = service.seen.findLast(({name}) => name === 'upload');
   const acknowledged = uploaded?.answered ? uploaded.bundle : undefined;
@@ -144,6 +149,9 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
     ...deletionProblems(run, message),
   ];
 }
+
+/** A poll that tells nothing of the deployment is repeated, unless the service refused it for good. */
+const isLostPoll = ({status}: Fault) => status === undefined || status === 404 || status === 408;
 
 /** A single fault ends a write, or an operation that only reads, with the exit code that the table has. */
 function codeProblem({service, operation}: Run, {exitCode, message}: RuntimeCliError): Problem {
