@@ -174,14 +174,10 @@ describe('malicious patterns', () => {
     expect([201, 422]).toContain((await upload).status);
   });
 
-  test.each([
-    ['is too long', ['a'.repeat(2000)]],
-    ['are too many', Array.from({length: 1001}, (_, index) => `a${index}*`)],
-  ])('are refused: %s', async (_, ssrOnly) => {
+  test('are refused when they are too long', async () => {
     const {client} = await startRuntime();
-    const reply = await client.pushV2(await v2Archive(build, {settings: {...config, ssrOnly}}), {
-      matchMode: 'ignore_missing',
-    });
+    const archive = await v2Archive(build, {settings: {...config, ssrOnly: ['a'.repeat(2000)]}});
+    const reply = await client.pushV2(archive, {matchMode: 'ignore_missing'});
     expect([reply.status, reply.json.detail]).toEqual([422, expect.stringMatching(/pattern.*[^.]\.$/)]);
   });
 });
@@ -205,7 +201,6 @@ describe('an archive', () => {
     ['character device', {name: 'bld/l', type: 'character-device'}],
     ['block device', {name: 'bld/l', type: 'block-device'}],
     ['fifo', {name: 'bld/l', type: 'fifo'}],
-    ['for its configuration', {name: 'bld/.runtime/Config.json', content: '{}'}],
     ['unsafe path', {name: 'bld/a\\b', content: 'x'}],
     ['twice', {name: 'bld/ssr.js', content: 'y'}],
     ['twice', {name: 'bld/./ssr.js', content: 'y'}],

@@ -38,6 +38,13 @@ const maxEntries = 200_000;
 /** Below these limits, an archive without a manifest is not a bomb. */
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
 
+function refuseBomb(unpackedBytes: number, archiveBytes: number): void {
+  if (unpackedBytes <= Math.max(unsuspicious.bytes, unsuspicious.ratio * archiveBytes)) return;
+  throw new Error(
+    `it unpacks to far more than its ${String(archiveBytes)} bytes, and there is no manifest next to it that confirms this`,
+  );
+}
+
 /** Options for reading an archive. */
 interface ReadArchiveOptions {
   /** Name of the entry to return the content of. */
@@ -64,8 +71,8 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
   const layout: LayoutEntry[] = [];
   let found: Buffer | undefined;
   try {
-    const limit = isTrusted ? undefined : unsuspicious;
-    for await (const {header, content} of readTar(path, {digests: {archive, tar}, limit, signal})) {
+    const checkSize = isTrusted ? undefined : refuseBomb;
+    for await (const {header, content} of readTar(path, {digests: {archive, tar}, checkSize, signal})) {
       const {size, mode, type} = header;
       const name = checkedPath(header);
       // The root of the archive does not count as an entry.

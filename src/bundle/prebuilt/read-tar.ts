@@ -17,15 +17,9 @@ interface TarPart {
 interface ReadTarOptions {
   /** Get the bytes of the archive, and those of the tar in it. */
   readonly digests?: {readonly archive: Digest; readonly tar?: Digest} | undefined;
-  /** Limits that keep it from being a bomb. @default none */
-  readonly limit?: BombLimit | undefined;
+  /** Called while it unpacks, to throw if it must be a bomb. */
+  readonly checkSize?: ((unpackedBytes: number, archiveBytes: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** An archive may unpack to so many bytes, or to so many for each of its own. */
-interface BombLimit {
-  readonly bytes: number;
-  readonly ratio: number;
 }
 
 /** Bytes per read. Several archives may be read at the same time. */
@@ -39,7 +33,7 @@ const readBytes = 64 * 1024;
  */
 export async function* readTar(
   path: string,
-  {digests, limit, signal}: ReadTarOptions = {},
+  {digests, checkSize, signal}: ReadTarOptions = {},
 ): AsyncGenerator<TarPart, void> {
   const {
     default: {extract},
@@ -51,7 +45,13 @@ export async function* readTar(
   const hashed = (bytes: AsyncIterable<Buffer>) => digests?.archive.of(bytes) ?? bytes;
   const guarded = (bytes: AsyncIterable<Buffer>) => {
     const tar = digests?.tar?.of(bytes) ?? bytes;
-    return new TarGuard().of(limit ? metered(tar, size, limit) : tar);
+    return new TarGuard().of(
+      checkSize
+        ? metered(tar, (unpacked) => {
+            checkSize(unpacked, size);
+          })
+        : tar,
+    );
   };
   const feeding = gunzip
     ? pipeline(file, hashed, gunzip, guarded, parser, {signal})
@@ -84,20 +84,15 @@ async function* buffersOf(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer
   for await (const chunk of chunks) if (Buffer.isBuffer(chunk)) yield chunk;
 }
 
-/** Passes on the bytes of a tar. Throws once there are so many that it must be a bomb. */
+/** Passes on the bytes of a tar, and their number so far. */
 async function* metered(
   chunks: AsyncIterable<Buffer>,
-  archiveSize: number,
-  {bytes, ratio}: BombLimit,
+  onBytes: (unpackedBytes: number) => void,
 ): AsyncGenerator<Buffer> {
-  let size = 0;
+  let unpacked = 0;
   for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > Math.max(bytes, ratio * archiveSize)) {
-      throw new Error(
-        `it unpacks to far more than its ${String(archiveSize)} bytes, and there is no manifest next to it that confirms this`,
-      );
-    }
+    unpacked += chunk.length;
+    onBytes(unpacked);
     yield chunk;
   }
 }

@@ -8,7 +8,7 @@ import {parseJson} from '../../errors/json.js';
 import {HttpFailure, validate} from '../answer.js';
 import type {ArchiveLimits} from '../options.js';
 import {common} from '../wire/schemas.js';
-import {readArchive, isGzip, type ArchiveEntry} from './read-archive.js';
+import {readArchive, type ArchiveEntry} from './read-archive.js';
 
 const maxConfigBytes = 1024 * 1024;
 
@@ -113,10 +113,9 @@ interface V1BundleOptions {
  */
 export async function checkV1Bundle(archive: string, options: V1BundleOptions): Promise<CheckedBundle> {
   const {projectSlug, ssrOnly, ssrShared, ssrParameters, limits} = options;
-  if (await isGzip(archive)) throw new HttpFailure(422, 'A v1 archive must be an uncompressed tar file, not gzip.');
   const root = `${projectSlug}/bld`;
   const entries: ArchiveEntry[] = [];
-  await readArchive(archive, {limits, visit: (entry) => void entries.push(entry)});
+  await readArchive(archive, {limits, mayBeGzip: false, visit: (entry) => void entries.push(entry)});
   checkLayout(entries, root);
   const stranger = entries.find((entry) => !belongsTo(root, entry));
   if (stranger) throw new HttpFailure(422, `"${stranger.path}" in the archive is not inside "${root}/".`);

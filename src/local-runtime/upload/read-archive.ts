@@ -1,11 +1,8 @@
-import {createReadStream} from 'node:fs';
-import {open, stat, mkdir, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {pipeline} from 'node:stream/promises';
-import {createGunzip} from 'node:zlib';
 import type {Header} from 'tar-stream';
 import {entryPath as pathOf, isBelow} from '../../bundle/prebuilt/archive-layout.js';
-import {TarGuard} from '../../bundle/prebuilt/tar-guard.js';
+import {isGzip, readTar} from '../../bundle/prebuilt/read-tar.js';
 import {HttpFailure} from '../answer.js';
 import type {ArchiveLimits} from '../options.js';
 
@@ -21,11 +18,11 @@ export interface ArchiveEntry {
 /** How to read an archive. */
 interface ReadArchiveOptions {
   readonly limits: ArchiveLimits;
+  /** @default true */
+  readonly mayBeGzip?: boolean;
   /** Called for every entry. Content that it does not read is skipped. */
   visit(entry: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<void> | void;
 }
-
-const readSize = 256 * 1024;
 
 /** Archives that are read at the same time. Each takes about a mebibyte, and few of them keep all processors busy. */
 const maxReaders = 8;
@@ -53,60 +50,29 @@ export class ReadingTurns {
  * @throws HttpFailure 422 for another kind of archive, an unsafe path, an entry that is not a file, folder or symbolic
  * link, and a bomb.
  */
-export async function readArchive(file: string, {limits, visit}: ReadArchiveOptions): Promise<void> {
-  const {
-    default: {extract},
-  } = await import('tar-stream');
-  const parser = extract();
-  const {size} = await stat(file);
-  const source = createReadStream(file, {highWaterMark: readSize});
-  const metered = meter(limits, size);
-  const guarded = (bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> => new TarGuard().of(metered(bytes));
-  const gunzip = (await isGzip(file)) ? createGunzip({chunkSize: readSize}) : undefined;
-  const feeding = gunzip ? pipeline(source, gunzip, guarded, parser) : pipeline(source, guarded, parser);
-  // Awaited below; until then a failure must not count as unhandled.
-  feeding.catch(() => undefined);
+export async function readArchive(file: string, {limits, mayBeGzip = true, visit}: ReadArchiveOptions): Promise<void> {
+  const checkSize = (unpacked: number, size: number): void => {
+    const isSuspicious = unpacked > limits.ratioFreeBytes && unpacked > limits.maxRatio * Math.max(size, 1);
+    if (unpacked > limits.maxUnpackedBytes || isSuspicious) {
+      throw new HttpFailure(422, `The archive unpacks to far more than its ${String(size)} bytes.`);
+    }
+  };
   let entries = 0;
   try {
-    for await (const entry of parser) {
+    if (!mayBeGzip && (await isGzip(file))) {
+      throw new HttpFailure(422, 'A v1 archive must be an uncompressed tar file, not gzip.');
+    }
+    for await (const {header, content} of readTar(file, {checkSize})) {
       entries += 1;
       if (entries > limits.maxEntries) {
         throw new HttpFailure(422, `The archive contains more than ${String(limits.maxEntries)} entries.`);
       }
-      const checked = archiveEntry(entry.header);
-      if (checked && isIterable(entry)) await visit(checked, entry);
-      entry.resume();
+      const entry = archiveEntry(header);
+      if (entry) await visit(entry, content);
     }
-    await feeding;
-    if (gunzip && gunzip.bytesWritten !== size) throw behindGzip();
   } catch (error) {
     throw archiveFailure(error);
   }
-}
-
-/** Whether a file starts like a gzip member. */
-export async function isGzip(file: string): Promise<boolean> {
-  const handle = await open(file, 'r');
-  try {
-    const {buffer, bytesRead} = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await handle.close();
-  }
-}
-
-function meter(limits: ArchiveLimits, archiveSize: number) {
-  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let unpacked = 0;
-    for await (const chunk of chunks) {
-      unpacked += chunk.length;
-      const ratio = unpacked / Math.max(archiveSize, 1);
-      if (unpacked > limits.maxUnpackedBytes || (unpacked > limits.ratioFreeBytes && ratio > limits.maxRatio)) {
-        throw new HttpFailure(422, `The archive unpacks to far more than its ${String(archiveSize)} bytes.`);
-      }
-      yield chunk;
-    }
-  };
 }
 
 function archiveEntry({name, type, linkname}: Header): ArchiveEntry | undefined {
@@ -128,24 +94,13 @@ function archiveEntry({name, type, linkname}: Header): ArchiveEntry | undefined 
   }
 }
 
-/** Always true: the types of streamx do not declare that its streams are iterable. */
-function isIterable(stream: object): stream is AsyncIterable<Buffer> {
-  return Symbol.asyncIterator in stream;
-}
-
 function typeName(type: Header['type'] | null): string {
   return type === 'link' ? 'hard link' : (type?.replace('-', ' ') ?? 'file of an unknown type');
-}
-
-function behindGzip(): HttpFailure {
-  return new HttpFailure(422, 'There is data after the end of the archive.');
 }
 
 /** Errors of zlib and the tar parser are the client's fault; a failing disk is not. */
 function archiveFailure(error: unknown): unknown {
   if (error instanceof HttpFailure || !(error instanceof Error)) return error;
-  // Nothing reads what zlib ignores, so the file is closed early.
-  if (error.name === 'AbortError') return behindGzip();
   if ('code' in error && !String(error.code).startsWith('Z_')) return error;
   return new HttpFailure(422, `The archive cannot be read: ${error.message}.`);
 }
