@@ -128,35 +128,9 @@ describe('a download', () => {
       message: expect.stringContaining(`${folder} cannot be written`) as string,
     });
   });
-
-  test('of an unknown bundle fails with what the server says, and leaves nothing', async () => {
-    const service = await startService();
-    await expect(download(service, {bundleId: 9})).rejects.toMatchObject({code: 'ERR_BUNDLE_UNKNOWN', status: 404});
-    expect(await filesIn(service)).toEqual(['build']);
-  });
-
-  test('is not to be had from Api, which says so before anything is sent; ids never cross backends', async () => {
-    const service = await startService();
-    await expect(download(service, {preference: 'auto'})).rejects.toMatchObject({
-      code: 'ERR_CAPABILITY_UNSUPPORTED',
-      suggestions: [
-        expect.stringContaining('backend:list'),
-        expect.stringContaining('legacy backend'),
-        expect.stringContaining('--runtime-backend legacy') as string,
-      ],
-    });
-    expect(service.runtime.requests).toEqual([]);
-  });
 });
 
 describe('a download that breaks off', () => {
-  test('goes on by itself where it stopped', async () => {
-    const service = await startService({faults: ['truncatex2:route=archive,after=100']});
-    await service.push();
-    expect(await download(service)).toMatchObject({files: 4, resumedFrom: 0});
-    expect(archives(service).map(({status}) => status)).toEqual([200, 206, 206]);
-  });
-
   test('leaves its part, which the next download takes up', async () => {
     const service = await startService({faults: ['truncate:route=archive,after=100']});
     await service.push();

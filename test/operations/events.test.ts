@@ -88,37 +88,12 @@ describe('onEvent', () => {
     expect(events.at(-1)).toMatchObject({type: 'outcome', status: 'success', result: {bundleId: result.bundleId}});
   });
 
-  test('tells which step failed, which were skipped, and the error', async () => {
-    await using bench = await createBench({faults: ['403:route=upload']});
-    await expect(pushRuntimeBundle(bench.options)).rejects.toMatchObject({code: 'ERR_FORBIDDEN'});
-    const events = checkedEvents(bench.events);
-    expect(stepsOf(events).slice(-2)).toEqual(['upload failed', 'deploy skipped']);
-    expect(events).toContainEqual(expect.objectContaining({step: 'upload', status: 'failed', code: 'ERR_FORBIDDEN'}));
-    expect(events.at(-1)).toMatchObject({
-      status: 'error',
-      error: {code: 'ERR_FORBIDDEN', exitCode: 4, status: 403, suggestions: expect.any(Array) as string[]},
-    });
-  });
-
   test('tells a failed connection from a rate limit', async () => {
     await using bench = await createBench({faults: ['502x1:route=list']});
     await listBundles(bench.options);
     expect(bench.events).toContainEqual(
       expect.objectContaining({type: 'wait', step: 'list', reason: 'retry', httpStatus: 502}),
     );
-  });
-
-  test('tells what an interruption ended', async () => {
-    await using bench = await createBench({faults: ['hang:route=upload']});
-    const controller = new AbortController();
-    const onEvent = (event: RuntimeEvent) => {
-      bench.events.push(event);
-      if (event.type === 'progress' && event.phase === 'upload') controller.abort();
-    };
-    await expect(pushRuntimeBundle({...bench.options, onEvent, signal: controller.signal})).rejects.toThrow();
-    const events = checkedEvents(bench.events);
-    expect(stepsOf(events).slice(-2)).toEqual(['upload failed', 'deploy skipped']);
-    expect(events.at(-1)).toMatchObject({status: 'interrupted', error: {code: 'ERR_INTERRUPTED'}});
   });
 
   test('tells warnings, and what waits without other steps', async () => {

@@ -1,4 +1,4 @@
-import {mkdir, readdir, rm, writeFile} from 'node:fs/promises';
+import {readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {startService} from './pushed-bundles.js';
@@ -57,15 +57,6 @@ describe('looking into an archive file', () => {
     expect(inspection.config).toBeUndefined();
     expect(inspection.files.map(({path}) => path)).toEqual(['ssr.js', 'static/app.css', 'static/index.html']);
     expect(inspection.problems).toEqual([]);
-  });
-
-  test('that is not an archive, or a folder, is refused', async () => {
-    await using project = await createProject();
-    await writeFile(join(project.directory, 'text'), 'no archive');
-    await mkdir(join(project.directory, 'folder'));
-    for (const path of ['text', 'folder', 'missing']) {
-      await expect(inspectArchive(path, {}, project.host)).rejects.toMatchObject({code: 'ERR_ARCHIVE_INVALID'});
-    }
   });
 });
 

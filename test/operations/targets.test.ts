@@ -205,18 +205,6 @@ describe("a plugin's backend", () => {
     expect(result).toMatchObject({url});
   });
 
-  test('that gives a deployment no valid status leaves its outcome open', async () => {
-    await using project = await createProject();
-    const running = () => Promise.resolve({status: 'running', raw: {}});
-    const deploy = (changes: object) =>
-      deployBundle({...optionsFor(changes), bundleId: 'b-1', wait: true, pollInterval: 0.01}, project.host);
-    await expect(deploy({deploy: running})).rejects.toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
-    await expect(deploy({getDeployment: running})).rejects.toMatchObject({
-      ...{code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10},
-      message: expect.stringContaining('was accepted') as string,
-    });
-  });
-
   test('tells why a deployment failed, with its log', async () => {
     await using project = await createProject();
     const {targets} = await getProjectStatus(optionsFor({}), project.host);

@@ -126,12 +126,4 @@ describe('a push', () => {
     const planned = {operation: 'push', ...where, bundleIds: [1]};
     expect(asked).toEqual([{...planned, dryRun: true}, planned]);
   });
-
-  test('that is only previewed is asked about too, as such', async () => {
-    const service = await startService();
-    const {host, asked} = observed(service, {vetoes: true});
-    await expect(previewPush({...service.connection, ...staging, message: 'm', v2: true}, host)).rejects.toBe(veto);
-    const bundle = {format: 'v2', message: 'm', size: undefined, sha256: undefined};
-    expect(asked).toEqual([{operation: 'push', ...where, bundleIds: [], bundle, dryRun: true}]);
-  });
 });

@@ -12,6 +12,7 @@ import {binary, runCli, start} from '../../cli/spawn-cli.js';
 import {createProject} from '../../operations/test-host.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {hostileArchive, rawTar} from '../../local-runtime/archives.js';
+import {inspectFile} from '../../../src/operations/inspect-bundle.js';
 import {downloadBundle} from '../../../src/pipelines/read.js';
 
 const gibibyte = 1024 ** 3;
@@ -49,33 +50,9 @@ async function hugePaxHeader(size: number): Promise<Buffer> {
   return gzipSync(await rawTar({name: 'bld/a', content: 'x', pax: {comment: 'c'.repeat(size)}}));
 }
 
+/** One of each kind; test/bundle/prebuilt/read-archive.test.ts has them all. */
 const refused: readonly (readonly [string, () => Promise<Buffer>, RegExp])[] = [
   ['a name that climbs', () => hostileArchive({name: 'bld/../../evil'}), /unsafe entry name, "bld\/\.\.\/\.\.\/evil"/],
-  ['a name that climbs and comes back', () => hostileArchive({name: 'bld/a/../../bld/b'}), /unsafe entry name/],
-  ['a name with backslashes that climbs', () => hostileArchive({name: 'bld\\..\\..\\evil'}), /unsafe entry name/],
-  ['an absolute name', () => hostileArchive({name: '/etc/evil'}), /unsafe entry name, "\/etc\/evil"/],
-  ['a name with a drive', () => hostileArchive({name: 'C:/evil'}), /unsafe entry name/],
-  ['a name without an end', () => hostileArchive({name: `bld/${'n'.repeat(100_000)}`}), /a header of 100017 bytes/],
-  [
-    'an absolute link',
-    () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: '/etc/passwd'}),
-    /does not resolve inside/,
-  ],
-  [
-    'a link that says nothing',
-    () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: ''}),
-    /does not resolve inside/,
-  ],
-  [
-    'a link that climbs',
-    () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: '../../x'}),
-    /does not resolve inside/,
-  ],
-  [
-    'a hard link that climbs',
-    () => hostileArchive({name: 'bld/l', type: 'link', linkname: '../x'}),
-    /does not resolve to a file inside/,
-  ],
   [
     'a chain of links that leads out',
     () =>
@@ -86,38 +63,14 @@ const refused: readonly (readonly [string, () => Promise<Buffer>, RegExp])[] = [
     /"bld\/c" in it is a link that does not resolve inside/,
   ],
   [
-    'an entry through a link',
-    () => hostileArchive({name: 'bld/l', type: 'symlink', linkname: 'd'}, {name: 'bld/l/x', content: 'x'}),
-    /"bld\/l\/x" in it is inside "bld\/l"/,
-  ],
-  ['a name in a drive', () => hostileArchive({name: 'C:evil.txt'}), /unsafe entry name/],
-  [
-    'a second archive behind the end mark',
-    async () => gzipSync(Buffer.concat([await rawTar({name: 'bld/a'}), await rawTar({name: 'bld/b'})])),
-    /data after its end-of-archive marker/,
-  ],
-  [
     'a second archive as another gzip member',
     async () => Buffer.concat([await hostileArchive(), gzipSync(await rawTar({name: 'bld/b'}))]),
     /data after its end-of-archive marker/,
   ],
-  ['a device', () => hostileArchive({name: 'bld/sda', type: 'block-device'}), /is not a file, a folder or a link/],
-  ['a named pipe', () => hostileArchive({name: 'bld/pipe', type: 'fifo'}), /is not a file, a folder or a link/],
   ['a header of 100 MB', () => hugePaxHeader(100_000_000), /a header of 100000033 bytes/],
-  [
-    'an archive with something behind it',
-    () => rawTar({name: 'bld/a'}).then(withGarbage),
-    /data after its end-of-archive marker/,
-  ],
-  ['a gzip archive with something behind it', () => hostileArchive().then(withGarbage), /incorrect header check/],
   ['half of an archive', () => hostileArchive({name: 'bld/a'}).then((bytes) => bytes.subarray(0, -20)), /end of file/],
   ['a web page', () => Promise.resolve(Buffer.from('<!doctype html>'.repeat(100))), /is not a gzip or tar file/],
-  ['a gzipped web page', () => Promise.resolve(gzipSync('<!doctype html>'.repeat(100))), /damaged or not a tar file/],
 ];
-
-function withGarbage(tar: Buffer): Buffer {
-  return Buffer.concat([tar, Buffer.alloc(512, 'garbage')]);
-}
 
 describe.each(refused)('%s', (_what, make, reason) => {
   test('is one clear error of inspect, and of a download, which leaves nothing', async () => {
@@ -150,8 +103,6 @@ describe.each(refused)('%s', (_what, make, reason) => {
     expect(await readdir(dirname(directory))).toEqual(['project', 'tmp']);
   });
 });
-
-import {inspectFile} from '../../../src/operations/inspect-bundle.js';
 
 describe('inspect is honest about', () => {
   async function inspect(bytes: Buffer) {

@@ -64,14 +64,6 @@ describe.each(['legacy', 'api'])('a rollback with %s', (preference) => {
     });
     expect(await history(service)).toEqual(['1 finished']);
   });
-
-  test('goes to the bundle that is named, without looking at the history', async () => {
-    const service = await startService();
-    await service.push();
-    await service.push({targetSlug: 'staging'});
-    expect(await rollback(service, {preference, to: '1', wait: false})).toMatchObject({bundleId: 1});
-    expect(await history(service)).toEqual(['1 finished', '2 finished']);
-  });
 });
 
 test('a rollback skips a bundle that was rolled back from, and says so', async () => {

@@ -82,42 +82,9 @@ describe('a target that is busy (409)', () => {
     });
     expect(posts(server)).toBe(1);
   });
-
-  test('keeps the words of the server when it does not show what is running', async () => {
-    await using server = await startRecordingServer(target({posts: [busy], lists: [forbidden]}));
-    await using project = await createProject();
-    await expect(deployBundle(options(server), project.host)).rejects.toMatchObject({
-      status: 409,
-      message: expect.stringContaining('Another deployment is running.') as string,
-      suggestions: [expect.stringContaining('--wait-for-slot') as string],
-    });
-  });
-
-  test('after the upload of a push: the error names the bundle that was uploaded', async () => {
-    await using server = await startRecordingServer(({method, path}) => {
-      if (method === 'POST') return path.endsWith('/deploy/') ? busy : {status: 201, body: {id: 7}};
-      return running;
-    });
-    await using project = await createProject();
-    const push = pushRuntimeBundle({...options(server), v2: true}, project.host);
-    await expect(push).rejects.toMatchObject({
-      message: expect.stringMatching(
-        /^Bundle 7 was uploaded, but deploying it to staging failed: The target is busy/,
-      ) as string,
-      details: {bundleId: 7, running: {bundleId: 3}},
-    });
-  });
 });
 
 describe('waitForSlot', () => {
-  test('waits again when another one was faster', async () => {
-    const lists = [running, ended, running, ended];
-    await using server = await startRecordingServer(target({posts: [busy, busy, accepted], lists}));
-    await using project = await createProject();
-    await deployBundle({...options(server), waitForSlot: true}, project.host);
-    expect(posts(server)).toBe(3);
-  });
-
   test('asks again and again when the server does not show what is running', async () => {
     const refusals = Array<Reply>(8).fill(busy);
     await using server = await startRecordingServer(target({posts: [...refusals, accepted], lists: [forbidden]}));
@@ -169,22 +136,6 @@ describe('waitForSlot', () => {
     await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({exitCode: 130, message});
     // The upload, and the request to deploy it where that is one of its own.
     expect(posts(server)).toBe(format.v2 ? 2 : 1);
-  });
-
-  test('so does an interruption of the look at what is running', async () => {
-    const {signal, interrupt} = interruption();
-    let refused = false;
-    await using server = await startRecordingServer(({method}) => {
-      if (method === 'POST') {
-        refused = true;
-        return busy;
-      }
-      if (refused) interrupt();
-      return running;
-    });
-    await using project = await createProject();
-    const deployment = deployBundle({...options(server), waitForSlot: true, signal}, project.host);
-    await expect(deployment).rejects.toMatchObject({exitCode: 130, message: 'Interrupted. Nothing was deployed.'});
   });
 
   test('a v1 push that deploys in one call waits first, and sends the whole body again', async () => {

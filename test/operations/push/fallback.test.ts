@@ -1,5 +1,5 @@
 import {readdir} from 'node:fs/promises';
-import {describe, expect, test, vi} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {startRecordingServer, type Handler, type RecordingServer} from '../../recording-server.js';
@@ -75,32 +75,6 @@ describe('falling back from Api to legacy', () => {
     expect(server.requests.filter(({path}) => path.startsWith('/api/'))).toEqual([]);
   });
 
-  test('invalid_scope of the token endpoint falls back', async () => {
-    await using server = await startRecordingServer((request) =>
-      request.path === '/token'
-        ? {status: 400, body: {error: 'invalid_scope'}}
-        : refusing(500)(request, undefined as never),
-    );
-    await using project = await createProject();
-    const auth = new OAuthClientCredentialsStrategy({
-      tokenUrl: `${server.origin}/token`,
-      clientId: 'id',
-      clientSecret: 'secret',
-      scopes: ['a.b'],
-    });
-    const options = {...optionsFor(server), apiConnection: {origin: server.origin, organizationId: 'org', auth}};
-    await expect(pushRuntimeBundle(options, project.host)).resolves.toMatchObject({backend: 'legacy'});
-  });
-
-  test('without legacy credentials the Api error itself surfaces', async () => {
-    await using server = await startRecordingServer(refusing(403));
-    await using project = await createProject();
-    const onFallback = vi.fn();
-    const push = pushRuntimeBundle({...optionsFor(server), legacyAuth: undefined, onFallback}, project.host);
-    await expect(push).rejects.toMatchObject({code: 'ERR_FORBIDDEN', exitCode: 4});
-    expect(onFallback).not.toHaveBeenCalled();
-  });
-
   test('when legacy fails, too, the error names both refusals', async () => {
     await using server = await startRecordingServer(({path}) => ({status: isApi(path) ? 403 : 400}));
     await using project = await createProject();
@@ -156,16 +130,4 @@ describe('falling back from Api to legacy', () => {
       backend: 'legacy',
     });
   });
-});
-
-test('an async callback that rejects fails the push before anything is sent, and is ignored after', async () => {
-  await using server = await startRecordingServer(refusing(404));
-  await using project = await createProject();
-  // The types ask for no promise; JavaScript callers give one all the same.
-  const failing = () => Promise.reject(new Error('callback')) as unknown as undefined;
-  const options = optionsFor(server);
-  await expect(pushRuntimeBundle({...options, onResolve: failing}, project.host)).rejects.toThrow('callback');
-  expect(server.requests).toEqual([]);
-  const push = pushRuntimeBundle({...options, onFallback: failing, onProgress: failing}, project.host);
-  await expect(push).resolves.toMatchObject({backend: 'legacy'});
 });

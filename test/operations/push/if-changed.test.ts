@@ -115,14 +115,6 @@ describe.each([
     expect(await pushIfChanged({})).toMatchObject({unchanged: true});
   });
 
-  test('uploads when nobody asks, and keeps what was uploaded', async () => {
-    const {pushIfChanged} = await startPusher(defaults);
-    await pushIfChanged({ifChanged: false});
-    const second = await pushIfChanged({ifChanged: false});
-    expect(second).toMatchObject({unchanged: false});
-    expect(await pushIfChanged({})).toMatchObject({bundleId: second.bundleId, unchanged: true});
-  });
-
   test('uploads again, with a warning, when the server cannot tell whether the bundle is still there', async () => {
     const {pushIfChanged, runtime} = await startPusher(defaults);
     await pushIfChanged({});
@@ -134,13 +126,6 @@ describe.each([
         /^Could not check whether bundle 1 of the last push still exists, so the bundle is uploaded: /,
       ),
     ]);
-  });
-
-  test('keeps nothing of an upload that failed', async () => {
-    const {pushIfChanged, records, runtime} = await startPusher(defaults);
-    runtime.addFault('500x1:route=upload');
-    await expect(pushIfChanged({})).rejects.toMatchObject({status: 500});
-    expect(records.size).toBe(0);
   });
 });
 
