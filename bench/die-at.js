@@ -14,7 +14,7 @@ function isMeant(args) {
   return calls === Number(which);
 }
 
-for (const name of ['mkdir', 'rename', 'rm', 'symlink', 'writeFile']) {
+for (const name of ['link', 'mkdir', 'rename', 'rm', 'symlink', 'writeFile']) {
   if (wanted !== name && wanted !== '*') continue;
   const original = fs[name];
   fs[name] = (...args) => {

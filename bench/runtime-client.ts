@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {lookup} from 'node:dns';
 import {request as httpRequest, type Agent, type OutgoingHttpHeaders} from 'node:http';
 import {buffer} from 'node:stream/consumers';
 import {pack} from 'tar-stream';
@@ -29,6 +30,8 @@ export async function send(method: string, url: string, options: SendOptions = {
     const request = httpRequest(url, {
       method,
       agent,
+      // Not every resolver knows names below localhost.
+      lookup: (name, options, done) => lookup(name.endsWith('.localhost') ? 'localhost' : name, options, done),
       headers: {...headers, ...(length > 0 ? {'content-length': length} : {})},
     });
     request.on('error', reject).on('response', (response) => {

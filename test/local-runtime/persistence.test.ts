@@ -22,13 +22,18 @@ async function temporaryFolder(): Promise<string> {
 
 const compiledChild = (): Promise<string> => compiled(path.join(import.meta.dirname, 'runtime-child.ts'));
 
-/** Starts a runtime in a process of its own. `dieAt`: the call at which it dies, see `bench/die-at.js`. */
-async function startChild(dataDirectory: string, script: string, dieAt = '') {
+/** Runs a runtime in a process of its own. `dieAt`: the call at which it dies, see `bench/die-at.js`. */
+function spawnChild(dataDirectory: string, script: string, dieAt: string) {
   const preload = path.join(import.meta.dirname, '../../bench/die-at.js');
-  const child = spawn(process.execPath, ['--import', preload, script, dataDirectory], {
+  return spawn(process.execPath, ['--import', preload, script, dataDirectory], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {...process.env, DIE_AT: dieAt},
   });
+}
+
+/** Starts a runtime in a process of its own, and waits until it listens. */
+async function startChild(dataDirectory: string, script: string, dieAt = '') {
+  const child = spawnChild(dataDirectory, script, dieAt);
   const ended = once(child, 'exit');
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
@@ -161,6 +166,26 @@ describe('a data folder', () => {
       expect(history.count, dieAt).toBe(deployments);
       await runtime.close();
     }
+  });
+
+  test('starts again after a kill -9 at any step of a start', async () => {
+    const dataDirectory = await temporaryFolder();
+    const script = await compiledChild();
+    const moments = [
+      'mkdir /deployments after',
+      'writeFile /temporary/ during',
+      'link /lock before',
+      'link /lock after',
+      'rename /credentials.json before',
+      'rename /port.json before',
+    ];
+    for (const dieAt of moments) {
+      const child = spawnChild(dataDirectory, script, dieAt);
+      expect(await once(child, 'exit'), dieAt).toEqual([null, 'SIGKILL']);
+    }
+    const {client} = await startRuntime({dataDirectory});
+    expect(await readdir(path.join(dataDirectory, 'temporary'))).toEqual([]);
+    expect((await client.pushV2(await v2Archive())).json.id).toBe(1);
   });
 
   test('keeps its credentials, readable only by the owner, and its tokens stay valid after a restart', async () => {
