@@ -33,5 +33,6 @@ export const reasons = {
   'tar-stream':
     'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway; its weight is native ' +
     'modules for another runtime than Node, which nothing loads here.',
+  semver: 'Part of the command `plugins`. Says whether a plugin is made for this version of mycli.',
   valibot: 'Checks what comes from outside: configuration files, answers, what plugins return.',
 };

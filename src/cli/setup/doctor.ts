@@ -12,6 +12,7 @@ import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type {CommandContext} from '../command/command-context.js';
+import {findPluginProblems} from '../command/linked-plugin.js';
 import type {Output} from '../output/output.js';
 import {backendTitle, incompleteApi, isPluginBackend} from '../settings/connection.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
@@ -53,6 +54,7 @@ export async function runChecks({context, config, flags}: DoctorInput): Promise<
     ...checkProxies(env, settings),
     await checkCertificates(env, cwd),
     ...(registry === undefined ? [skipped('plugins', 'The configuration cannot be used.')] : checkPlugins(registry)),
+    ...(await checkPackages(config)),
   ];
 }
 
@@ -190,6 +192,15 @@ function checkPlugins({registrations, failures}: BackendRegistry): readonly Chec
   return [
     ok('plugins', plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`),
   ];
+}
+
+/** The packages of the plugins that users have installed or linked, or that a project depends on. */
+async function checkPackages({plugins, version}: Interfaces.Config): Promise<readonly CheckResult[]> {
+  const added = [...plugins.values()].filter(({type}) => type === 'user' || type === 'link');
+  const problems = await Promise.all(added.map(({root}) => findPluginProblems(root, version)));
+  return problems
+    .flat()
+    .map(({message, suggestion}) => ({name: 'plugins', status: 'warning', message, suggestions: [suggestion]}));
 }
 
 type Marks = Readonly<Record<CheckResult['status'], string>>;

@@ -278,19 +278,34 @@ describe('wrong input', () => {
     expect(stderr.split('\n')[0]).toContain(place);
   });
 
-  test('a plugin that is linked before it is built is told apart', async () => {
-    const plugin = join(root, 'mycli-plugin-unbuilt');
-    await mkdir(plugin);
-    const manifest = {
-      name: 'mycli-plugin-unbuilt',
-      version: '1.0.0',
-      oclif: {hooks: {'mycli:backends': './dist/hook.js'}},
-    };
-    await writeFile(join(plugin, 'package.json'), JSON.stringify(manifest));
+  test.each([
+    [
+      'is not built',
+      {oclif: {hooks: {'mycli:backends': './dist/hook.js'}}},
+      'mycli-plugin-odd is linked but not built: ./dist/hook.js does not exist. Build it in ',
+    ],
+    [
+      'has commands but no manifest',
+      {oclif: {commands: './commands'}},
+      'has commands but no oclif.manifest.json, so mycli loads all of them at every start. Run npx oclif manifest in ',
+    ],
+    [
+      'is for another version of mycli',
+      {oclif: {}, peerDependencies: {mycli: '>=99'}},
+      /requires mycli >=99, but this is mycli \d\S*\. Update mycli, or install a version of the plugin that is made for it\./,
+    ],
+  ])('a plugin that %s is told apart when it is linked, and by doctor', async (_, more, problem) => {
+    const plugin = join(root, 'mycli-plugin-odd');
+    await mkdir(join(plugin, 'commands'), {recursive: true});
+    await writeFile(
+      join(plugin, 'package.json'),
+      JSON.stringify({name: 'mycli-plugin-odd', version: '1.0.0', ...more}),
+    );
     const {code, stderr} = await mycli(['plugins:link', '--no-install', plugin]);
     expect(code).toBe(0);
-    const words = stderr.replaceAll(/[\s›]+/g, ' ');
-    expect(words).toContain('mycli-plugin-unbuilt is linked but not built: ./dist/hook.js does not exist.');
+    expect(stderr.replaceAll(/[\s›]+/g, ' ')).toMatch(problem);
+    const {stdout} = await mycli(['doctor']);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(problem);
   });
 });
 
