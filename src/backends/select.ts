@@ -9,6 +9,17 @@ export type BuiltInName = (typeof builtInNames)[number];
 /** The name of a backend: a built-in one, or one that a plugin registered. */
 export type RuntimeBackend = 'api' | 'legacy' | (string & Record<never, never>);
 
+/** A backend as users read it who have not chosen it by its name. */
+export function backendTitle(name: RuntimeBackend): string {
+  if (name === 'legacy') return 'Runtime (API key)';
+  return name === 'api' ? 'Runtime (OAuth)' : name;
+}
+
+/** Where a bundle is: `shop`, or `shop (acme)` at the backend of a plugin. */
+export function projectTitle(projectSlug: string, backend: RuntimeBackend): string {
+  return isBuiltIn(backend) ? projectSlug : `${projectSlug} (${backend})`;
+}
+
 /** Which backend to use. `auto`: Api if there is a connection, else legacy. */
 export type RuntimeBackendPreference = 'auto' | RuntimeBackend;
 

@@ -1,6 +1,7 @@
 import {missingConfiguration, notConfigured} from '../backends/configuration.js';
 import type {BackendCapability} from '../backends/contract.js';
 import {
+  backendTitle,
   fallbackWarning,
   selectBackend,
   unfitForApi,
@@ -141,4 +142,10 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
       [{run: [...command, ...flagValue('--runtime-backend', other)]}],
     ],
   });
+}
+
+/** `Backend: Runtime (API key)`. Its name, and why it was chosen, are for debugging. */
+export function describeSelection({backend, reason}: BackendSelection, {logger}: Host): string {
+  logger.debug(`Backend: ${backend} (${reason})`);
+  return `Backend: ${backendTitle(backend)}`;
 }

@@ -18,15 +18,15 @@ export function countFiles(files: readonly Pick<BundleFile, 'ssrOnly' | 'ssrShar
   return `${count(files.length, 'file')} (${kinds.join(', ')})`;
 }
 
-/** `v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
+/** `archive, 12 files, 1.1 MB, sha256 0123456789ab` */
 export function describeArchive(bundle: Bundle, files?: string): string {
   return `${describeSize(bundle, files)}, sha256 ${bundle.sha256.slice(0, 12)}`;
 }
 
-/** `v2 archive, 12 files, 1.1 MB` */
+/** `archive, 12 files, 1.1 MB` */
 export function describeSize(
-  {format, files, size}: Pick<Bundle, 'format' | 'files' | 'size'>,
+  {files, size}: Pick<Bundle, 'files' | 'size'>,
   counted = count(files.length, 'file'),
 ): string {
-  return `${format} archive, ${counted}, ${prettyBytes(size)}`;
+  return `archive, ${counted}, ${prettyBytes(size)}`;
 }

@@ -5,6 +5,7 @@ import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback
 import {askForTarget, describeGuards} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBack} from '../operations/host.js';
+import {describeSelection} from '../operations/choose-backend.js';
 import {openBackend} from '../operations/open-backend.js';
 import type {
   PushResult,
@@ -132,7 +133,8 @@ const resolveStep: Step<PushRun> = {
     run.route = route;
     const {selection, format} = route;
     if (selection.unconfigured !== undefined) report.warn([selection.unconfigured]);
-    report.title = `Backend: ${selection.backend} (${selection.reason}), format ${format}`;
+    run.host.logger.debug(`Format: ${format}`);
+    report.title = describeSelection(selection, run.host);
   },
 };
 

@@ -1,4 +1,4 @@
-import type {BundleSelection} from '../operations/choose-backend.js';
+import {describeSelection, type BundleSelection} from '../operations/choose-backend.js';
 import type {PipelineRun, Step} from './run.js';
 
 /** A run that needs a backend. */
@@ -13,7 +13,7 @@ export function resolveStep(choose: () => Promise<BundleSelection>): Step<Resolv
     title: 'Resolve the backend',
     task: async (run, report) => {
       run.selection = await choose();
-      report.title = `Backend: ${run.selection.backend} (${run.selection.reason})`;
+      report.title = describeSelection(run.selection, run.host);
     },
   };
 }

@@ -48,18 +48,25 @@ function describe(
   error: OclifError,
   command: string | undefined,
 ): {readonly message: string; readonly suggestions: readonly Suggestion[]} {
+  const flags = knownFlags(error);
   const unknown = stringsOf(error, 'flags');
-  if (unknown.length > 0) return describeUnknownFlags(unknown, knownFlags(error), command);
+  if (unknown.length > 0) return describeUnknownFlags(unknown, Object.keys(flags), command);
   const [extra] = stringsOf(error, 'args');
-  if (extra !== undefined) return describeExtra(extra, knownFlags(error));
+  if (extra !== undefined) return describeExtra(extra, flags, givenWords(error));
   const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
   if (missing.length > 0) {
     const names = missing.map(({name}) => String(name).toUpperCase()).join(', ');
     const meanings = missing.flatMap(({description}) => (typeof description === 'string' ? [description] : []));
-    const lists = missing.some(({name}) => name === 'bundle')
+    const lists: readonly Suggestion[] = missing.some(({name}) => name === 'bundle')
       ? [['Run ', {run: ['bundle:list']}, ' to list the bundles.']]
       : [];
     return {message: `Missing argument: ${names}`, suggestions: [...meanings, ...lists]};
+  }
+  const required = [...stripVTControlCharacters(error.message).matchAll(/Missing required flag ([\w-]+)/g)];
+  if (required.length > 0) {
+    const names = required.map(([, name = '']) => `--${name}`);
+    const pass = required.map(([, name = '']) => `Pass --${name} ${flags[name]?.helpValue ?? 'VALUE'}.`);
+    return {message: `Missing flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions: pass};
   }
   return {message: sentence(error.message), suggestions: []};
 }
@@ -67,9 +74,17 @@ function describe(
 /** Words like `my-shop`. Anything else is not repeated, because it may be a secret. */
 const plainWord = /^[a-z]{2,12}(?:-[a-z]{2,12}){0,3}$/;
 
-function describeExtra(extra: string, flags: readonly string[]) {
+/** Users forget the flags of what commands have no argument for: the project and the target. */
+function describeExtra(extra: string, flags: KnownFlags, words: readonly string[]) {
   if (!plainWord.test(extra)) return {message: 'Too many arguments.', suggestions: []};
-  const suggestions = flags.includes('project') ? [`If it is the project, run it with --project ${extra}.`] : [];
+  const missing = ['project', 'target'].filter((name) => {
+    const char = flags[name]?.char;
+    return name in flags && !words.some((word) => word === `-${String(char)}` || word.startsWith(`--${name}`));
+  });
+  const suggestions =
+    missing.length === 0
+      ? []
+      : [`If it is the ${missing.join(' or the ')}, pass ${missing.map((name) => `--${name} ${extra}`).join(' or ')}.`];
   return {message: `Unexpected argument: ${extra}`, suggestions};
 }
 
@@ -105,11 +120,22 @@ function meantFlag(name: string, known: readonly string[]): string | undefined {
   return nearest(name, known) ?? known.find((flag) => name.startsWith(`${flag}-`));
 }
 
-function knownFlags(error: OclifError): readonly string[] {
+type KnownFlags = Readonly<Record<string, {readonly char?: string; readonly helpValue?: string} | undefined>>;
+
+function parseInput(error: OclifError): Readonly<Record<string, unknown>> {
   const parse: unknown = 'parse' in error ? error.parse : undefined;
   const input: unknown = isRecord(parse) ? parse['input'] : undefined;
-  const flags: unknown = isRecord(input) ? input['flags'] : undefined;
-  return isRecord(flags) ? Object.keys(flags) : [];
+  return isRecord(input) ? input : {};
+}
+
+function knownFlags(error: OclifError): KnownFlags {
+  const {flags} = parseInput(error);
+  return isRecord(flags) ? (flags as KnownFlags) : {};
+}
+
+function givenWords(error: OclifError): readonly string[] {
+  const {argv} = parseInput(error);
+  return Array.isArray(argv) ? argv.map(String) : [];
 }
 
 function stringsOf(error: OclifError, key: 'args' | 'flags'): readonly string[] {

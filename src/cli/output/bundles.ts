@@ -1,5 +1,6 @@
 import prettyBytes from 'pretty-bytes';
-import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
+import type {BundleId, BundleItem, DeploymentItem} from '../../backends/contract.js';
+import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
 import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
@@ -71,6 +72,11 @@ export function renderDeployments(
     ...result,
     deployments: deployments.map((item) => ({...listedDeployment(item), live: item.live})),
   } satisfies Body<BundleHistoryDocument>;
+}
+
+/** `Delete bundles 1, 2 of shop?` */
+export function deletionQuestion(ids: readonly BundleId[], projectSlug: string, backend: RuntimeBackend): string {
+  return `Delete ${ids.length === 1 ? 'bundle' : 'bundles'} ${ids.join(', ')} of ${projectTitle(projectSlug, backend)}?`;
 }
 
 /** Lists the bundles that are about to be deleted. */

@@ -1,5 +1,5 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
 import {flagValue} from '../../errors/suggest.js';
 import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
@@ -26,10 +26,10 @@ export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output
   return {...result} satisfies Body<BundleDeployDocument>;
 }
 
-/** `Deployed bundle 42 to staging of shop (api) in 12.3 s.` */
+/** `Deployed bundle 42 to staging of shop in 12.3 s.` */
 function describeOutcome({result, took}: DeployOutcome): string {
   const {bundleId, targetSlug, projectSlug, backend, status, deploymentId} = result;
-  const where = `${targetSlug} of ${projectSlug} (${backend})`;
+  const where = `${targetSlug} of ${projectTitle(projectSlug, backend)}`;
   if (status === 'finished') return `Deployed bundle ${String(bundleId)} to ${where} in ${took}.`;
   const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
   return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;

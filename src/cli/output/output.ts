@@ -3,7 +3,7 @@ import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
 import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sanitize} from './sanitize.js';
-import {terminalWidth} from './terminal.js';
+import {terminalWidth, type MaybeTerminal} from './terminal.js';
 import {unbroken, wrapSentence} from './wrap.js';
 import {asSentence} from '../../errors/sentence.js';
 import {flagValue, shellLine} from '../../errors/suggest.js';
@@ -22,8 +22,8 @@ interface HintContext {
 
 /** Options of `Output`. */
 export interface OutputOptions {
-  readonly stdout: Writable;
-  readonly stderr: Writable;
+  readonly stdout: Writable & MaybeTerminal;
+  readonly stderr: Writable & MaybeTerminal;
   /** Whether to print one JSON document to stdout, and nothing else there. */
   readonly json: boolean;
   /** Whether to print only results, warnings and errors. */
@@ -72,7 +72,7 @@ export class Output implements Logger {
   /** How many characters fit on a line of results; unlimited unless it is a terminal. */
   readonly width: number;
   /** stderr, for task lists and prompts. Neither sanitizes nor masks. */
-  readonly stream: Writable;
+  readonly stream: Writable & MaybeTerminal;
   readonly #annotating: boolean;
   readonly #stdout: Writable;
   readonly #writeStdout: Writable['write'];
@@ -93,7 +93,8 @@ export class Output implements Logger {
     this.debugging = options.debugging;
     this.terminal = options.interactive;
     // Nothing else can be printed while a list is redrawn, but debugging needs lines as they happen.
-    this.interactive = options.interactive && !options.quiet && !options.json && !options.debugging;
+    const isFree = !options.quiet && !options.json && !options.debugging;
+    this.interactive = options.interactive && isFree && options.stderr.columns !== 0;
     this.color = options.color;
     this.unicode = options.unicode;
     this.width = terminalWidth(options.stdout);
@@ -329,7 +330,7 @@ export class Output implements Logger {
   }
 
   /** Writes a sentence after its label, wrapped between words on a terminal. */
-  #write(stream: Writable, sentence: string, {label, style, hang}: Label = {}): void {
+  #write(stream: Writable & MaybeTerminal, sentence: string, {label, style, hang}: Label = {}): void {
     const lead = label === undefined ? '' : `${label} `;
     const [first = '', ...more] = wrapSentence(
       lead + sentence,

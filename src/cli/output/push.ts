@@ -1,5 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js';
+import {projectTitle} from '../../backends/select.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
@@ -40,12 +41,12 @@ export function renderPush({result, next, took}: PushOutcome, output: Output, no
 
 function describePush(result: PushResult, took: string, now: Date): string {
   const {bundleId, projectSlug, backend, pushedAt, archive} = result;
-  const [id, place] = [String(bundleId), `${projectSlug} (${backend})`];
+  const [id, place] = [String(bundleId), projectTitle(projectSlug, backend)];
   if (pushedAt !== undefined) {
     return `Nothing was uploaded: unchanged since bundle ${id}, pushed to ${place} ${describeAge(pushedAt, now)}.`;
   }
-  const {format, size, sha256} = archive;
-  return `Pushed bundle ${id} to ${place} in ${took}: ${format} archive, ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
+  const {size, sha256} = archive;
+  return `Pushed bundle ${id} to ${place} in ${took}: ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
 }
 
 /** Shows what a push would do. Returns the document of `--json`. */
@@ -68,7 +69,7 @@ export function renderPushPreview(
     output.outcome(`Dry run: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}. ${next}`);
   } else {
     const deployed = targetSlug === undefined ? '' : ` and deployed to ${targetSlug}`;
-    output.outcome(`Dry run: this would be pushed to ${projectSlug} (${backend}) as a ${format} archive${deployed}.`);
+    output.outcome(`Dry run: this would be pushed to ${projectTitle(projectSlug, backend)}${deployed}.`);
   }
   return {
     dryRun: true,

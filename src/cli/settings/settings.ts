@@ -100,12 +100,16 @@ export function describeResolved(settings: Settings, cwd: string): readonly stri
  */
 export function impliedFlags(settings: Settings, otherFile: boolean) {
   const kinds = otherFile ? ['environment'] : ['environment', 'config'];
-  return (['projectSlug', 'targetSlug', 'runtimeBackend'] as const).flatMap((key) => {
+  const {runtimeBackend, apiOrigin} = settings;
+  const isOnlyLegacy = runtimeBackend.source.kind === 'default' && apiOrigin === undefined;
+  const chosen = isOnlyLegacy ? [{flag: '--runtime-backend' as const, value: 'legacy'}] : [];
+  const given = (['projectSlug', 'targetSlug', 'runtimeBackend'] as const).flatMap((key) => {
     const {flag} = definitions[key];
     const setting = settings[key];
     if (flag === undefined || setting === undefined || !kinds.includes(setting.source.kind)) return [];
     return [{flag: `--${flag.name}` as const, value: setting.value}];
   });
+  return [...chosen, ...given];
 }
 
 /** A line for each setting that has a value, with its source: `project  my-shop  (--project)`. */

@@ -44,7 +44,7 @@ export async function withPushFolder(
 
 async function givenFolder(
   argument: string,
-  {buildDirectory, projectDirectory}: Settings,
+  {buildDirectory, projectDirectory, projectSlug}: Settings,
   cwd: string,
 ): Promise<string> {
   const shown = plainPath.test(argument) ? ` ${argument}` : '';
@@ -63,9 +63,9 @@ async function givenFolder(
   throw createError('ERR_USAGE', isFile ? `${argument} is not a folder.` : `There is no folder${shown} to push.`, {
     suggestions: isFile
       ? [`If it is an archive from bundle:build, pass --archive ${argument}.`]
-      : shown === '' || argument.includes('/')
+      : shown === '' || argument.includes('/') || projectSlug !== undefined
         ? ['Pass the folder that the application was built into.']
-        : [`If it is the project, run it with --project ${argument}.`],
+        : [`If it is the project, pass --project ${argument}.`],
   });
 }
 

@@ -4,6 +4,7 @@ import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
+import {deletionQuestion} from '../../cli/output/bundles.js';
 import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
@@ -41,8 +42,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {projectSlug} = values;
     const {deleteBundles} = await import('../../pipelines/delete.js');
     const ask = async (backend: string, bundleIds: readonly (string | number)[]) => {
-      const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
-      const question = `Delete ${what} of ${projectSlug} (${backend})?`;
+      const question = deletionQuestion(bundleIds, projectSlug, backend);
       if (!yes) await confirm(question, 'Cancelled. Nothing was deleted.', context);
     };
     const result = await deleteBundles({...connection, projectSlug, bundleIds: this.args.bundle, confirm: ask}, host);

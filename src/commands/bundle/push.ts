@@ -34,7 +34,7 @@ import {createError} from '../../errors/index.js';
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
   static override readonly aliases = ['push'];
   static override readonly summary = 'Build and upload a bundle, and deploy it if there is a target.';
-  static override readonly description = 'Uses the Api backend if it is configured, otherwise the legacy backend.';
+  static override readonly description = 'Uses Runtime (OAuth) if it is configured, otherwise Runtime (API key).';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> dist --project my-shop --target staging --wait',
@@ -54,12 +54,12 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...rollbackFlag,
     ...waitForSlotFlag,
     ...rateLimitFlags,
+    'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
     archive: Flags.string({
       helpValue: 'FILE',
       summary: 'Archive of bundle:build to push instead of building one.',
     }),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
-    'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
     ...outputEnvFlag,
     ...eventsFlag,
   };

@@ -39,7 +39,7 @@ export type PushContent =
       readonly warnings: readonly string[];
     };
 
-/** `Built v2 archive, 12 files, 1.1 MB, sha256 0123456789ab` */
+/** `Built archive, 12 files, 1.1 MB, sha256 0123456789ab` */
 export function describeContent(content: PushContent, plan: PushPlan): string {
   switch (content.kind) {
     case 'file':

@@ -5,6 +5,7 @@ import {
   failedTwice,
   fallbackWarning,
   isBuiltIn,
+  projectTitle,
   uploadFallbackReason,
   type RuntimeBackend,
 } from '../../backends/select.js';
@@ -53,12 +54,13 @@ export async function uploadPush(
   return uploaded;
 }
 
-/** `Uploaded bundle 42 to shop (legacy)` */
+/** `Uploaded bundle 42 to shop` */
 export function describeUpload({backend, result, unchanged}: UploadedPush, projectSlug: string): string {
   const id = String(result.bundleId);
+  const place = projectTitle(projectSlug, backend);
   return unchanged
-    ? `Nothing to upload to ${projectSlug} (${backend}): unchanged since bundle ${id}`
-    : `Uploaded bundle ${id} to ${projectSlug} (${backend})`;
+    ? `Nothing to upload to ${place}: unchanged since bundle ${id}`
+    : `Uploaded bundle ${id} to ${place}`;
 }
 
 async function uploadOrFallBack(

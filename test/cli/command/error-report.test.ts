@@ -45,8 +45,8 @@ describe('usageError', () => {
     const message =
       'The following errors occurred:\n  \u001B[2mMissing required flag a\n  Missing required flag b\u001B[22m';
     expect(usageError(oclifError(message), 'bundle:push')).toMatchObject({
-      message: 'Missing required flag a; Missing required flag b.',
-      suggestions: ['Run mycli bundle:push --help for usage.'],
+      message: 'Missing flags: --a, --b',
+      suggestions: ['Pass --a VALUE.', 'Pass --b VALUE.', 'Run mycli bundle:push --help for usage.'],
     });
   });
 

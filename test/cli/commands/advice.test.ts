@@ -69,7 +69,11 @@ describe('an argument', () => {
     const {code, stderr} = await mycli(['list', 'my-shop']);
     expect(code).toBe(2);
     expect(stderr).toContain('Error: Unexpected argument: my-shop\n');
-    expect(stderr).toContain('  If it is the project, run it with --project my-shop.\n');
+    expect(stderr).toContain('  If it is the project or the target, pass --project my-shop or --target my-shop.\n');
+    const known = await mycli(['status', '-p', 'my-shop', 'staging']);
+    expect(known.stderr).toContain('  If it is the target, pass --target staging.\n');
+    const both = await mycli(['status', '-p', 'my-shop', '-t', 'live', 'staging']);
+    expect(both.stderr).not.toContain('If it is');
     expect((await mycli(['list', 'k3y-0a1b2c'])).stderr).not.toContain('k3y');
   });
 
@@ -89,7 +93,7 @@ describe('a bundle that is in use', () => {
 });
 
 describe('a bundle that is not there', () => {
-  const bundleList = '  Run: mycli list --runtime-backend legacy';
+  const bundleList = '  Run: mycli list';
 
   test.each([
     ['bundle:deploy', ['bundle:deploy', '99']],
@@ -154,7 +158,7 @@ describe('what to type next', () => {
     const first = await mycli(['bundle:push', '--wait']);
     expect(first.stdout).not.toContain('Roll back');
     const second = await mycli(['bundle:push', '--wait']);
-    expect(second.stdout).toContain('Roll back: mycli rollback --runtime-backend legacy\n');
+    expect(second.stdout).toContain('Roll back: mycli rollback\n');
     const back = await mycli(['bundle:rollback', '--wait'], {MYCLI_RUNTIME_BACKEND: 'legacy'});
     expect(back.stdout).toContain('Undo: mycli deploy 2\n');
   });
@@ -168,7 +172,7 @@ describe('what to type next', () => {
     expect(JSON.parse(stdout)).toMatchObject({deployed: true, status: 'queued'});
     const quiet = await runWarm([...push, ...flags, '--quiet'], {cwd: project, env});
     expect(quiet.stdout.split('\n')).toEqual([
-      expect.stringMatching(/^Pushed bundle 2 to shop \(legacy\) in /),
+      expect.stringMatching(/^Pushed bundle 2 to shop in /),
       expect.stringMatching(/^The deployment to my target is /),
       `${runtime.appsOrigin}/shop/my%20target/`,
       '',
@@ -211,7 +215,7 @@ describe('what to type next', () => {
     expect(ended.code).toBe(143);
     expect(ended.stderr).toContain(
       'Error: Interrupted by SIGTERM. The deployment continues.\n  To check on it, run:\n' +
-        '  mycli history --runtime-backend legacy\n',
+        '  mycli history\n',
     );
     expect(ended.stderr).not.toContain('mycli deploy');
   });
@@ -224,7 +228,7 @@ describe('what to type next', () => {
     const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});
     expect(code).toBe(7);
     expect(stderr).toContain('Bundle 1 is unchanged, but deploying it to staging failed:');
-    expect(stderr).toContain('  To deploy it without another upload, run:\n  mycli deploy 1 ');
+    expect(stderr).toContain('  To deploy it without another upload, run:\n  mycli deploy 1\n');
   });
 });
 
@@ -321,9 +325,7 @@ describe('lists and retries', () => {
 
   test('a dry run lists the files with headings and units, and says where they would go', async () => {
     const {stdout} = await mycli(['bundle:push', '--dry-run', '--target', 'staging']);
-    expect(stdout).toContain(
-      '\nDry run: this would be pushed to shop (legacy) as a v1 archive and deployed to staging.\n',
-    );
+    expect(stdout).toContain('\nDry run: this would be pushed to shop and deployed to staging.\n');
     expect(stdout).toMatch(/^CATEGORY +SIZE +PATH\nserver-only +18 B +ssr\.js\n/);
   });
 

@@ -207,7 +207,7 @@ test('bundle:rollback says what it goes back to, deploys it and says how to undo
   const {code, stdout, stderr} = await mycli('bundle:rollback', '--wait');
   expect(code).toBe(0);
   expect(stderr).toMatch(/Rolling back to bundle 1 "first", deployed .*; currently bundle 2[^]*Deployed to staging/);
-  expect(stdout).toMatch(/^Deployed bundle 1 to staging of shop \(legacy\) in [\d.]+ m?s\.$/m);
+  expect(stdout).toMatch(/^Deployed bundle 1 to staging of shop in [\d.]+ m?s\.$/m);
   expect(stdout).toContain('Undo: mycli deploy 2\n');
   const named = await mycli('bundle:rollback', '--to', '2', '--json');
   expect(documentOf(named)).toMatchObject({schemaVersion: 1, bundleId: 2, targetSlug: 'staging'});

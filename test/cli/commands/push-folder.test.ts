@@ -55,7 +55,7 @@ describe('the folder to push', () => {
     const {code, stderr} = await build('my-shop');
     expect(code).toBe(2);
     expect(stderr).toContain('There is no folder my-shop to push.');
-    expect(stderr).toContain('If it is the project, run it with --project my-shop.');
+    expect(stderr).toContain('If it is the project, pass --project my-shop.');
     expect((await build('k3y-0a1b2c')).stderr).not.toContain('k3y');
   });
 

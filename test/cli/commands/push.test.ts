@@ -99,13 +99,13 @@ describe('bundle:push', () => {
     await startRuntime();
     const {code, stdout, stderr} = await mycli(['bundle:push', '-t', 'staging', '--wait']);
     expect(code).toBe(0);
-    expect(stderr).toContain('Backend: api (auto; the Api connection is configured), format v2');
+    expect(stderr).toContain('Backend: Runtime (OAuth)');
     expect(stderr).toMatch(/target\s+staging\s+\(--target\)/);
     expect(stderr).toMatch(/project\s+shop\s+\(MYCLI_PROJECT\)/);
-    expect(stderr).toMatch(/^Uploaded bundle 1 to shop \(api\) \[[\d.]+ m?s\]$/m);
+    expect(stderr).toMatch(/^Uploaded bundle 1 to shop \[[\d.]+ m?s\]$/m);
     expect(stderr).toMatch(/^Verified: 2 files \(1 server-only, 1 shared, 0 other\), /m);
     const [first, ...rest] = stdout.trimEnd().split('\n');
-    expect(first).toMatch(/^Pushed bundle 1 to shop \(api\) in [\d.]+ m?s: v2 archive, \d+ B, sha256 [0-9a-f]{12}$/);
+    expect(first).toMatch(/^Pushed bundle 1 to shop in [\d.]+ m?s: \d+ B, sha256 [0-9a-f]{12}$/);
     // Nothing ran there before.
     expect(rest).toEqual(['Deployed to staging.', runtime.siteUrl('shop', 'staging')]);
     expect(stderr).not.toContain('\u001B');

@@ -87,16 +87,16 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const screen = onTerminal(['bundle:push', '--v2', '-t', 'staging', '--wait'], await environment(), 100);
     expect(await screen.ended).toBe(0);
     expect(remaining(screen.text())).toEqual([
-      expect.stringMatching(/^✔ Backend: legacy \(no Api connection is configured\), format v2 \[\d+ ms\]$/),
+      expect.stringMatching(/^✔ Backend: Runtime \(API key\) \[\d+ ms\]$/),
       expect.stringMatching(/origin +http.* +\(MYCLI_RUNTIME_ORIGIN\)/),
       expect.stringMatching(/project +shop +\(MYCLI_PROJECT\)/),
       expect.stringMatching(/target +staging +\(--target\)/),
       expect.stringMatching(/^✔ Verified: 1 file \(1 server-only, 0 shared, 0 other\), 18 B \[[\d.]+ m?s\]$/),
-      expect.stringMatching(/^✔ Built v2 archive, 1 file, .* \[[\d.]+ m?s\]$/),
-      expect.stringMatching(/^✔ Uploaded bundle 1 to shop \(legacy\) \[/),
+      expect.stringMatching(/^✔ Built archive, 1 file, .* \[[\d.]+ m?s\]$/),
+      expect.stringMatching(/^✔ Uploaded bundle 1 to shop \[/),
       expect.stringMatching(/^✔ Deployment to staging accepted \[/),
       expect.stringMatching(/^✔ Deployed to staging \[/),
-      expect.stringMatching(/^Pushed bundle 1 to shop \(legacy\) in [\d.]+ m?s: v2 archive, .*, sha256 [0-9a-f]{12}$/),
+      expect.stringMatching(/^Pushed bundle 1 to shop in [\d.]+ m?s: .*, sha256 [0-9a-f]{12}$/),
       'Deployed to staging.',
       runtime.siteUrl('shop', 'staging'),
     ]);
@@ -111,12 +111,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(await screen.ended).toBe(0);
     const lines = remaining(screen.text());
     expect(lines.length).toBeGreaterThan(8);
-    // A command is there to be copied: shells join these lines.
-    expect(lines.slice(-3)).toEqual([
-      'Deploy it:',
-      '  mycli deploy 1 --target TARGET \\',
-      '    --runtime-backend legacy',
-    ]);
+    expect(lines.slice(-2)).toEqual(['Deploy it:', '  mycli deploy 1 --target TARGET']);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
   });
 
@@ -183,7 +178,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const screen = onTerminal(['bundle:push', '-t', 'staging', '--wait'], {...(await environment()), ...more});
     expect(await screen.ended).toBe(0);
     expect(screen.text()).not.toContain(escape);
-    expect(screen.text()).toMatch(/^Uploaded bundle 1 to shop \(legacy\) \[/m);
+    expect(screen.text()).toMatch(/^Uploaded bundle 1 to shop \[/m);
   });
 
   test.each([

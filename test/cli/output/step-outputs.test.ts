@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {access, mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {text} from 'node:stream/consumers';
@@ -379,7 +379,7 @@ describe('action.yml', () => {
   test('installs only where nothing is built', async () => {
     const [script = ''] = await scripts();
     const [, path = ''] = /\$GITHUB_ACTION_PATH\/(\S+)" \]/.exec(script) ?? [];
-    expect(await readFile(join(actionPath, 'bin/run.js'), 'utf8')).toContain(`'../${path}'`);
+    await access(join(actionPath, path));
   });
 
   test('deploys a bundle, and what looks like a flag is an id', async () => {
