@@ -214,8 +214,7 @@ describe('what to type next', () => {
     const ended = await running.ended;
     expect(ended.code).toBe(143);
     expect(ended.stderr).toContain(
-      'Error: Interrupted by SIGTERM. The deployment continues.\n  To check on it, run:\n' +
-        '  mycli history\n',
+      'Error: Interrupted by SIGTERM. The deployment continues.\n  To check on it, run:\n' + '  mycli history\n',
     );
     expect(ended.stderr).not.toContain('mycli deploy');
   });
