@@ -2,20 +2,12 @@ import {buffer} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {createRequestBodies} from '../../src/http/index.js';
 import {reasonOf, testClient, zeroSource} from './test-client.js';
-import {closedPort, refuseFirst, startRecordingServer, startServer, startTcpServer} from './with-server.js';
+import {refuseFirst, startRecordingServer, startServer, startTcpServer} from './with-server.js';
 
 const bodies = createRequestBodies();
 const slow = {baseDelayMs: 25_000};
 
 describe('a call that is aborted rejects with the very reason', () => {
-  test('before it began', async () => {
-    const server = await startRecordingServer(refuseFirst(0));
-    const reason = {why: 'changed my mind'};
-    const {http} = await testClient({signal: AbortSignal.abort(reason)});
-    expect(await reasonOf(http.get(server.origin))).toBe(reason);
-    expect(server.requests).toHaveLength(0);
-  });
-
   test('during the wait for a rate limit, and nothing more is sent', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');
@@ -27,18 +19,6 @@ describe('a call that is aborted rejects with the very reason', () => {
     });
     expect(await reasonOf(http.post(server.origin, {json: {}}))).toBe(reason);
     expect(server.requests).toHaveLength(1);
-  });
-
-  test('during the wait after a refused connection', async () => {
-    const controller = new AbortController();
-    const reason = new Error('stop');
-    const {http} = await testClient({
-      env: {HTTP_PROXY: `http://127.0.0.1:${await closedPort()}`},
-      rateLimit: slow,
-      signal: controller.signal,
-      onRetry: () => void setTimeout(() => controller.abort(reason), 5),
-    });
-    expect(await reasonOf(http.get('http://runtime.example'))).toBe(reason);
   });
 
   test('while the body is being sent, and the file is closed', async () => {

@@ -1,5 +1,4 @@
 import {inspect} from 'node:util';
-import {Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import type {Socket} from 'node:net';
 import {describe, expect, test} from 'vitest';
@@ -9,10 +8,6 @@ import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsSer
 
 const bodies = createRequestBodies();
 
-function* endless() {
-  for (;;) yield Buffer.alloc(64 * 1024);
-}
-
 /** Calls `then` when everything that one request announced has arrived. */
 function afterRequest(socket: Socket, bodyBytes: number, then: () => void): void {
   let received = Buffer.alloc(0);
@@ -21,14 +16,6 @@ function afterRequest(socket: Socket, bodyBytes: number, then: () => void): void
     const head = received.indexOf('\r\n\r\n');
     if (head !== -1 && received.length >= head + 4 + bodyBytes) then();
   });
-}
-
-const dripping = 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n';
-
-/** Says something again and again, until the other side has had enough. */
-function keepSaying(socket: Socket, say: (socket: Socket) => void): void {
-  const timer = setInterval(say, 5, socket);
-  socket.on('close', () => clearInterval(timer));
 }
 
 describe('answers that are not 2xx', () => {
@@ -60,26 +47,6 @@ describe('answers that are not 2xx', () => {
     expect(error.message).toContain('because');
     expect(inspect(error, {depth: Infinity})).not.toContain('secret-query');
     expect(server.requests).toHaveLength(1);
-  });
-
-  test.each([408, 502, 504])('%d to a write leaves open whether it was carried out', async (status) => {
-    const server = await startRecordingServer((response) => response.writeHead(status).end('{"detail":"slow"}'));
-    const http: HttpClient = (await testClient()).http;
-    for (const method of ['POST', 'DELETE']) {
-      const error = await rejection(http(server.origin, {method}));
-      expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, status});
-      expect(error.suggestions).toEqual([expect.stringContaining('Check before retrying')]);
-    }
-    expect(server.requests).toHaveLength(2);
-    const read = await rejection(http.post(server.origin, {repeatable: true}));
-    expect(read).toMatchObject({code: status === 408 ? 'ERR_REJECTED' : 'ERR_SERVER', exitCode: 7});
-  });
-
-  test.each([500, 503])('%d to a write is a refusal that advises to check', async (status) => {
-    const server = await startRecordingServer((response) => response.writeHead(status).end());
-    const {http} = await testClient();
-    expect((await rejection(http.post(server.origin))).suggestions[0]).toContain('Check before retrying');
-    expect((await rejection(http.get(server.origin))).suggestions[0]).toContain('Try again later');
   });
 
   test('redirects are not followed, neither for uploads nor for downloads', async () => {
@@ -127,24 +94,9 @@ describe('requests that change nothing', () => {
       Array(count).fill('method' in options ? '{"a":1}' : ''),
     );
   });
-
-  test('a client may allow repeating all its requests', async () => {
-    const server = await startRecordingServer((response) => response.writeHead(503).end());
-    const http: HttpClient = (await testClient()).http;
-    await rejection(http.extend({repeatable: true}).post(server.origin, {json: {}}));
-    await rejection(http.extend({repeatable: true}).post(server.origin, {repeatable: false}));
-    expect(server.requests).toHaveLength(4);
-  });
 });
 
 describe('a connection that ends', () => {
-  test('before the body was sent: a network error', async () => {
-    const server = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
-    const {http} = await testClient();
-    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(20 * 1024 * 1024))));
-    expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
-  });
-
   test.each(['POST', 'PUT', 'DELETE', 'PATCH'] as const)(
     'after the whole %s was sent: the outcome is unknown, and the message says how to look',
     async (method) => {
@@ -169,12 +121,6 @@ describe('a connection that ends', () => {
     const {http} = await testClient();
     const call = http.post(server.origin, {...bodies.file(testSource(100_000)), https: {rejectUnauthorized: false}});
     expect(await rejection(call)).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
-  });
-
-  test('after a small body that is not made by createRequestBodies: unknown, too', async () => {
-    const server = await startTcpServer((socket) => afterRequest(socket, 2, () => socket.end()));
-    const {http} = await testClient();
-    expect(await rejection(http.post(server.origin, {json: {}}))).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
   });
 
   test('in the middle of a refusal: the status decides', async () => {
@@ -245,30 +191,16 @@ describe('servers that stall', () => {
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
 
-  test.each([
-    ['102 again and again', (socket: Socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')],
-    ['a header that never ends', (socket: Socket) => socket.write(socket.bytesWritten === 0 ? 'HTTP/1.1 200 O' : 'K')],
-  ])('while the server says %s and takes nothing: a time-out, and nothing was carried out', async (_, say) => {
-    const server = await startTcpServer((socket) => {
-      socket.pause();
-      keepSaying(socket, say);
-    });
-    const {http} = await testClient({responseTimeoutMs: 200});
-    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
-    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
-  });
-
-  test.each([
-    ['100 again and again', (socket: Socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n')],
-    ['102 again and again', (socket: Socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')],
-    ['103 again and again', (socket: Socket) => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n')],
-    ['a header that never ends', (socket: Socket) => socket.write(socket.bytesWritten === 0 ? 'HTTP/1.1 200 O' : 'K')],
-    ['a body that never ends', (socket: Socket) => socket.write(socket.bytesWritten === 0 ? dripping : 'K')],
-  ])('after the last byte with %s: the outcome is unknown', async (_, say) => {
-    const server = await startTcpServer((socket) => afterRequest(socket, 2, () => keepSaying(socket, say)));
+  test('after the last byte with a body that never ends: the outcome is unknown', async () => {
+    const server = await startTcpServer((socket) =>
+      afterRequest(socket, 2, () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n');
+        const timer = setInterval(() => socket.write('K'), 5);
+        socket.on('close', () => clearInterval(timer));
+      }),
+    );
     const {http} = await testClient({responseTimeoutMs: 100});
-    const error = await rejection(http.post(server.origin, {json: {}}));
-    expect(error).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
+    expect(await rejection(http.post(server.origin, {json: {}}))).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
   });
 
   test('a name that is looked up for ever ends with the time to connect', async () => {
@@ -343,45 +275,6 @@ describe('an archive whose server sends the frame of an answer, and nothing in i
   });
 });
 
-describe('what a server says beside its status', () => {
-  const secret = 'canary-key-4711';
-
-  test.each([429, 500, 418])(
-    'the phrase of a %d reaches no log: it may hold a secret, or change a terminal',
-    async (status) => {
-      const server = await startTcpServer((socket) => {
-        afterRequest(socket, 0, () =>
-          socket.end(`HTTP/1.1 ${status} \x9b31m ${secret}\r\ncontent-length: 0\r\nretry-after: 0\r\n\r\n`, 'latin1'),
-        );
-      });
-      const told: string[] = [];
-      const own = {
-        info: (message: string) => void told.push(message),
-        warn: (message: string) => void told.push(message),
-      };
-      const {http, log} = await testClient({
-        rateLimit: {...quick, logger: own, onRetry: ({reason}) => void told.push(reason)},
-      });
-      const error = await rejection(http.get(server.origin));
-      const said = [...told, ...log, inspect(error, {depth: Infinity, showHidden: true})].join('\n');
-      expect(told).toHaveLength(status === 418 ? 0 : 2 * (status === 429 ? quick.maxRetries : 2));
-      expect(said).not.toContain(secret);
-      expect(said).not.toMatch(/[\u0080-\u009f]|x9b/i);
-    },
-  );
-
-  test('an address and an id of a request stay one line without control characters', async () => {
-    const server = await startTcpServer((socket) => {
-      const headers = 'location: http://x.test/\x9b31m\x85evil\r\nx-request-id: a\x9b1mb\r\ncontent-length: 0';
-      afterRequest(socket, 0, () => socket.end(`HTTP/1.1 302 Found\r\n${headers}\r\n\r\n`, 'latin1'));
-    });
-    const {http} = await testClient();
-    const error = await rejection(http.get(server.origin));
-    expect(`${error.suggestions.join('')} ${String(error.requestId)}`).not.toMatch(/\p{Cc}/u);
-    expect(error).toMatchObject({status: 302, requestId: 'a 1mb'});
-  });
-});
-
 describe('a server that switches protocols', () => {
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n';
 
@@ -390,55 +283,6 @@ describe('a server that switches protocols', () => {
     const {http} = await testClient();
     const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
     expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
-  });
-
-  test('after a GET, of a stream too', async () => {
-    const server = await startTcpServer((socket) => afterRequest(socket, 0, () => socket.write(switching)));
-    const {http} = await testClient();
-    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
-    expect(await rejection(buffer(http.stream(server.origin)))).toMatchObject({code: 'ERR_RESPONSE_INVALID'});
-  });
-});
-
-describe('answers that are not answers', () => {
-  test('one that is longer than the limit ends the connection', async () => {
-    let closed: () => void = () => undefined;
-    const end = new Promise<void>((resolve) => (closed = resolve));
-    const server = await startServer((_, response) => {
-      response.on('close', closed);
-      response.writeHead(200);
-      Readable.from(endless(), {objectMode: false}).pipe(response);
-    });
-    const {http} = await testClient({maxResponseBytes: 1024 * 1024});
-    expect(await rejection(http.get(server.origin))).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
-    await end;
-  });
-
-  test('a refusal is limited, of a stream too, and its status decides; what a stream hands on is not limited', async () => {
-    const server = await startRecordingServer((response, {url}) => {
-      response.writeHead(url === '/ok' ? 200 : 404).end(Buffer.alloc(300_000, 'x'));
-    });
-    const {http} = await testClient({maxResponseBytes: 200_000});
-    expect(await buffer(http.stream(`${server.origin}/ok`))).toHaveLength(300_000);
-    const refusal = {code: 'ERR_REJECTED', status: 404};
-    expect(await rejection(buffer(http.stream(`${server.origin}/no`)))).toMatchObject(refusal);
-    expect(await rejection(http.post(`${server.origin}/no`, {json: {}}))).toMatchObject(refusal);
-  });
-
-  test('something else than JSON, read in any of the ways', async () => {
-    const server = await startRecordingServer((response) => response.end('<html>secret-page</html>'));
-    const {http} = await testClient();
-    const url = `${server.origin}/x?secret-query=1`;
-    const headers = {authorization: 'Bearer secret-token-1234'};
-    const errors = [
-      await rejection(http.get(url, {headers}).json()),
-      await rejection(http.get(url, {headers, responseType: 'json'})),
-      await rejection(http.get(url, {headers}).then(readJson)),
-    ];
-    for (const error of errors) {
-      expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', message: 'The response to GET /x is not JSON.'});
-      expect(inspect(error, {depth: Infinity, showHidden: true})).not.toMatch(/secret/);
-    }
   });
 });
 
@@ -472,30 +316,4 @@ describe('what got offers', () => {
     expect(error).toMatchObject({message: 'a bug in the plugin'});
     expect(inspect(error, {depth: Infinity, showHidden: true})).not.toContain('secret-token');
   });
-});
-
-test('no error contains a secret, at any depth', async () => {
-  const secret = 'canary-7f3a9c';
-  const server = await startRecordingServer((response, {headers}) => {
-    response.writeHead(400, {'x-request-id': secret}).end(`you sent ${String(headers.authorization)} and ${secret}`);
-  });
-  const stalling = await startServer(() => undefined);
-  const {http, log} = await testClient({secrets: [secret], responseTimeoutMs: 50});
-  const headers = {authorization: `Basic ${Buffer.from(`someone:${secret}`).toString('base64')}`, 'x-key': secret};
-  const errors = [
-    await rejection(http.get(`${server.origin}/${secret}?key=${secret}`, {headers})),
-    await rejection(http.get(`http://127.0.0.1:1/${secret}`, {headers})),
-    await rejection(http.post(`${stalling.origin}/${secret}`, {json: {secret}, headers})),
-    await rejection(buffer(http.stream(`${server.origin}/x`, {headers}))),
-  ];
-  const text = [
-    ...errors.flatMap((error) => [
-      inspect(error, {depth: Infinity, showHidden: true}),
-      JSON.stringify(error),
-      error.stack,
-    ]),
-    ...log,
-  ].join('\n');
-  expect(text).not.toContain(secret);
-  expect(text).not.toContain(Buffer.from(`someone:${secret}`).toString('base64'));
 });

@@ -109,19 +109,6 @@ test('https goes through a tunnel of https_proxy, and a certificate that nobody 
   expect(proxy.seen.map((request) => request.url)).toEqual(Array(2).fill(`${host}:${server.port}`));
 });
 
-test('the certificate of an https proxy is checked before it learns anything', async () => {
-  const authority = createAuthority();
-  const proxy = await startProxy({tls: authority.issue(`DNS:${host}`)});
-  const env = {HTTPS_PROXY: proxy.origin.replace('https://', 'https://user:canary@')};
-  const {http: client, remarks} = await testClient({env});
-  const call = client.get(`https://${host}/x`, {https: {certificateAuthority: authority.cert}});
-  const error = await rejection(call);
-  expect(error).toMatchObject({code: 'ERR_TLS', exitCode: 6});
-  expect(error.message).toContain(`The certificate of the proxy 127.0.0.1:${proxy.port}`);
-  expect(proxy.seen).toEqual([]);
-  expect(remarks).toEqual([]);
-});
-
 test('NO_PROXY leads past the proxy', async () => {
   const proxy = await startProxy();
   const port = await closedPort();

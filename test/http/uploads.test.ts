@@ -73,39 +73,6 @@ describe.each([0, 1, 2, 3, 4])('after %d answers of 429', (times) => {
   });
 });
 
-test.each([0, 1, 2, 3, 4, 5, 6, 7])('a source of %d bytes is encoded right, in pieces of 1', async (size) => {
-  const server = await startRecordingServer(refuseFirst(0));
-  const {http} = await testClient();
-  const source = testSource(size, 1);
-  await http.post(server.origin, createRequestBodies().base64Json({value: {}, field: 'data', source}));
-  expect(JSON.parse(String(server.requests[0]?.body))).toEqual({data: source.bytes.toString('base64')});
-});
-
-test('names of parts cannot break out of their header', async () => {
-  const server = await startRecordingServer(refuseFirst(0));
-  const {http} = await testClient();
-  const file = {name: 'bundle', filename: 'a"\r\nx: y.tar', contentType: 'text/plain', source: testSource(3)};
-  await http.post(server.origin, createRequestBodies().multipart({file, fields: {'f"1': 'v'}}));
-  const body = String(server.requests[0]?.body);
-  expect(body).toContain('filename="a%22%0D%0Ax: y.tar"');
-  expect(body).toContain('name="f%221"');
-});
-
-test('json and file bodies are sent again too', async () => {
-  const server = await startRecordingServer((response, {url}) => {
-    const tries = server.requests.filter((request) => request.url === url).length;
-    response.writeHead(tries === 1 ? 429 : 200).end();
-  });
-  const {http} = await testClient();
-  const bodies = createRequestBodies();
-  const source = testSource(1000);
-  await http.post(`${server.origin}/json`, {json: {bundle_id: 7}});
-  await http.put(`${server.origin}/file`, bodies.file(source, {contentType: 'application/gzip'}));
-  const bodyOf = (url: string) => server.requests.filter((request) => request.url === url).map(({body}) => body);
-  expect(bodyOf('/json').map(String)).toEqual(['{"bundle_id":7}', '{"bundle_id":7}']);
-  expect(bodyOf('/file').map((body) => body.equals(source.bytes))).toEqual([true, true]);
-});
-
 describe('progress', () => {
   test('grows within an attempt, starts again with the next, and ends at the total', async () => {
     const server = await startRecordingServer(refuseFirst(2));
@@ -167,15 +134,6 @@ describe('a server that answers while the body is still being sent, and closes',
     const {http} = await testClient({rateLimit: {...quick, maxRetries: 1}});
     const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
     expect(error).toMatchObject({code, exitCode, status, details: {serverMessage: 'not like this'}});
-  });
-
-  test('over TLS, too', async () => {
-    const server = await startTlsServer((request, response) => {
-      request.once('data', () => response.writeHead(413).end('{"detail":"too much"}', () => request.destroy()));
-    });
-    const {http} = await testClient();
-    const error = await rejection(http.post(server.origin, {...largeUpload(), https: {rejectUnauthorized: false}}));
-    expect(error).toMatchObject({status: 413, details: {serverMessage: 'too much'}});
   });
 
   test('413 has a sentence of its own', async () => {
@@ -247,21 +205,6 @@ describe('a server that answers while the body is still being sent, and closes',
 });
 
 describe('rate limits of the client', () => {
-  test('maxRetries 0: 429 is an exhausted rate limit at once', async () => {
-    const server = await startRecordingServer(refuseFirst(1));
-    const {http} = await testClient({rateLimit: {maxRetries: 0}});
-    const error = await rejection(http.post(`${server.origin}/upload`, multipart()));
-    expect(error).toMatchObject({code: 'ERR_RATE_LIMITED', exitCode: 5, status: 429, method: 'POST', path: '/upload'});
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test('a status outside the list is not retried', async () => {
-    const server = await startRecordingServer(refuseFirst(1, 503));
-    const {http} = await testClient();
-    expect(await rejection(http.post(server.origin, multipart()))).toMatchObject({code: 'ERR_SERVER', status: 503});
-    expect(server.requests).toHaveLength(1);
-  });
-
   test('503 is retried when it is in the list, and is a rate limit when it stays', async () => {
     const server = await startRecordingServer(refuseFirst(Infinity, 503));
     const {http} = await testClient({rateLimit: {...quick, statusCodes: [503], maxRetries: 2}});
@@ -270,30 +213,6 @@ describe('rate limits of the client', () => {
       status: 503,
     });
     expect(server.requests).toHaveLength(3);
-  });
-
-  test.each([
-    ['3600', 5, 3_600_000],
-    ['Fri, 20 Nov 2020 12:00:00 GMT', 0, undefined],
-    ['0', 0, undefined],
-  ])('Retry-After %j: waits %d ms and tells it', async (retryAfter, delayMs, requestedMs) => {
-    const server = await startRecordingServer(refuseFirst(1, 429, {'retry-after': retryAfter}));
-    const events: RetryEvent[] = [];
-    const rateLimit = {...quick, prefix: 'UPLOAD'};
-    const {http, log} = await testClient({rateLimit, onRetry: (event) => events.push(event)});
-    await http.post(server.origin, multipart());
-    expect(events).toEqual([
-      {
-        attempt: 1,
-        maxRetries: 3,
-        delayMs,
-        status: 429,
-        rateLimited: true,
-        reason: '429 Too Many Requests',
-        ...(requestedMs === undefined ? {} : {requestedMs}),
-      },
-    ]);
-    expect(log.filter((line) => line.startsWith('[UPLOAD RATE]'))).toHaveLength(1);
   });
 
   test('refused connections are retried in the same way', async () => {

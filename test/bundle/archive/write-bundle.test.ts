@@ -3,7 +3,6 @@ import {createHash, randomBytes} from 'node:crypto';
 import {mkdirSync} from 'node:fs';
 import {chmod, mkdir, readFile, readdir, stat, symlink, unlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {buffer} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {
   manifestPathOf,
@@ -52,15 +51,6 @@ describe('writing an archive', () => {
     );
     const extracted = execFileSync('tar', ['-xOf', path, '--wildcards', '*/noise.bin'], {maxBuffer: 30_000_000});
     expect(extracted.equals(await readFile(join(cwd, 'build/noise.bin')))).toBe(true);
-  });
-
-  test('returns any number of streams, from any byte', async () => {
-    const {plan, path} = await project({format: 'v1'});
-    const bundle = await writeBundle(plan, {path});
-    const bytes = await readFile(path);
-    expect((await buffer(bundle.createReadStream())).equals(bytes)).toBe(true);
-    expect((await buffer(bundle.createReadStream({start: 1000}))).equals(bytes.subarray(1000))).toBe(true);
-    expect(bundle).toMatchObject({format: 'v1', projectSlug: 'shop', sha256: bundle.contentSha256});
   });
 
   test('is private by default', async () => {

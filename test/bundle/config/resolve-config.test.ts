@@ -91,33 +91,7 @@ describe('static', () => {
   });
 });
 
-describe('V2-3: each list of patterns comes from the first source that has it', () => {
-  const disk = {[onDisk]: JSON.stringify({ssrOnly: ['ssr.js'], ssrShared: ['static/*']})};
-
-  test('option over on-disk file', async () => {
-    const result = await plan(disk, {ssrOnly: ['server/**']});
-    expect(result.config).toMatchObject({ssrOnly: ['server/**'], ssrShared: ['static/*']});
-    expect(sourceOf(result, 'ssrOnly')).toBe('option');
-    expect(sourceOf(result, 'ssrShared')).toBe(onDisk);
-  });
-
-  test('on-disk file over config.server, which is not executed', async () => {
-    expect((await plan({...disk, 'config.server.ts': bomb})).config).toMatchObject({ssrOnly: ['ssr.js']});
-  });
-
-  test('a key that the on-disk file lacks comes from the defaults, not from config.server', async () => {
-    const result = await plan({[onDisk]: '{"ssrShared": []}', 'config.server.ts': bomb});
-    expect(result.config).toMatchObject({ssrOnly: ['ssr.js', 'server/**/*'], ssrShared: []});
-    expect(sourceOf(result, 'ssrOnly')).toBe('default');
-  });
-
-  test('config.server over defaults', async () => {
-    const result = await plan({'config.server.ts': "export default {ssrOnly: ['ssr.js' as string]};"});
-    expect(result.config).toMatchObject({ssrOnly: ['ssr.js'], ssrShared: ['static/**/*']});
-    expect(sourceOf(result, 'ssrOnly')).toBe('config.server.ts');
-    expect(sourceOf(result, 'ssrShared')).toBe('default');
-  });
-
+describe('config.server', () => {
   test('.ts over .js over .mjs, and the project over the build', async () => {
     const files = {
       'config.server.ts': "export default {ssrOnly: ['*.ts'], ssrShared: []};",
@@ -134,18 +108,6 @@ describe('V2-3: each list of patterns comes from the first source that has it', 
       expect((await plan(files)).config.ssrOnly, name).toEqual([pattern]);
       Reflect.deleteProperty(files, name);
     }
-  });
-
-  test('the compiled file gives what the project leaves open, and is executed for nothing else', async () => {
-    const compiled = {'build/config.server.js': "exports.config = {ssrOnly: ['server/**'], ssrShared: ['static/*']};"};
-    expect(
-      (await plan({...compiled, 'config.server.ts': "export const config = {ssrOnly: ['ssr.js']};"})).config,
-    ).toMatchObject({
-      ssrOnly: ['ssr.js'],
-      ssrShared: ['static/*'],
-    });
-    const complete = {'config.server.ts': "export const config = {ssrOnly: ['ssr.js'], ssrShared: []};"};
-    expect((await plan({...complete, 'build/config.server.js': bomb})).config).toMatchObject({ssrShared: []});
   });
 
   test('projectDirectory is where config.server is looked for', async () => {
@@ -167,59 +129,7 @@ describe('V2-3: each list of patterns comes from the first source that has it', 
   });
 });
 
-describe('V2-4: config.server is executed only when it is needed', () => {
-  test('with both patterns given none is, not even the compiled one', async () => {
-    const given = {ssrOnly: ['ssr.js'], ssrShared: []};
-    const bombs = {'config.server.ts': bomb, 'build/config.server.js': bomb};
-    expect((await plan(bombs, given)).config).toMatchObject(given);
-    expect((await plan(bombs, {...given, format: 'v1'})).config).toMatchObject(given);
-  });
-
-  test('with one of them given it is', async () => {
-    await expect(plan({'config.server.ts': bomb}, {ssrOnly: ['ssr.js']})).rejects.toMatchObject({
-      code: 'ERR_CONFIG_INVALID',
-    });
-    await expect(plan({'config.server.ts': bomb}, {ssrShared: []})).rejects.toMatchObject({code: 'ERR_CONFIG_INVALID'});
-  });
-});
-
-describe('V2-2: ssrParameters are merged', () => {
-  test('defaults, then the on-disk file, then options', async () => {
-    const result = await plan(
-      {[onDisk]: JSON.stringify({ssrParameters: {disk: 1, both: 'disk', SSRFunctionNodeVersion: '20.x'}})},
-      {ssrParameters: {both: 'option', mine: [1], disk: undefined}},
-    );
-    expect(result.config.ssrParameters).toEqual({SSRFunctionNodeVersion: '20.x', disk: 1, both: 'option', mine: [1]});
-    expect(sourceOf(result, 'ssrParameters')).toBe(`option, ${onDisk}, default`);
-  });
-
-  test('defaults, then config.server, then options', async () => {
-    const result = await plan(
-      {'config.server.ts': "export default {ssrParameters: {config: 1, both: 'config'}};"},
-      {ssrParameters: {both: 'option'}},
-    );
-    expect(result.config.ssrParameters).toEqual({SSRFunctionNodeVersion: '24.x', config: 1, both: 'option'});
-    expect(sourceOf(result, 'ssrParameters')).toBe('option, config.server.ts, default');
-  });
-});
-
 describe('metadata and other keys', () => {
-  const disk = {
-    [onDisk]: JSON.stringify({
-      ssrOnly: ['ssr.js'],
-      bundleMetadata: {dependencies: {disk: '1'}, ccOverrides: ['disk'], other: true},
-      flavour: {z: 1},
-    }),
-  };
-
-  test('come from the option, per sub-key, else from the on-disk file; unknown sub-keys are dropped', async () => {
-    const result = await plan(disk, {bundleMetadata: {dependencies: {option: '2'}}});
-    expect(result.config.bundleMetadata).toEqual({dependencies: {option: '2'}, ccOverrides: ['disk']});
-    expect(sourceOf(result, 'bundleMetadata.dependencies')).toBe('option');
-    expect(sourceOf(result, 'bundleMetadata.ccOverrides')).toBe(onDisk);
-    expect(result.config['flavour']).toEqual({z: 1});
-  });
-
   test('are not there when nobody gives them, and never come from config.server', async () => {
     const tree = {'config.server.ts': "export default {bundleMetadata: {ccOverrides: ['x']}, flavour: 1};"};
     expect(Object.keys((await plan(tree)).config).sort()).toEqual(['ssrOnly', 'ssrParameters', 'ssrShared']);
@@ -246,15 +156,6 @@ describe('v1', () => {
     expect(result.files.map(({path}) => path)).toContain('.runtime/config.json');
     expect(result).toMatchObject({projectSlug: 'shop'});
     expect(Object.keys(result)).not.toContain('rootDir');
-  });
-
-  test('has metadata only when dependencies are given', async () => {
-    const metadata = {ccOverrides: ['a']};
-    expect((await plan({}, {format: 'v1', bundleMetadata: metadata})).config.bundleMetadata).toBeUndefined();
-    const dependencies = {react: '^19'};
-    const given = await plan({}, {format: 'v1', bundleMetadata: {...metadata, dependencies}});
-    expect(given.config.bundleMetadata).toEqual({dependencies});
-    expect(sourceOf(given, 'bundleMetadata.dependencies')).toBe('option');
   });
 });
 
@@ -485,18 +386,6 @@ describe('the default message', () => {
     expect(await messageIn(cwd)).toBe(`main: ${commit} (modified)`);
     git(cwd, 'checkout', '-q', '--detach');
     expect(await messageIn(cwd)).toBe(`${commit} (modified)`);
-  });
-
-  test('that is too long is an error, as a given one is', async () => {
-    const cwd = await makeFolder(smallBuild);
-    git(cwd, 'init', '-q', '-b', 'main');
-    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
-    const name = Array.from({length: 9}, () => 'b'.repeat(240)).join('/');
-    git(cwd, 'checkout', '-q', '-b', name);
-    await expect(messageIn(cwd)).rejects.toMatchObject({
-      code: 'ERR_OPTION_INVALID',
-      message: expect.stringMatching(/^message must have at most 2048 characters, not \d+/) as string,
-    });
   });
 
   test('is the time without a work tree, without a commit and without git', async () => {

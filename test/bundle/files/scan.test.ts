@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
-import {rmSync, unlinkSync, writeFileSync} from 'node:fs';
-import {mkdir, rename, rm, symlink, writeFile} from 'node:fs/promises';
+import {unlinkSync} from 'node:fs';
+import {mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -210,20 +210,6 @@ describe('the build directory', () => {
       code: 'ERR_BUILD_DIRECTORY',
       message: expect.stringContaining('is empty'),
       suggestions: [expect.stringContaining('Build the application first')],
-    });
-  });
-
-  test('must not be deeper than the system can read', async () => {
-    const name = 'd'.repeat(250);
-    const half = Array.from({length: 10}, () => name).join('/');
-    const cwd = await makeFolder({...smallBuild, [`build/${half}/file`]: '', [`${half}/file`]: ''});
-    const [upper, lower] = [join(cwd, 'build', half, 'more'), join(cwd, name)];
-    await rename(lower, upper);
-    onTestFinished(() => rename(upper, lower));
-    await expect(plan(cwd)).rejects.toMatchObject({
-      code: 'ERR_BUILD_DIRECTORY',
-      message: `The build directory ${join(cwd, 'build')} cannot be read: name too long.`,
-      suggestions: ['Check its permissions.'],
     });
   });
 
@@ -459,26 +445,6 @@ describe('while the build directory is looked through', () => {
     const scanning = scanWhile(cwd, /^/, vanish);
     await expect(scanning).rejects.toMatchObject({code: 'ERR_FILE_CHANGED'});
     await expect(scanning).rejects.toThrow(`${gone} disappeared while the build was being scanned.`);
-  });
-
-  test('a directory that becomes a file is an error of the build directory', async () => {
-    const cwd = await makeFolder({...smallBuild, 'build/d0/file': '', 'build/d1/file': ''});
-    const replace = (path: string): void => {
-      const other = join(cwd, 'build', path === 'd0/file' ? 'd1' : 'd0');
-      rmSync(other, {recursive: true});
-      writeFileSync(other, '');
-    };
-    await expect(scanWhile(cwd, /^d\d\/file$/, replace)).rejects.toMatchObject({
-      code: 'ERR_BUILD_DIRECTORY',
-      message: `The build directory ${join(cwd, 'build')} cannot be read: not a directory.`,
-    });
-  });
-
-  test('an aborted signal ends it with its reason', async () => {
-    const cwd = await makeFolder(smallBuild);
-    const reason = new Error('stopped');
-    const rules = {ruleFor: () => undefined};
-    await expect(scanBuildDirectory(join(cwd, 'build'), rules, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });
 

@@ -6,20 +6,6 @@ const link = (path: string, linkTarget: string): LayoutEntry => ({path, type: 's
 const problemOf = (...entries: readonly LayoutEntry[]) => layoutProblem(entries, {root: '', mayRepeat: false});
 
 describe('the layout of an archive', () => {
-  test.each<[string, LayoutEntry]>([
-    ['a/b', file('a')],
-    ['a/b/c', file('a/b')],
-    ['a/b', link('a', 'x')],
-  ])('with %s below something that is not a folder is refused', (path, parent) => {
-    const neighbours = [file('a-b'), file('a.b'), file('a b'), file('aa')];
-    for (const entries of [
-      [...neighbours, parent, file(path)],
-      [file(path), ...neighbours, parent],
-    ]) {
-      expect(problemOf(...entries)).toEqual({kind: 'below', entry: file(path), parent: parent.path});
-    }
-  });
-
   test('accepts names with a common prefix, and folders', () => {
     const names = ['a', 'a-b/c', 'a.b', 'a b', 'aa/a', 'b/c/d', 'b/c-d'];
     expect(
