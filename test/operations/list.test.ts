@@ -57,22 +57,11 @@ describe('collecting pages', () => {
     },
   );
 
-  test('all are found when the server gives fewer at a time than it is asked for', async () => {
-    const {fetchPage, all} = server(95, {most: 40});
-    expect((await collectPages({limit: Infinity, offset: 0}, fetchPage)).items).toEqual(all);
-  });
-
   test('a short page is not the end when the server does not tell how many there are', async () => {
     const {fetchPage, all} = server(95, {most: 40, tellsTotal: false});
     const expected = {items: all, total: undefined};
     expect(await collectPages({limit: Infinity, offset: 0}, fetchPage)).toEqual(expected);
     expect((await collectPages({limit: 60, offset: 0}, fetchPage)).items).toEqual(all.slice(0, 60));
-  });
-
-  test('a server that ignores limit and offset, and does not tell how many there are, is asked twice', async () => {
-    const {ignoring, all, asked} = server(3, {tellsTotal: false});
-    expect((await collectPages({limit: 25, offset: 0}, ignoring)).items).toEqual(all);
-    expect(asked).toHaveLength(2);
   });
 
   test('an offset behind the end gives nothing, and ends', async () => {

@@ -39,24 +39,6 @@ describe('the status of a project', () => {
     expect(one.targets).toEqual([status.targets[0]]);
   });
 
-  test("has the server's reason for a deployment that failed, and what runs nevertheless", async () => {
-    const {connection, project, runtime, push} = await startService();
-    const bundleId = await push();
-    const deploy = () =>
-      deployBundle({...connection, preference: 'api', bundleId, targetSlug: 'staging'}, project.host);
-    expect(await deploy()).toMatchObject({url: runtime.siteUrl('shop', 'staging')});
-    runtime.addFault('failx1');
-    await expect(deploy()).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED'});
-    const {targets} = await getProjectStatus({...connection, preference: 'api', targetSlug: 'staging'}, project.host);
-    expect(targets).toMatchObject([
-      {
-        url: runtime.siteUrl('shop', 'staging'),
-        live: {status: 'finished'},
-        failed: {status: 'failed', description: 'The deployment failed because of an injected fault.'},
-      },
-    ]);
-  });
-
   test('needs a target where the backend cannot list them', async () => {
     const {connection, project} = await startService();
     const all = {...connection, preference: 'api'} as const;

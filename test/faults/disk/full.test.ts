@@ -106,23 +106,6 @@ describe.runIf(canMount)('on a full disk', () => {
     expect(await readdir(join(dataDirectory, 'temporary'))).toEqual([]);
     expect((await client.pushV2(await v2Archive())).status).toBe(201);
   });
-
-  test('the local runtime does not start where there is no room', async () => {
-    const disk = await mountSmallDisk('size=1m,nr_inodes=2');
-    await expect(startLocalRuntime({dataDirectory: join(disk, 'data')})).rejects.toMatchObject({
-      code: 'ERR_OPTION_INVALID',
-      message: expect.stringMatching(/data cannot be used: no space left on device/),
-    });
-  });
-
-  test('a temporary folder on a read-only disk is an error that names it', async () => {
-    const disk = await mountSmallDisk();
-    execFileSync('mount', ['-o', 'remount,ro', disk]);
-    const {mycli} = await service({TMPDIR: disk});
-    expect(JSON.parse((await mycli('bundle:push', '-m', 'm', '--v2')).stdout)).toMatchObject({
-      error: {code: 'ERR_OUTPUT', message: `${disk} cannot be written: read-only file system.`},
-    });
-  });
 });
 
 // Without the rights to mount anything, the largest file that a process may write.

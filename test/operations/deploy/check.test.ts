@@ -3,7 +3,6 @@ import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import type {Host} from '../../../src/operations/host.js';
-import {startRecordingServer} from '../../recording-server.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {promoteBundle} from '../../../src/pipelines/promote.js';
@@ -118,18 +117,6 @@ test('a promotion, a deployment and a rollback are checked like a push', async (
     code: 'ERR_ROLLED_BACK',
     details: {rollback: {bundleId: 2}},
   });
-});
-
-test('a checked URL gets no credentials', async () => {
-  const service = await startService();
-  await using shop = await startRecordingServer(() => ({status: 200}));
-  for (const preference of ['legacy', 'api']) await push(service, {preference, check: {url: `${shop.origin}/health`}});
-  expect(shop.requests.map(({path}) => path)).toEqual(['/health', '/health']);
-  for (const {headers} of shop.requests) {
-    expect(Object.keys(headers).sort()).toEqual([
-      ...['accept', 'accept-encoding', 'cache-control', 'connection', 'host', 'user-agent'],
-    ]);
-  }
 });
 
 describe('before anything is sent', () => {

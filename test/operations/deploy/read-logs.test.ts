@@ -83,16 +83,6 @@ test('following waits for more lines until the log is complete', async () => {
   expect(seen).toEqual(['one', 'two', 'three', 'four']);
 });
 
-test('an abort ends following with its reason', async () => {
-  const {read} = await serviceWith(growing);
-  const controller = new AbortController();
-  const reason = new Error('enough');
-  const onLines = (lines: readonly string[]) => {
-    if (lines.includes('three')) setImmediate(() => controller.abort(reason));
-  };
-  await expect(read({follow: true, onLines, signal: controller.signal})).rejects.toBe(reason);
-});
-
 test('a log without an end is stopped, and sooner by an abort', async () => {
   let parts = 0;
   const endless = () => Promise.resolve({lines: ['more'], cursor: String((parts += 1))});

@@ -43,18 +43,6 @@ describe.each(['legacy', 'api'])('a rollback with %s', (preference) => {
     expect(await history(service)).toEqual(['2 finished', '3 finished', '3 finished', '2 finished', '1 finished']);
   });
 
-  test('passes over deployments that failed, also when the newest did', async () => {
-    const service = await startService();
-    await service.push({targetSlug: 'staging'});
-    service.runtime.addFault('failx1');
-    await service.push({targetSlug: 'staging'}).catch(() => undefined);
-    await service.push({targetSlug: 'staging'});
-    service.runtime.addFault('failx1');
-    await service.push({targetSlug: 'staging'}).catch(() => undefined);
-    expect(await history(service)).toEqual(['4 failed', '3 finished', '2 failed', '1 finished']);
-    expect(await rollback(service, {preference})).toMatchObject({bundleId: 1, rolledBackFrom: 3});
-  });
-
   test('with nothing to go back to deploys nothing, and says how to name a bundle', async () => {
     const service = await startService();
     await service.push({targetSlug: 'staging'});

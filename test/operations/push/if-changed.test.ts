@@ -78,16 +78,6 @@ describe.each([
     expect(sent()).toEqual(['list']);
   });
 
-  test('deploys the bundle that is there, and waits', async () => {
-    const {pushIfChanged, sent, runtime} = await startPusher(defaults);
-    const {bundleId} = await pushIfChanged({});
-    sent();
-    const deployed = await pushIfChanged({targetSlug: 'staging', wait: true});
-    expect(deployed).toMatchObject({bundleId, unchanged: true, deployed: true, status: 'finished'});
-    expect(sent()).not.toContain('upload');
-    expect((await fetch(`${runtime.appsOrigin}/shop/staging/static/index.html`)).status).toBe(200);
-  });
-
   test('uploads what is different: content, SSR parameters, the project', async () => {
     const {pushIfChanged, project} = await startPusher(defaults);
     await pushIfChanged({});
