@@ -162,13 +162,7 @@ describe('the token endpoint', () => {
     expect(statuses).toEqual([200, 403, 200]);
   });
 
-  test.each(['', 'Bearer x.y', 'Bearer x', 'Basic eDp5'])('does not accept "%s" as a token', async (authorization) => {
-    const {client} = await startRuntime();
-    const headers = authorization === '' ? {} : {authorization};
-    expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(401);
-  });
-
-  test('its tokens cannot be changed', async () => {
+  test('its tokens cannot be changed, and nothing else is one', async () => {
     const {client} = await startRuntime({tokenSeconds: 0});
     const {json} = await client.token();
     const [header = '', payload = '', signature = ''] = json.access_token.split('.');
@@ -176,13 +170,11 @@ describe('the token endpoint', () => {
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const longer = encode({...claims, exp: Date.now() / 1000 + 1e6});
     const unsigned = encode({alg: 'none', typ: 'JWT'});
-    for (const token of [
-      `${header}.${longer}.${signature}`,
-      `${unsigned}.${longer}.`,
-      `${header}.${longer}`,
-      `${header}.${longer}.`,
-    ]) {
-      const headers = {authorization: `Bearer ${token}`};
+    const tokens = [`${header}.${longer}.${signature}`, `${unsigned}.${longer}.`, `${header}.${longer}`];
+    const values = [...tokens, `${header}.${longer}.`, 'x.y', 'x'].map((token) => `Bearer ${token}`);
+    expect((await send(`${client.apiBase}/shop/bundles`)).status).toBe(401);
+    for (const authorization of [...values, 'Basic eDp5']) {
+      const headers = {authorization};
       expect((await send(`${client.apiBase}/shop/bundles`, {headers})).status).toBe(401);
     }
   });

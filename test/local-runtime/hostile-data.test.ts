@@ -43,16 +43,22 @@ async function usedFolder() {
 const refused = (file: string) => ({code: 'ERR_OPTION_INVALID', message: expect.stringContaining(file)});
 
 describe('a data folder from an untrusted source', () => {
-  test.each(['bundles', 'deployments', 'sites', 'temporary'])('is refused when its %s is a link', async (name) => {
-    const {data, victim} = await hostileFolder();
-    await symlink(victim, path.join(data, name));
-    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
-  });
-
-  test.each(['bundles', 'deployments', 'sites', 'temporary'])('is refused when its %s is a file', async (name) => {
-    const {data} = await hostileFolder();
-    await writeFile(path.join(data, name), '');
-    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+  test('is refused when something in it is a link, or of another kind', async () => {
+    const folders = ['bundles', 'deployments', 'sites', 'temporary'];
+    const make = {
+      link: (name: string, victim: string) => symlink(victim, name),
+      file: (name: string) => writeFile(name, ''),
+      folder: (name: string) => mkdir(name),
+    };
+    const cases = {link: folders, file: folders, folder: ['port.json', 'credentials.json']};
+    for (const kind of ['link', 'file', 'folder'] as const) {
+      for (const name of cases[kind]) {
+        const {data, victim} = await hostileFolder();
+        const file = path.join(data, name);
+        await make[kind](file, victim);
+        await expect(startLocalRuntime({dataDirectory: data}), kind).rejects.toMatchObject(refused(file));
+      }
+    }
   });
 
   test.each(['../../victim', '../victim', '.', '..', '', 'a/b', `${randomUUID()}/..`])(
@@ -82,11 +88,11 @@ describe('a data folder from an untrusted source', () => {
     },
   );
 
-  test.each(['apiKey', 'organizationId', 'clientId', 'clientSecret'])(
-    'is refused when its %s is more than a word, for it becomes a variable of a shell or a dotenv file',
-    async (name) => {
-      const {data, change} = await usedFolder();
-      const file = path.join(data, 'credentials.json');
+  test('is refused when a credential is more than a word, for it becomes a variable of a shell or a dotenv file', async () => {
+    const {data, change} = await usedFolder();
+    const file = path.join(data, 'credentials.json');
+    const words = {apiKey: 'Key-1_2.3', organizationId: 'org', clientId: 'client', clientSecret: 'secret'};
+    for (const name of Object.keys(words)) {
       for (const value of [
         'k\nLD_PRELOAD=/tmp/evil.so',
         'k; touch pwned #',
@@ -96,19 +102,13 @@ describe('a data folder from an untrusted source', () => {
         '',
         'k'.repeat(201),
       ]) {
-        await change(file, {[name]: value});
+        await change(file, {...words, [name]: value});
         await expect(startLocalRuntime({dataDirectory: data}), value).rejects.toMatchObject(refused(file));
       }
-      await change(file, {[name]: 'Key-1_2.3'});
-      const {runtime} = await startRuntime({dataDirectory: data});
-      expect(runtime.credentials).toMatchObject({[name]: 'Key-1_2.3'});
-    },
-  );
-
-  test.each(['port.json', 'credentials.json'])('is refused when its %s is a folder', async (name) => {
-    const {data} = await hostileFolder();
-    await mkdir(path.join(data, name));
-    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+    }
+    await change(file, words);
+    const {runtime} = await startRuntime({dataDirectory: data});
+    expect(runtime.credentials).toMatchObject(words);
   });
 
   test('serves nothing through a link in place of a deployment', async () => {

@@ -104,38 +104,15 @@ describe('a data folder', () => {
     await deploy(1)(clientOf(first));
     await first.close();
     const whole = ['archive', 'bundle.json', 'contents.json'];
-    const moments = [
-      {dieAt: 'rename /bundles/2 before', operation: push(1), bundles: {1: whole}, served: 'one', deployments: 1},
-      {
-        dieAt: 'rename /bundles/2 after',
-        operation: push(1),
-        bundles: {1: whole, 2: whole},
-        served: 'one',
-        deployments: 1,
-      },
-      {
-        dieAt: 'rename /deployments/2 before',
-        operation: deploy(2),
-        bundles: {1: whole, 2: whole},
-        served: 'one',
-        deployments: 1,
-      },
-      {
-        dieAt: 'rename /deployments/2 after',
-        operation: deploy(2),
-        bundles: {1: whole, 2: whole},
-        served: 'two',
-        deployments: 2,
-      },
-      {
-        dieAt: 'rm bundles/1/archive before',
-        operation: remove,
-        bundles: {1: ['bundle.json'], 2: whole},
-        served: 'two',
-        deployments: 2,
-      },
+    const both = {1: whole, 2: whole};
+    const moments: readonly [string, (client: Client) => Promise<unknown>, object, string, number][] = [
+      ['rename /bundles/2 before', push(1), {1: whole}, 'one', 1],
+      ['rename /bundles/2 after', push(1), both, 'one', 1],
+      ['rename /deployments/2 before', deploy(2), both, 'one', 1],
+      ['rename /deployments/2 after', deploy(2), both, 'two', 2],
+      ['rm bundles/1/archive before', remove, {1: ['bundle.json'], 2: whole}, 'two', 2],
     ];
-    for (const {dieAt, operation, bundles, served, deployments} of moments) {
+    for (const [dieAt, operation, bundles, served, deployments] of moments) {
       const child = await startChild(dataDirectory, script, dieAt);
       await expect(operation(child.client), dieAt).rejects.toThrow('fetch failed');
       expect(await child.ended, dieAt).toEqual([null, 'SIGKILL']);

@@ -36,19 +36,6 @@ test('a stalled upload gets a 408, and its target is free again', async () => {
   expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
 });
 
-test.each([
-  [
-    'v2/projects/shop/bundles/',
-    'multipart/form-data; boundary=x',
-    '--x\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\n',
-  ],
-  ['projects/shop/target/production/deploy/', 'application/json', '{'],
-])('%s is no exception', async (path, type, body) => {
-  const {runtime} = await startRuntime({stallSeconds: 0.2});
-  expect(await text(await begin(runtime, path, body, type))).toMatch(/^HTTP\/1\.1 408 /);
-  expect(await readdir(`${runtime.dataDirectory}/temporary`)).toEqual([]);
-});
-
 test('a slow upload that makes progress does not count as stalled', async () => {
   const {runtime, client} = await startRuntime({stallSeconds: 3});
   const form = new FormData();

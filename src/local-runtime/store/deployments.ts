@@ -72,27 +72,17 @@ export class Deployments {
   }
 
   /** @throws HttpFailure 404 if the bundle was deleted meanwhile. */
-  async #start(request: DeploymentRequest, targetSlug: string): Promise<DeploymentRecord> {
-    const {bundle} = request;
-    if (!this.#options.store.bundle(bundle.projectSlug, bundle.id)) {
-      throw new HttpFailure(404, `Bundle ${bundle.id} was deleted.`);
-    }
-    const preparing = {bundle, targetSlug};
-    this.#preparing.add(preparing);
-    try {
-      return await this.#deploy(request, targetSlug);
-    } finally {
-      this.#preparing.delete(preparing);
-    }
-  }
-
-  async #deploy({bundle, createdBy, route}: DeploymentRequest, targetSlug: string): Promise<DeploymentRecord> {
+  async #start({bundle, createdBy, route}: DeploymentRequest, targetSlug: string): Promise<DeploymentRecord> {
     const {store, faults, limits, turns, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
+    if (!store.bundle(projectSlug, bundleId)) throw new HttpFailure(404, `Bundle ${bundleId} was deleted.`);
     const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
-    const folder = outcome === 'finished' ? await store.createTemporaryFolder() : undefined;
+    const preparing = {bundle, targetSlug};
+    this.#preparing.add(preparing);
+    let site: string | undefined;
     try {
-      if (folder !== undefined) {
+      if (outcome === 'finished') {
+        const folder = (site = await store.createTemporaryFolder());
         const {root, served} = await store.contents(bundleId);
         const wanted = new Set(served);
         // Server-only files cannot be requested, because they are not there.
@@ -104,11 +94,12 @@ export class Deployments {
       const times = {createdAt: created.toISOString(), startsAt: after(queuedShare), endsAt: after(1)};
       const deploymentId = randomUUID();
       const record = {deploymentId, projectSlug, targetSlug, bundleId, message, createdBy, outcome, ...times} as const;
-      const deployment = await store.addDeployment(record, folder);
+      const deployment = await store.addDeployment(record, site);
       await this.#removeOldSites(projectSlug, targetSlug);
       return deployment;
     } finally {
-      if (folder !== undefined) await rm(folder, {recursive: true, force: true});
+      this.#preparing.delete(preparing);
+      if (site !== undefined) await rm(site, {recursive: true, force: true});
     }
   }
 
