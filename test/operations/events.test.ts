@@ -8,45 +8,20 @@ import {
   type PushRuntimeBundleBackendOptions,
   type RuntimeEvent,
 } from '../../src/index.js';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing.js';
+import type {LocalRuntimeOptions} from '../../src/testing.js';
 import {checkedEvents} from '../event-schemas.js';
 import {startRecordingServer} from '../recording-server.js';
-import {createProject, type TestProject} from './test-host.js';
+import {startService} from './pushed-bundles.js';
 
-interface Bench extends AsyncDisposable {
-  readonly project: TestProject;
-  readonly runtime: LocalRuntime;
-  readonly options: PushRuntimeBundleBackendOptions;
-  readonly events: RuntimeEvent[];
-}
-
-async function createBench(options: LocalRuntimeOptions = {}): Promise<Bench> {
-  const project = await createProject();
-  const runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+/** A service, and the options of a push to it, whose events are kept. */
+async function createBench(options: LocalRuntimeOptions = {}) {
+  const {project, connection} = await startService(options);
   const events: RuntimeEvent[] = [];
-  const {apiKey} = runtime.credentials;
-  return {
-    project,
-    runtime,
-    events,
-    options: {
-      preference: 'legacy',
-      projectSlug: 'shop',
-      targetSlug: 'staging',
-      buildDirectory: 'build',
-      message: 'one',
-      origin: runtime.origin,
-      legacyAuth: new ApiKeyStrategy({apiKey}),
-      cwd: project.directory,
-      pollInterval: 0.01,
-      rateLimit: {baseDelayMs: 1, maxRetries: 3},
-      onEvent: (event) => events.push(event),
-    },
-    async [Symbol.asyncDispose]() {
-      await runtime.close();
-      await project[Symbol.asyncDispose]();
-    },
+  const push: PushRuntimeBundleBackendOptions = {
+    ...{...connection, preference: 'legacy', targetSlug: 'staging', buildDirectory: 'build', message: 'one'},
+    ...{cwd: project.directory, pollInterval: 0.01, onEvent: (event) => events.push(event)},
   };
+  return {events, options: push};
 }
 
 const stepsOf = (events: readonly RuntimeEvent[]) =>
@@ -66,13 +41,13 @@ describe('onEvent', () => {
     ],
     ['a missing build in the step that verifies', {buildDirectory: 'missing'}, ['resolve done', 'verify failed']],
   ])('reports %s', async (_, options, ended) => {
-    await using bench = await createBench();
+    const bench = await createBench();
     await expect(pushRuntimeBundle({...bench.options, ...options})).rejects.toThrow();
     expect(stepsOf(bench.events).filter((step) => /done|failed/.test(step))).toEqual(ended);
   });
 
   test('tells every step of a push, its waits for rate limits, its progress and its result', async () => {
-    await using bench = await createBench({faults: ['429x2:route=upload,retry-after=0']});
+    const bench = await createBench({faults: ['429x2:route=upload,retry-after=0']});
     const result = await pushRuntimeBundle({...bench.options, wait: true});
     const events = checkedEvents(bench.events);
     const steps = ['resolve', 'verify', 'build', 'upload', 'deploy', 'wait'];
@@ -89,7 +64,7 @@ describe('onEvent', () => {
   });
 
   test('tells a failed connection from a rate limit', async () => {
-    await using bench = await createBench({faults: ['502x1:route=list']});
+    const bench = await createBench({faults: ['502x1:route=list']});
     await listBundles(bench.options);
     expect(bench.events).toContainEqual(
       expect.objectContaining({type: 'wait', step: 'list', reason: 'retry', httpStatus: 502}),
@@ -116,7 +91,7 @@ describe('onEvent', () => {
   });
 
   test('may throw without any effect', async () => {
-    await using bench = await createBench();
+    const bench = await createBench();
     const calls: string[] = [];
     const onEvent = ({type}: RuntimeEvent) => {
       calls.push(type);

@@ -1,23 +1,12 @@
 import {describe, expect, test} from 'vitest';
-import type {EventBody, PipelineHost, StepTerminal} from '../../src/pipelines/host.js';
 import {made, runPipeline, type PipelineRun} from '../../src/pipelines/run.js';
+import {stepHost} from './step-host.js';
 
 /** A host whose steps are lines of a log. */
 function logged(settings: readonly string[] = []) {
   const lines: string[] = [];
-  const events: EventBody[] = [];
-  const terminal: StepTerminal = {
-    ...{interactive: false, color: false, unicode: false, stream: process.stderr, settings},
-    info: (line) => void lines.push(line.replace(/\[\d+ ms\]/, '[0 ms]')),
-    clean: (text) => text,
-  };
-  const host: PipelineHost = {
-    ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test', terminal},
-    logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},
-    now: () => new Date(),
-    onEvent: (event) => events.push(event),
-    createTemporaryDirectory: () => Promise.reject(new Error('no folder')),
-  };
+  const info = (line: string) => void lines.push(line.replace(/\[\d+ ms\]/, '[0 ms]'));
+  const {events, host} = stepHost({unicode: false, settings, info});
   const steps = () => events.flatMap((event) => (event.type === 'step' ? [`${event.step} ${event.status}`] : []));
   return {lines, events, steps, run: {host} as PipelineRun};
 }

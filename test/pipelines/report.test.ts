@@ -1,8 +1,8 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {describeRetry} from '../../src/http/rate-limit/policy.js';
-import type {EventBody, PipelineHost} from '../../src/pipelines/host.js';
 import {describeDuration, ProgressText} from '../../src/pipelines/progress-text.js';
 import {StepReport} from '../../src/pipelines/report.js';
+import {stepHost} from './step-host.js';
 
 test.each([
   [0, '0 ms'],
@@ -33,7 +33,6 @@ afterEach(() => {
 /** A step that uploads, and what it has shown. */
 function createStep({interactive}: {readonly interactive: boolean}) {
   const outputs: string[] = [];
-  const events: EventBody[] = [];
   const task = {
     title: '',
     set output(text: string) {
@@ -43,17 +42,7 @@ function createStep({interactive}: {readonly interactive: boolean}) {
       return outputs.at(-1) ?? '';
     },
   };
-  const host: PipelineHost = {
-    ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test'},
-    terminal: {
-      ...{interactive, color: false, unicode: true, stream: process.stderr, settings: []},
-      ...{info: () => undefined, clean: (text: string) => text},
-    },
-    logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},
-    now: () => new Date(0),
-    onEvent: (event) => events.push(event),
-    createTemporaryDirectory: () => Promise.reject(new Error('no folder')),
-  };
+  const {events, host} = stepHost({interactive});
   const report = new StepReport(task, {name: 'upload', title: 'Upload'}, host);
   const {onProgress, onRetry} = report.watch<{
     onProgress?: (progress: Parameters<ProgressText['describe']>[0]) => void;

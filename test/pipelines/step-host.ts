@@ -1,0 +1,19 @@
+import type {EventBody, PipelineHost, StepTerminal} from '../../src/pipelines/host.js';
+
+/** A host that keeps its events, and has no folder for anything. */
+export function stepHost(terminal: Partial<StepTerminal>) {
+  const events: EventBody[] = [];
+  const host: PipelineHost = {
+    ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test'},
+    terminal: {
+      ...{interactive: false, color: false, unicode: true, stream: process.stderr, settings: []},
+      ...{info: () => undefined, clean: (text: string) => text},
+      ...terminal,
+    },
+    logger: {debug: () => undefined, info: () => undefined, warn: () => undefined},
+    now: () => new Date(0),
+    onEvent: (event) => events.push(event),
+    createTemporaryDirectory: () => Promise.reject(new Error('no folder')),
+  };
+  return {events, host};
+}
