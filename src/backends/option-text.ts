@@ -66,8 +66,9 @@ export async function validateOptionTexts(schema: Schema, given: Options): Promi
   const named = await parseNamed(validate, [...meanings.keys()], asText);
   if (!named.result.issues) return named.result;
   const isVague = named.result.issues.some((issue) => optionOf(issue) === undefined);
-  const guessed = isVague ? await parseFewest(validate, [...meanings.keys()], named.parsed) : undefined;
-  return guessed ?? {issues: [...textIssues(asText.issues, named), ...named.result.issues]};
+  // A schema that only refuses the whole, such as a union, names no option: then all that are JSON are parsed.
+  const guessed = isVague ? await validate(new Set(meanings.keys())) : named.result;
+  return guessed.issues ? {issues: [...textIssues(asText.issues, named), ...named.result.issues]} : guessed;
 }
 
 type Validate = (parsed: ReadonlySet<string>) => Promise<Result>;
@@ -87,37 +88,6 @@ async function parseNamed(validate: Validate, candidates: readonly string[], asT
     if (next.length === 0) return {parsed, result};
     for (const name of next) parsed.add(name);
     result = await validate(new Set(parsed));
-  }
-}
-
-/** How many combinations of options to try. */
-const mostGuesses = 256;
-
-/** Parses as few more options as possible: a schema that only refuses the whole, such as a union, names none. */
-async function parseFewest(
-  validate: Validate,
-  candidates: readonly string[],
-  named: ReadonlySet<string>,
-): Promise<Result | undefined> {
-  let left = mostGuesses;
-  for (const more of fewestFirst(candidates.filter((name) => !named.has(name)))) {
-    const result = await validate(new Set([...named, ...more]));
-    if (!result.issues) return result;
-    left -= 1;
-    if (left === 0) return undefined;
-  }
-  return undefined;
-}
-
-/** Every combination of names but the empty one, the smallest first. */
-function* fewestFirst(names: readonly string[]): Generator<readonly string[]> {
-  let combinations: readonly (readonly string[])[] = [[]];
-  while (combinations.length > 0) {
-    combinations = combinations.flatMap((chosen) => {
-      const next = names.indexOf(chosen.at(-1) ?? '') + 1;
-      return names.slice(next).map((name) => [...chosen, name]);
-    });
-    yield* combinations;
   }
 }
 

@@ -16,32 +16,18 @@ async function validated(schema: StandardSchemaV1, options: Readonly<Record<stri
 
 const shape = v.strictObject({name: v.string(), size: v.number(), isOn: v.boolean(), tags: v.array(v.string())});
 
-/** A schema that says that something is wrong, but not with which option. */
-function vague(schema: v.GenericSchema): StandardSchemaV1 {
-  const validate = (value: unknown) => {
-    const result = v.safeParse(schema, value);
-    return result.success ? {value: result.output} : {issues: [{message: 'invalid'}]};
-  };
-  return {'~standard': {version: 1, vendor: 'vague', validate}};
-}
-
-const schemas: readonly (readonly [string, StandardSchemaV1])[] = [
-  ['one that names the options', shape],
-  ['one that does not', vague(shape)],
-];
-
 describe('the text of an option', () => {
-  test.each(schemas)('is what the schema takes it for (%s)', async (_, schema) => {
+  test('is what the schema takes it for', async () => {
     const given = texts({name: '007', size: '7', isOn: 'true', tags: '["1"]'});
-    expect(await validated(schema, given)).toEqual({name: '007', size: 7, isOn: true, tags: ['1']});
+    expect(await validated(shape, given)).toEqual({name: '007', size: 7, isOn: true, tags: ['1']});
   });
 
-  test.each(schemas)('stays text where text is expected, whatever it is (%s)', async (_, schema) => {
+  test('stays text where text is expected, whatever it is', async () => {
     const rest = texts({size: '0', isOn: 'false', tags: '[]'});
     const anything = fc.oneof(fc.string(), fc.json(), fc.integer().map(String), fc.double().map(String));
     await fc.assert(
       fc.asyncProperty(anything, async (name) => {
-        expect(await validated(schema, {...texts({name}), ...rest})).toMatchObject({name});
+        expect(await validated(shape, {...texts({name}), ...rest})).toMatchObject({name});
       }),
       {numRuns: 200},
     );
@@ -71,32 +57,14 @@ describe('the text of an option', () => {
     );
   });
 
-  test('is parsed for a schema that only refuses the whole, but no other option with it', async () => {
+  test('is parsed wherever it is JSON for a schema that only refuses the whole', async () => {
     const schema = v.union([
       v.strictObject({port: v.number(), name: v.string()}),
       v.strictObject({hosts: v.array(v.string()), retries: v.number(), name: v.string()}),
     ]);
-    const port = texts({port: '80', name: '1'});
-    expect(await validated(schema, port)).toEqual({port: 80, name: '1'});
-    const hosts = texts({hosts: '["a"]', retries: '2', name: '1'});
-    expect(await validated(schema, hosts)).toEqual({hosts: ['a'], retries: 2, name: '1'});
-  });
-
-  test('is not guessed for ever', async () => {
-    const names = Array.from({length: 40}, (_, number) => `option${String(number)}`);
-    let asked = 0;
-    const schema: StandardSchemaV1 = {
-      '~standard': {
-        version: 1,
-        vendor: 'never',
-        validate() {
-          asked += 1;
-          return {issues: [{message: 'never'}]};
-        },
-      },
-    };
-    expect(await validated(schema, texts(Object.fromEntries(names.map((name) => [name, '1']))))).toEqual(['never']);
-    expect(asked).toBeLessThan(300);
+    expect(await validated(schema, texts({port: '80', name: 'a'}))).toEqual({port: 80, name: 'a'});
+    const hosts = texts({hosts: '["a"]', retries: '2', name: 'a'});
+    expect(await validated(schema, hosts)).toEqual({hosts: ['a'], retries: 2, name: 'a'});
   });
 
   test('stays text if parsing it does not help a schema that only refuses the whole', async () => {
