@@ -82,6 +82,7 @@ export const answerUses = {
       ['results.0.status', 3, {status: 'unknown'}],
       ['results.0.status', 'completed', {status: 'unknown'}],
       ['results.0.deletion_status', 'CLEANUP_QUEUED', {status: 'deleting'}],
+      ['results.0.deletion_status', 'CLEANUP_FAILED', {status: 'deleting'}],
       ['results.0.id', '7', {}],
     ],
     required: ['results', 'results.0', 'results.0.id'],

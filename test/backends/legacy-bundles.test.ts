@@ -40,22 +40,6 @@ describe('the bundles of legacy', () => {
     expect(server.requests[0]?.headers.authorization).toBe('Bearer key');
   });
 
-  test.each<[unknown, unknown, string]>([
-    [0, 'ACTIVE', 'preparing'],
-    [1, 'ACTIVE', 'ready'],
-    [1, null, 'ready'],
-    [1, undefined, 'ready'],
-    [2, 'ACTIVE', 'broken'],
-    [null, 'ACTIVE', 'unknown'],
-    [3, 'ACTIVE', 'unknown'],
-    [1, 'CLEANUP_QUEUED', 'deleting'],
-    [2, 'CLEANUP_FAILED', 'deleting'],
-  ])('of the status %j and the deletion status %j are told as %s', async (status, deletion_status, told) => {
-    await using server = await answering({count: 1, results: [{id: 1, status, deletion_status}]});
-    const {items} = await listBundles({limit: 1}, await contextAt(server));
-    expect(items).toEqual([{bundleId: 1, status: told}]);
-  });
-
   test.each([
     ['{}'],
     ['{"results":{},"count":"9"}'],
@@ -76,8 +60,6 @@ describe('the bundles of legacy', () => {
   });
 
   test.each<[number, unknown]>([
-    [204, undefined],
-    [202, undefined],
     [202, {}],
     [202, {detail: 'queued'}],
     [200, {}],

@@ -97,12 +97,9 @@ describe('a deployment on legacy', () => {
   };
 
   test.each<[number, unknown, string]>([
-    [204, undefined, 'queued'],
     [202, undefined, 'queued'],
     [200, {}, 'queued'],
-    [201, {warnings: null, status: null}, 'queued'],
     [201, {status: 'In Progress', message: 'deploying'}, 'in_progress'],
-    [201, {status: 'accepted'}, 'queued'],
     [202, {message: 'queued'}, 'queued'],
   ])('is accepted when %i and %j is the answer', async (status, body, state) => {
     expect(await answered(status, body)).toMatchObject({status: state, warnings: []});
@@ -139,23 +136,6 @@ describe('the state of a deployment on legacy', () => {
     return state;
   };
   const before = {createdAt: at(3), count: 2};
-
-  test.each([
-    ['Queued', 'queued'],
-    ['In Progress', 'in_progress'],
-    ['Finished', 'finished'],
-    ['Failed', 'failed'],
-  ])('is the %j of its row', async (said, status) => {
-    const ours = row(5, said, 4);
-    expect(await stateAmong([ours], before, 1)).toEqual({status, raw: ours});
-  });
-
-  test('is queued while its row has no status', async () => {
-    expect(await stateAmong([row(5, undefined, 4), row(5, 'Finished', 1)], before, 3)).toMatchObject({
-      status: 'queued',
-    });
-    expect(await stateAmong([row(5, null, 4)], before, 3)).toMatchObject({status: 'queued'});
-  });
 
   test.each(['finished', 'Lost', 4])('is an error when the row says %j', async (said) => {
     await expect(stateAmong([row(5, said, 4)], before, 3)).rejects.toMatchObject({

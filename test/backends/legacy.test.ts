@@ -49,37 +49,3 @@ test('a v1 push sends the files that the patterns match, the parameters and the 
     expect.arrayContaining(['{"file":"a"}', 'ccOverrides has no effect on a v1 upload.']),
   );
 });
-
-test('without metadata a v1 push sends none, and a user makes it basic authentication', async () => {
-  await using server = await startRecordingServer(() => ({status: 200, body: {bundle_id: 1}}));
-  await using project = await createProject();
-  const legacyAuth = new ApiKeyStrategy({apiKey: 'key', user: 'me'});
-  await pushRuntimeBundle({...options(server), legacyAuth}, project.host);
-  const [request] = server.requests;
-  expect(request?.headers.authorization).toBe(`Basic ${Buffer.from('me:key').toString('base64')}`);
-  expect(JSON.parse(String(request?.body))).not.toHaveProperty('bundle_metadata');
-});
-
-test('a v1 push with a target is one combined request', async () => {
-  await using server = await startRecordingServer(() => ({status: 200, body: {bundle_id: 3}}));
-  await using project = await createProject();
-  const result = await pushRuntimeBundle({...options(server), targetSlug: 'staging'}, project.host);
-  expect(result).toMatchObject({deployed: true, status: 'queued', targetSlug: 'staging', warnings: []});
-  expect(server.requests.map(({method, path}) => `${method} ${path}`)).toEqual([
-    'POST /api/projects/my%20shop/builds/staging/',
-  ]);
-});
-
-test.each([
-  ['an empty object', {}],
-  ['another type', {bundle_id: {}}],
-  ['not JSON', '<html>hello</html>'],
-  ['nothing', undefined],
-])('a 2xx answer without a bundle id is a failure: %s', async (_, body) => {
-  await using server = await startRecordingServer(() => ({status: 200, body}));
-  await using project = await createProject();
-  await expect(pushRuntimeBundle(options(server), project.host)).rejects.toMatchObject({
-    code: 'ERR_RESPONSE_INVALID',
-    exitCode: 7,
-  });
-});

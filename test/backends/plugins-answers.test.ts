@@ -169,17 +169,6 @@ describe('the answers of a plugin', () => {
     expect(backend).toMatchObject({apiVersion: 1, name: 'acme', summary: 'For tests'});
   });
 
-  test('members keep the object that they belong to', async () => {
-    class Stateful {
-      readonly state = 'b7';
-      upload() {
-        return Promise.resolve({bundleId: this.state, raw: undefined});
-      }
-    }
-    const stateful = Object.assign(new Stateful(), {formats: []}) as unknown as Backend;
-    expect(await call(checkedBackend(stateful, 'p'), 'upload')).toMatchObject({bundleId: 'b7'});
-  });
-
   test.each([
     [{required: ['url', 'token'], check: undefined}, ['token']],
     [{required: ['url'], check: undefined}, []],

@@ -100,22 +100,6 @@ describe('an upload of v2', () => {
     }
   });
 
-  test('has the id, the warnings and the matches of the answer', async () => {
-    const matches = {ssrOnly: ['ssr.js']};
-    const said = {warnings: ['careful', {a: 1}], matches};
-    await using api = await taking({bundleId: '5', ...said});
-    const result = {bundleId: 5, warnings: ['careful', '{"a":1}'], matches};
-    expect(await apiBackend.upload(bundleOf({format: 'v2'}), await apiContext(api))).toEqual({
-      ...result,
-      raw: {bundleId: '5', ...said},
-    });
-    await using legacy = await taking({id: 5, ...said});
-    expect(await legacyBackend.upload(bundleOf({format: 'v2'}), await legacyContext(legacy))).toEqual({
-      ...result,
-      raw: {id: 5, ...said},
-    });
-  });
-
   test.each([[{bundleId: 0}], [{bundleId: 0, warnings: 'careful', matches: ['ssr.js']}]])(
     'has neither warnings nor matches in the answer %j',
     async (answer) => {
