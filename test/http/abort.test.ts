@@ -1,4 +1,3 @@
-import {buffer} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {createRequestBodies} from '../../src/http/index.js';
 import {reasonOf, testClient, zeroSource} from './test-client.js';
@@ -49,16 +48,5 @@ describe('a call that is aborted rejects with the very reason', () => {
     const {http} = await testClient();
     const signal = AbortSignal.timeout(50);
     expect(await reasonOf(http.post(server.origin, {signal, json: {}}))).toBe(signal.reason);
-  });
-
-  test('as a stream', async () => {
-    const controller = new AbortController();
-    const reason = new Error('stop');
-    const server = await startServer((_, response) => {
-      response.write('the beginning');
-      setTimeout(() => controller.abort(reason), 20);
-    });
-    const {http} = await testClient({signal: controller.signal});
-    expect(await reasonOf(buffer(http.stream(server.origin)))).toBe(reason);
   });
 });

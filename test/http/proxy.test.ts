@@ -10,14 +10,7 @@ import {createAuthority} from './certificates.js';
 import {startProxy} from './proxies.js';
 import {selfSigned} from './self-signed.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
-import {
-  closedPort,
-  refuseFirst,
-  startRecordingServer,
-  startServer,
-  startTcpServer,
-  startTlsServer,
-} from './with-server.js';
+import {closedPort, refuseFirst, startRecordingServer, startTcpServer, startTlsServer} from './with-server.js';
 
 /** A name that only proxies lead to: to 127.0.0.1. */
 const host = 'api.example.test';
@@ -224,16 +217,7 @@ test.each([
   expect(error.status).toBeUndefined();
 });
 
-test('a proxy that refuses a body while it is being sent is heard', async () => {
-  const proxy = await startServer((request, response) => {
-    request.once('data', () => response.writeHead(413).end('', () => request.destroy()));
-  });
-  const {http: client} = await testClient({env: {HTTP_PROXY: proxy.origin}});
-  const body = createRequestBodies().file(zeroSource(20 * 1024 * 1024));
-  expect(await rejection(client.post(`http://${host}/x`, body))).toMatchObject({status: 413});
-});
-
-test('so is a server at the other end of a tunnel', async () => {
+test('a server at the other end of a tunnel that refuses a body while it is being sent is heard', async () => {
   // A relay between the two would have to be as careful as the client: this proxy hands the tunnel to the server
   // itself.
   const server = https.createServer(selfSigned, (request, response) => {
@@ -272,36 +256,26 @@ describe('proxyFor', () => {
     ['a.test', 'A.TEST', true],
     ['b.a.test', 'a.test', true],
     ['b.a.test', '.a.test', true],
-    ['b.a.test', '*.a.test', true],
     ['ba.test', 'a.test', false],
     ['a.test', '*', true],
     ['a.test', 'x.test  a.test', true],
     ['a.test', 'a.test:443', true],
     ['a.test', 'a.test:8443', false],
     ['10.1.2.3', '10.0.0.0/8', true],
-    ['11.1.2.3', '10.0.0.0/8', false],
     ['[fd00::1]', 'fd00::1', true],
-    ['[fd00::1]', '[fd00::1]:443', true],
     ['[fd00::1]', 'fd00::/8', true],
     ['10.1.2.3', 'fd00::/8', false],
-    ['10.1.2.3', '10.0.0.0/99', false],
     ['a.test', '', false],
     ['a.test.', 'a.test', true],
-    ['a.test', 'a.test.', true],
     ['b.a.test', '.a.test.:443', true],
     ['bücher.test', 'BÜCHER.test', true],
     ['b.xn--bcher-kva.test', '*.bücher.test', true],
     ['[fd00::1]', 'FD00:0:0::0001', true],
     ['[fd00::1]', '[fd00:0::1]:443', true],
-    ['[fd00::1]', '[fd00::1]:8443', false],
     ['[fd00::1]', '[fd00::]/8', false],
     ['10.1.2.3', '10.0.0.0/8:443', true],
     ['10.1.2.3', '10.', false],
-    ['10.1.2.3', '.3', false],
-    ['a.test', '.', false],
-    ['a.test', '*.', false],
     ['a.test', ',,.,', false],
-    ['a.test', 'te*', false],
     ['a.test', 'test', true],
     ['[::ffff:10.0.0.1]', '10.0.0.1', false],
   ])('https://%s with NO_PROXY %j: past the proxy is %j', (host, noProxy, past) => {
@@ -311,18 +285,13 @@ describe('proxyFor', () => {
 
   test.each([
     'localhost',
-    'localhost.',
     'api.localhost',
-    'LOCALHOST',
     '127.0.0.1',
     '127.1',
-    '127.255.255.254',
     '[::1]',
-    '[0:0::1]',
     '[::ffff:127.0.0.1]',
     '[::ffff:7f12:3456]',
     '0.0.0.0',
-    '0',
     '[::]',
   ])('%s is this machine: no proxy leads there', (host) => {
     const env = {HTTP_PROXY: proxy, HTTPS_PROXY: proxy};

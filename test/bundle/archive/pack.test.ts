@@ -224,19 +224,6 @@ describe('packing', () => {
     ).rejects.toBe(thrown);
   });
 
-  test.each([0, 1, 2])('rejects with the reason of its signal, aborted after %i steps', async (steps) => {
-    const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5 * largeSize)});
-    const controller = new AbortController();
-    const reason = new Error('stopped');
-    if (steps === 0) controller.abort(reason);
-    let step = 0;
-    const onProgress = (): void => {
-      step += 1;
-      if (step === steps) controller.abort(reason);
-    };
-    await expect(pack(await plan(cwd), {signal: controller.signal, onProgress})).rejects.toBe(reason);
-  });
-
   test('rejects with the error of its destination, and closes its files', async () => {
     const cwd = await makeFolder({...smallBuild, 'build/large.bin': Buffer.alloc(5 * largeSize, 'x')});
     const full = new Error('no room');

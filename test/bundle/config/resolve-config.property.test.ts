@@ -83,17 +83,6 @@ describe('settings that are merged', () => {
     );
   });
 
-  test('stay what they are when they are merged again, alone or as the weakest of several', () => {
-    fc.assert(
-      fc.property(sources, sources, (stronger, weaker) => {
-        const once = resolved([...stronger, ...weaker]);
-        expect(canonical(resolved([once]))).toBe(canonical(once));
-        expect(canonical(resolved([...stronger, resolved(weaker)]))).toBe(canonical(once));
-      }),
-      {numRuns: 500},
-    );
-  });
-
   test('name the sources that they come from', () => {
     fc.assert(
       fc.property(sources, (contents) => {

@@ -411,15 +411,6 @@ test('an aborted signal ends planning with its reason', async () => {
   await expect(plan(cwd, {message: undefined, now, signal: late.signal})).rejects.toBe(reason);
 });
 
-test.each([null, Object.assign(new Error('gone'), {code: 'ENOENT'}), 'stopped'])(
-  'an aborted scan ends with the reason: %s',
-  async (reason) => {
-    const cwd = await makeFolder(smallBuild);
-    const scanning = scanBuildDirectory(join(cwd, 'build'), {ruleFor: () => undefined}, AbortSignal.abort(reason));
-    await expect(scanning).rejects.toBe(reason);
-  },
-);
-
 describe('while the build directory is looked through', () => {
   /** Does something once, when the first of some paths is looked at. */
   const scanWhile = async (cwd: string, isMeant: RegExp, change: (path: string) => void): Promise<unknown> => {

@@ -79,16 +79,6 @@ test('entries are opened in any order, again, and at the same time', async () =>
   expect(all.map(sha256)).toEqual(entries.map((entry) => entry.sha256));
 });
 
-test('an entry is opened while the others are still read', async () => {
-  const {bundle} = await build();
-  const found: string[] = [];
-  for await (const {path, open} of bundle.entries()) {
-    if (path === 'large.bin') expect((await buffer(open())).equals(large)).toBe(true);
-    found.push(path);
-  }
-  expect(found).toHaveLength(bundle.files.length);
-});
-
 test('the archive of another program has entries, too', async () => {
   const config = JSON.stringify({ssrOnly: ['ssr.js'], ssrShared: [], ssrParameters: {}});
   const folder = await makeFolder({

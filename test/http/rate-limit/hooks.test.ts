@@ -23,13 +23,6 @@ test.each([0, 1, 2, 3])('plain got sends a streamed body whole after %d answers 
   expect(attempts).toEqual(Array.from({length: times + 1}, (_, index) => index + 1));
 });
 
-test('plain got sends json again', async () => {
-  const server = await startRecordingServer(refuseFirst(2));
-  const client = got.extend({hooks: createRateLimitHooks(quick)});
-  await client.post(`${server.origin}/x`, {json: {bundle_id: 1}});
-  expect(server.requests.map(({body}) => body.toString())).toEqual(Array(3).fill('{"bundle_id":1}'));
-});
-
 test("got's own retries never double them", async () => {
   const server = await startRecordingServer(refuseFirst(Infinity));
   const client = got.extend({hooks: createRateLimitHooks({...quick, maxRetries: 1}), retry: {limit: 5, noise: 0}});

@@ -16,6 +16,25 @@ describe('parseRetryAfter', () => {
   ])('reads %j as %d ms', (value, expected) => {
     expect(parseRetryAfter(value, now)).toBe(expected);
   });
+
+  test.each([
+    '',
+    'soon',
+    '-5',
+    '1.5',
+    '1e3',
+    '0x10',
+    '٣',
+    '2026-11-21T12:00:05Z',
+    '1, 2',
+    'Sat, 99 Nov 2026 12:00:05 GMT',
+    'Sat, 21 Nov 2026 24:00:05 GMT',
+    'Sat, 21 Nov 2026 12:00:05 GMT.',
+    'Sat, 21 Nov 2026 12:00:5 GMT',
+    null,
+  ])('takes %j for missing', (value) => {
+    expect(parseRetryAfter(value, now)).toBeUndefined();
+  });
 });
 
 describe('calculateRetryDelay', () => {
