@@ -62,7 +62,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     return {
       origin,
       appsOrigin,
-      siteUrl: (projectSlug, targetSlug) => siteUrl(origin, appsOrigin, {projectSlug, targetSlug}),
+      siteUrl: (projectSlug, targetSlug) => siteUrl({origin, context}, {projectSlug, targetSlug}),
       dataDirectory: directory,
       credentials,
       requests,

@@ -2,7 +2,7 @@ import prettyBytes from 'pretty-bytes';
 import {slugProblems} from '../../settings/option-problems.js';
 import {HttpFailure} from '../answer.js';
 import {param, type AdmittedCall} from '../context.js';
-import {siteUrlFor} from '../sites/site-address.js';
+import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {findBundle} from '../wire/requested-records.js';
@@ -163,7 +163,7 @@ ${
 function targetLink(projectSlug: string, targetSlug: string, call: AdmittedCall): Html {
   const name = foreign(targetSlug, 100);
   const isLive = call.context.deployments.current(projectSlug, targetSlug) !== undefined;
-  return isLive ? markup`<a href="${siteUrlFor(call, {projectSlug, targetSlug})}">${name}</a>` : name;
+  return isLive ? markup`<a href="${siteUrl(call, {projectSlug, targetSlug})}">${name}</a>` : name;
 }
 
 function liveText(projectSlug: string, targetSlug: string, {context}: AdmittedCall): HtmlValue {

@@ -6,7 +6,7 @@ import type {AdmittedCall, Call, Protocol, RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/store.js';
 import {faviconPath} from '../pages/routes.js';
-import {siteOfHost, sitePath, siteUrlFor, type SiteName} from './site-address.js';
+import {siteOfHost, sitePath, siteUrl, type SiteName} from './site-address.js';
 
 /** Whether a browser looks for the icon of all apps, of which there is none. */
 export function isAppIcon({path, request}: Call): boolean {
@@ -61,7 +61,7 @@ export function redirectToApp(call: Call): Response {
   if (method !== 'GET' && method !== 'HEAD') {
     throw new HttpFailure(405, `${call.path} does not accept ${method}, only GET.`, {allow: 'GET'});
   }
-  return answer(307, '', {location: `${siteUrlFor(call, site)}${file}${call.search}`});
+  return answer(307, '', {location: `${siteUrl(call, site)}${file}${call.search}`});
 }
 
 /** Where targets are served, for people. */

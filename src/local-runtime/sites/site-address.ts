@@ -14,12 +14,14 @@ const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1']);
  * The URL of the bundle that a target runs: an origin of its own, `http://TARGET--PROJECT.localhost:PORT/`, so that
  * links to its root work and apps do not share an origin. Names that a host name cannot have, and clients on other
  * machines, get a path instead.
- * @param origin As the client reaches the runtime.
- * @param appsOrigin Where deployed apps are served.
+ * @param call `origin` is as the client reaches the runtime, `appsOrigin` where deployed apps are served.
  */
-export function siteUrl(origin: string, appsOrigin: string, {projectSlug, targetSlug}: SiteName): string {
+export function siteUrl(
+  {origin, context}: {readonly origin: string; readonly context: {readonly appsOrigin: string}},
+  {projectSlug, targetSlug}: SiteName,
+): string {
   const url = new URL(origin);
-  url.port = new URL(appsOrigin).port;
+  url.port = new URL(context.appsOrigin).port;
   const name = `${targetSlug}--${projectSlug}`;
   const isLabel =
     label.test(name) && name.length <= maxLabel && !targetSlug.includes('--') && !targetSlug.endsWith('-');
@@ -39,12 +41,4 @@ export function siteOfHost(host: string | undefined): SiteName | undefined {
   const [targetSlug = '', ...rest] = name.slice(0, -suffix.length).split('--');
   const projectSlug = rest.join('--');
   return targetSlug === '' || projectSlug === '' ? undefined : {projectSlug, targetSlug};
-}
-
-/** The URL of a target, with the host name that a client uses. */
-export function siteUrlFor(
-  {origin, context}: {readonly origin: string; readonly context: {readonly appsOrigin: string}},
-  site: SiteName,
-): string {
-  return siteUrl(origin, context.appsOrigin, site);
 }

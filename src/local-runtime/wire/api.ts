@@ -2,7 +2,7 @@ import {STATUS_CODES} from 'node:http';
 import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
 import {param, type AdmittedCall} from '../context.js';
-import {siteUrlFor} from '../sites/site-address.js';
+import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV2} from '../upload/receive-bundle.js';
@@ -135,6 +135,6 @@ function deploymentRow(deployment: DeploymentRecord, call: AdmittedCall): Answer
     createdBy: deployment.createdBy,
     creationDate: deployment.createdAt,
     lastModified: updatedAt,
-    url: siteUrlFor(call, deployment),
+    url: siteUrl(call, deployment),
   };
 }

@@ -1,7 +1,7 @@
 import {HttpFailure, json} from '../answer.js';
 import {admitLegacy} from '../access.js';
 import {param, type AdmittedCall} from '../context.js';
-import {siteUrlFor} from '../sites/site-address.js';
+import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
@@ -60,7 +60,7 @@ export const legacyProtocol: WireProtocol = {
         return call.context.deployments.exclusively(site, async (start) => {
           const upload = await receiveV1(call);
           await start({bundle: upload.bundle, createdBy: call.user, route: 'upload'});
-          return pushedV1(upload, siteUrlFor(call, site));
+          return pushedV1(upload, siteUrl(call, site));
         });
       },
     }),
@@ -265,7 +265,7 @@ function targetRow(slug: string, call: AdmittedCall): AnswerOf<typeof legacy.Leg
     state: targetState(status, isFirst ? 'CREATE' : 'PUBLISH'),
     deletion_status: 'ACTIVE',
     // In place of the host names of real targets, which have no path: this server has one host for all.
-    url: siteUrlFor(call, {projectSlug, targetSlug: slug}),
+    url: siteUrl(call, {projectSlug, targetSlug: slug}),
     current_deploy: {status: statusWords[status], bundle: {id: newest.bundleId, message: newest.message}},
   };
 }
