@@ -31,7 +31,7 @@ export type ProbeOptions = Pick<HttpClientOptions, 'env' | 'userAgent' | 'logger
 /** Enough for a page and its redirects to log in, to a language and to a slash. */
 const maxRedirects = 10;
 
-/** Longer bodies are no messages. */
+/** Longer bodies, and those that are compressed in spite of the request, are no messages. */
 const maxQuotedCharacters = 8 * 1024;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -74,7 +74,8 @@ async function follow(
     }
     const next = redirects.has(status) ? redirectOf(url, answered.location) : undefined;
     if (next === undefined) {
-      const said = body.length > maxQuotedCharacters ? undefined : serverMessage(body, redact, status);
+      const isText = answered['content-encoding'] === undefined && body.length <= maxQuotedCharacters;
+      const said = isText ? serverMessage(body, redact, status) : undefined;
       return {status, problem: `it returned ${statusName(status)}${said === undefined ? '' : `: ${said}`}`};
     }
     if (next.origin !== url.origin) {

@@ -1,4 +1,5 @@
 import type {RequestListener} from 'node:http';
+import {gzipSync} from 'node:zlib';
 import {expect, test} from 'vitest';
 import {probe, type ProbeRequest} from '../../src/http/probe.js';
 import type {Environment} from '../../src/http/types.js';
@@ -53,6 +54,13 @@ test.each([
   ['a long answer', 'x'.repeat(20_000)],
 ])('does not quote %s', async (_, body) => {
   const answer = await lookAt((_request, response) => response.writeHead(500).end(body));
+  expect(answer).toEqual({status: 500, problem: 'it returned 500 Internal Server Error'});
+});
+
+test('does not quote an answer that is compressed', async () => {
+  const answer = await lookAt((_request, response) =>
+    response.writeHead(500, {'content-encoding': 'gzip'}).end(gzipSync('{"detail":"down"}')),
+  );
   expect(answer).toEqual({status: 500, problem: 'it returned 500 Internal Server Error'});
 });
 
