@@ -49,7 +49,12 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
 }
 
 async function makeFolders(folder: string): Promise<void> {
-  for (const name of layout.folder) await mkdir(path.join(folder, name), {recursive: true, mode: 0o700});
+  for (const name of layout.folder) {
+    // Not recursive: on a full disk, that fails with ENOENT.
+    await mkdir(path.join(folder, name), {mode: 0o700}).catch((error: unknown) => {
+      if (systemCode(error) !== 'EEXIST') throw error;
+    });
+  }
 }
 
 async function verify(folder: string): Promise<void> {
