@@ -79,9 +79,6 @@ describe('a list of Api', () => {
   test.each([
     ['{}'],
     ['{"data":{},"total":"9"}'],
-    ['{"data":null}'],
-    ['{"data":[null]}'],
-    ['{"data":[{"status":"ok"}]}'],
     ['{"results":[]}'],
     ['{"error":"maintenance"}'],
     ['[]'],

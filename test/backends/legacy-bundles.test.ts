@@ -43,9 +43,6 @@ describe('the bundles of legacy', () => {
   test.each([
     ['{}'],
     ['{"results":{},"count":"9"}'],
-    ['{"results":null,"count":0}'],
-    ['{"results":[null]}'],
-    ['{"results":[{"status":1}]}'],
     ['{"data":[]}'],
     ['{"message":"maintenance"}'],
     ['[]'],
