@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {BundleDeletion, DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
 import {createError} from '../../src/errors/index.js';
-import {createBackendRegistry} from '../../src/backends/registry.js';
+import {acme} from './acme.js';
 import {startService, type Service} from './pushed-bundles.js';
 import {deleteBundles} from '../../src/pipelines/delete.js';
 import {listBundles} from '../../src/pipelines/read.js';
@@ -32,16 +32,8 @@ describe('deleting bundles', () => {
   test.each(['.', '..'])("an ID that would lead above the bundles of a plugin's service is refused: %s", async (id) => {
     const service = await startService();
     const asked: unknown[] = [];
-    const backend = {
-      apiVersion: 1,
-      name: 'acme',
-      summary: 'Acme',
-      formats: ['v2'],
-      upload: async () => ({bundleId: 'b-1'}),
-      deleteBundle: async (request: object) => void asked.push(request),
-    };
-    const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
-    await expect(remove(service, {preference: 'acme', backends, bundleIds: ['b-1', id]})).rejects.toMatchObject({
+    const deleteBundle = async (request: object) => void asked.push(request);
+    await expect(remove(service, {...acme({deleteBundle}), bundleIds: ['b-1', id]})).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
       message: `"${id}" is not a bundle ID.`,
     });

@@ -1,9 +1,9 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {shownUrl} from '../../src/backends/answers.js';
-import {createBackendRegistry} from '../../src/backends/registry.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import {lookAfter} from '../../src/operations/deploy/after-deployment.js';
 import {startRecordingServer, type Reply} from '../recording-server.js';
+import {acme} from './acme.js';
 import {startService} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
 import {deployBundle} from '../../src/pipelines/deploy.js';
@@ -140,13 +140,7 @@ describe('the URL of a deployment', () => {
 });
 
 describe("a plugin's backend", () => {
-  const backend = {
-    apiVersion: 1,
-    name: 'acme',
-    summary: 'Acme',
-    formats: ['v2'],
-    check: () => Promise.resolve({configured: true}),
-    upload: () => Promise.resolve({bundleId: 'b-1', raw: {}}),
+  const members = {
     deploy: () => Promise.resolve({deployment: {id: 1}, status: 'queued', url: 'https://queued.example', raw: {}}),
     getDeployment: () => Promise.resolve({status: 'finished', url: 'https://live.example', raw: {}}),
     listDeployments: () =>
@@ -165,10 +159,7 @@ describe("a plugin's backend", () => {
     listTargets: () => Promise.resolve({items: [{targetSlug: 'live', url: 'https://listed.example'}], raw: {}}),
   };
 
-  function optionsFor(changes: object) {
-    const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend: {...backend, ...changes}}]);
-    return {backends, preference: 'acme', projectSlug: 'shop', targetSlug: 'live'};
-  }
+  const optionsFor = (changes: object) => ({...acme({...members, ...changes}), targetSlug: 'live'});
 
   test.each([
     ['of the deployment when it was waited for', {}, true, 'https://live.example/'],

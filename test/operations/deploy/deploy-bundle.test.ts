@@ -5,6 +5,7 @@ import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
+import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
 
@@ -110,22 +111,11 @@ describe('a deployment with auto', () => {
 describe('the backend of a plugin', () => {
   const deployTo = async (bundleIds: 'number' | undefined, bundleId: string, more: object = {}) => {
     const asked: unknown[] = [];
-    const backend = {
-      apiVersion: 1,
-      name: 'acme',
-      summary: 'Keeps what it is asked for',
-      formats: ['v2'],
-      bundleIds,
-      check: async () => ({configured: true}),
-      upload: async () => ({bundleId: 1, raw: undefined}),
-      deploy: async (request: unknown) => {
-        asked.push(request);
-        return {deployment: {}, status: 'queued', raw: undefined};
-      },
-      ...more,
+    const deploy = async (request: unknown) => {
+      asked.push(request);
+      return {deployment: {}, status: 'queued', raw: undefined};
     };
-    const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
-    const options = {preference: 'acme', projectSlug: 'shop', targetSlug: 'staging', bundleId, backends};
+    const options = {...acme({bundleIds, deploy, ...more}), bundleId};
     await using project = await createProject();
     const error: unknown = await deployBundle(options, project.host).then(
       () => undefined,

@@ -1,7 +1,7 @@
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, DeploymentLog} from '../../../src/backends/contract.js';
-import {createBackendRegistry} from '../../../src/backends/registry.js';
 import type {ReadLogsOptions} from '../../../src/operations/deploy/read-logs.js';
+import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {readDeploymentLogs} from '../../../src/pipelines/read.js';
@@ -14,10 +14,7 @@ async function serviceWith(
   const project = await createProject();
   onTestFinished(() => project[Symbol.asyncDispose]());
   const reads: unknown[] = [];
-  const backend: Backend = {
-    ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats: ['v2']},
-    check: () => Promise.resolve({configured: true}),
-    upload: () => Promise.reject(new Error('not here')),
+  const options = acme({
     deploy: () => Promise.resolve({deployment: {deploymentId: 2}, status: 'queued', raw: undefined}),
     getDeployment: () => Promise.resolve({status: 'failed', description: 'No space', raw: undefined}),
     listDeployments: () => {
@@ -27,14 +24,12 @@ async function serviceWith(
     ...(readLogs !== null && {
       readLogs:
         readLogs ??
-        (({deployment, cursor = '0'}) => {
+        (({deployment, cursor = '0'}: Parameters<NonNullable<Backend['readLogs']>>[0]) => {
           reads.push([deployment.deploymentId, cursor]);
           return Promise.resolve(parts[Number(cursor)] ?? {lines: [], cursor});
         }),
     }),
-  };
-  const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
-  const options = {preference: 'acme', projectSlug: 'shop', targetSlug: 'staging', backends};
+  });
   return {
     reads,
     read: (more: Partial<ReadLogsOptions> = {}) => readDeploymentLogs({...options, ...more}, project.host),

@@ -1,9 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
 import type {DeployBundleOptions, OperationProgress} from '../../../src/operations/options.js';
 import {startRecordingServer, type Handler, type RecordingServer, type Reply} from '../../recording-server.js';
+import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
@@ -155,28 +155,14 @@ describe('waitForSlot', () => {
 describe("a plugin's backend", () => {
   const deployTo = async (error: object) => {
     let [requests, occupied] = [0, 2];
-    const backend = {
-      apiVersion: 1,
-      name: 'acme',
-      summary: 'Refuses twice',
-      formats: ['v2'],
-      check: async () => ({configured: true}),
-      upload: async () => ({bundleId: 1, raw: undefined}),
-      deploy: async () => {
-        requests += 1;
-        if (occupied-- > 0) throw Object.assign(new Error('no'), {}, error);
-        return {deployment: {}, status: 'queued', raw: undefined};
-      },
+    const deploy = async () => {
+      requests += 1;
+      if (occupied-- > 0) throw Object.assign(new Error('no'), {}, error);
+      return {deployment: {}, status: 'queued', raw: undefined};
     };
-    const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
     await using project = await createProject();
-    const deployed = await deployBundle(
-      {
-        ...{preference: 'acme', projectSlug: 'shop', targetSlug: 'staging', bundleId: 'b', backends},
-        ...{waitForSlot: true, pollInterval: 0.01},
-      },
-      project.host,
-    ).catch((reason: unknown) => reason);
+    const options = {...acme({deploy}), bundleId: 'b', waitForSlot: true, pollInterval: 0.01};
+    const deployed = await deployBundle(options, project.host).catch((reason: unknown) => reason);
     return {requests, deployed};
   };
 

@@ -116,17 +116,25 @@ describe('falling back from Api to legacy', () => {
     );
   });
 
-  test('a callback that throws before anything is sent fails the push; one that throws after is ignored', async () => {
+  const thrown = () => {
+    throw new Error('callback');
+  };
+  // The types ask for no promise; JavaScript callers give one all the same.
+  const rejected = () => Promise.reject(new Error('callback')) as unknown as undefined;
+
+  test.each([
+    ['throws', thrown],
+    ['rejects', rejected],
+  ])('a callback that %s before anything is sent fails the push, and is ignored after', async (_, failing) => {
     await using server = await startRecordingServer(refusing(404));
     await using project = await createProject();
-    const failing = () => {
-      throw new Error('callback');
-    };
     await expect(pushRuntimeBundle({...optionsFor(server), onResolve: failing}, project.host)).rejects.toThrow(
       'callback',
     );
     expect(server.requests).toEqual([]);
-    await expect(pushRuntimeBundle({...optionsFor(server), onFallback: failing}, project.host)).resolves.toMatchObject({
+    await expect(
+      pushRuntimeBundle({...optionsFor(server), onFallback: failing, onProgress: rejected}, project.host),
+    ).resolves.toMatchObject({
       backend: 'legacy',
     });
   });

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/backend-shape.js';
-import {createBackendRegistry} from '../../../src/backends/registry.js';
+import {acme} from '../acme.js';
 import {createProject, smallBuild} from '../test-host.js';
 import {buildBundle} from '../../../src/pipelines/build.js';
 import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
@@ -14,16 +14,11 @@ async function storeWith(limits: BackendLimits, formats: Backend['formats'] = ['
   onTestFinished(() => project[Symbol.asyncDispose]());
   await writeFile(join(project.directory, 'build/large.bin'), randomBytes(200_000));
   const uploads: number[] = [];
-  const backend: Backend = {
-    ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats, limits},
-    check: () => Promise.resolve({configured: true}),
-    upload: ({size}) => {
-      uploads.push(size);
-      return Promise.resolve({bundleId: uploads.length, raw: undefined});
-    },
+  const upload = ({size}: {readonly size: number}) => {
+    uploads.push(size);
+    return Promise.resolve({bundleId: uploads.length, raw: undefined});
   };
-  const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
-  const options = {preference: 'acme', projectSlug: 'shop', backends};
+  const options = {...acme({formats, limits, upload}), targetSlug: undefined};
   return {
     ...{project, uploads},
     push: (more: {readonly archive?: string} = {}) => pushRuntimeBundle({...options, ...more}, project.host),
