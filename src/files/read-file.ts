@@ -21,6 +21,11 @@ export async function readText(path: string): Promise<string> {
   return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
 }
 
+/** Whether there is anything at a path. A link counts when what it leads to is there. */
+export async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
 /** @throws the system's Error when `path` does not exist; Error when it is not a regular file. */
 export async function verifyRegularFile(path: string): Promise<Stats> {
   const stats = await stat(path);

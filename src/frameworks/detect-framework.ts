@@ -1,7 +1,7 @@
-import {access, readdir} from 'node:fs/promises';
+import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {isRecord, parseJson} from '../errors/json.js';
-import {readTextFile} from '../files/read-file.js';
+import {exists, readTextFile} from '../files/read-file.js';
 import {frameworks, type Framework} from './frameworks.js';
 
 /** The build of an application, as detected from its files. */
@@ -174,13 +174,6 @@ async function readJson(path: string): Promise<Readonly<Record<string, unknown>>
 
 function namesIn(directory: string): Promise<string[]> {
   return readdir(directory).catch((): string[] => []);
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function firstOf(

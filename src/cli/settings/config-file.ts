@@ -7,7 +7,7 @@ import {isRecord, parseJson} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
 import {flagValue, shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {readTextFile} from '../../files/read-file.js';
+import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
@@ -152,15 +152,6 @@ async function isUsable(path: string, {uid, warn}: ConfigSearch): Promise<boolea
 async function hasConfig(manifest: string): Promise<boolean> {
   if (!(await exists(manifest))) return false;
   return (await readJsonObject(manifest))['mycli'] !== undefined;
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 type Config = Readonly<Record<string, unknown>>;

@@ -2,6 +2,7 @@ import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
+import {exists} from '../../files/read-file.js';
 import {detectBuild, isStaticBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {Settings} from '../settings/settings.js';
@@ -59,7 +60,7 @@ async function givenFolder(
       suggestions: [`Build the application first: ${detected.buildCommand}.`],
     });
   }
-  const isFile = (await stat(path).catch(() => undefined)) !== undefined;
+  const isFile = await exists(path);
   throw createError('ERR_USAGE', isFile ? `${argument} is not a folder.` : `There is no folder${shown} to push.`, {
     suggestions: isFile
       ? [`If it is an archive from bundle:build, pass --archive ${argument}.`]
@@ -87,8 +88,4 @@ async function withStatic(settings: Settings, output: CommandContext['output']):
 
 async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
 }
