@@ -92,6 +92,13 @@ test('several checks are made in turn, and the first that does not pass is the l
   });
 });
 
+test('a check is repeated until it passes', async () => {
+  const service = await startService();
+  service.runtime.addFault('503x2:route=site');
+  const {check} = await push(service, {check: {...home, retries: 5, interval: 0}});
+  expect(check?.checks).toMatchObject([{passed: true, attempts: 3}]);
+});
+
 test('a promotion, a deployment and a rollback are checked like a push', async () => {
   const service = await startService();
   const {connection, project} = service;
