@@ -64,8 +64,11 @@ export function packOptions({signal, onProgress}: CommonOptions): PackOptions {
   };
 }
 
-/** An archive inside the build would be part of the next one. */
-function verifyOutside(buildDirectory: string, output: string): void {
+/**
+ * Refuses to write an archive into the build, where it would be part of the next one.
+ * @throws RuntimeCliError `ERR_OUTPUT`.
+ */
+export function verifyOutside(buildDirectory: string, output: string): void {
   const inside = relative(buildDirectory, output);
   if (inside.startsWith('..') || isAbsolute(inside)) return;
   throw createError('ERR_OUTPUT', `${output} is inside the build directory, so the next bundle would contain it.`, {

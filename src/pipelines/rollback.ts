@@ -9,6 +9,7 @@ import {
   type RollbackBundleOptions,
   type RollbackBundleResult,
 } from '../operations/deploy/rollback-bundle.js';
+import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {rollbackRules} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {withOtherBackend} from '../operations/choose-backend.js';
@@ -16,6 +17,8 @@ import {runDeployment, type DeployRun} from './deploy.js';
 import {resolveStep} from './resolve.js';
 import type {PipelineHost} from './host.js';
 import {made} from './run.js';
+
+const deletedAdvice = 'It ran before, and was deleted since. To go back to another bundle, pass --to ID.';
 
 interface RollbackRun extends DeployRun {
   /** The bundle that ran before. */
@@ -55,7 +58,10 @@ export async function rollbackBundle(given: RollbackBundleOptions, host: Pipelin
     title: () => `Deploy to ${targetSlug}`,
     async request(report) {
       const deploy = {...report.watch(options), bundleId: made(run, 'bundleId'), operation: 'rollback'} as const;
-      return requestDeployment(deploy, made(run, 'selection'), host, report.note).catch(orElsewhere);
+      return requestDeployment(deploy, made(run, 'selection'), host, report.note).catch((error: unknown) => {
+        const isGone = to === undefined && isRuntimeCliError(error) && error.code === 'ERR_BUNDLE_UNKNOWN';
+        return orElsewhere(isGone ? amendError(error, {suggestions: [deletedAdvice]}) : error);
+      });
     },
     describe: ({bundleId}) => `Deployment of bundle ${String(bundleId)} to ${targetSlug} accepted`,
   });

@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
@@ -47,8 +48,12 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
       needs: ['projectSlug'],
     });
     const {projectSlug} = values;
-    const {downloadBundle} = await import('../../pipelines/read.js');
+    const [{downloadBundle}, {verifyOutside}] = await Promise.all([
+      import('../../pipelines/read.js'),
+      import('../../operations/build-bundle.js'),
+    ]);
     const {cwd} = context;
+    verifyOutside(resolve(cwd, settings.buildDirectory.value), resolve(cwd, output ?? 'bundle.tar.gz'));
     const result = await downloadBundle(
       {...connection, projectSlug, bundleId: this.args.bundle, output, force, cwd},
       host,

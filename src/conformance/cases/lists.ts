@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {inspect} from 'node:util';
 import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange, ListResult} from '../../backends/contract.js';
 import {plainJsonProblem} from '../observations.js';
@@ -86,7 +87,7 @@ export const listCases: readonly Case[] = [
         await subject.deploy(running);
         for (const {bundleId, inUseBy} of await subject.list('listBundles', {})) {
           const expected = bundleId === running ? [subject.targetSlug] : [];
-          const what = `"${subject.targetSlug}" runs bundle ${String(running)}, not ${String(bundleId)}.`;
+          const what = `"${subject.targetSlug}" runs bundle ${inspect(running)}, not ${inspect(bundleId)}.`;
           assert.deepEqual(inUseBy ?? expected, expected, `inUseBy is wrong: ${what}`);
         }
       }

@@ -201,6 +201,26 @@ describe('bundle:inspect', () => {
   });
 });
 
+test('bundle:download does not write into the build', async () => {
+  await push('first');
+  await writeFile(join(project, 'mycli.config.json'), JSON.stringify({buildDirectory: '.'}));
+  const ended = await mycli('bundle:download', '1', '--json');
+  expect(ended.code).toBe(3);
+  expect(documentOf(ended)).toMatchObject({
+    error: {code: 'ERR_OUTPUT', message: expect.stringContaining('is inside the build directory') as unknown},
+  });
+});
+
+test('bundle:rollback to a bundle that was deleted says so', async () => {
+  await push('first');
+  await push('second');
+  expect((await mycli('bundle:delete', '1', '--yes')).code).toBe(0);
+  const {code, stderr} = await mycli('bundle:rollback', '--wait');
+  expect(code).toBe(7);
+  expect(stderr).toContain('has no bundle 1.');
+  expect(stderr).toContain('To go back to another bundle, pass --to ID.');
+});
+
 test('bundle:rollback says what it goes back to, deploys it and says how to undo it', async () => {
   await push('first');
   await push('second');
