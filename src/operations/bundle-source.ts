@@ -7,8 +7,8 @@ import {rejectProblems, slugProblems} from '../settings/option-problems.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type ArchiveContents, type BundleContents} from './bundle-contents.js';
-import {downloadBundleFrom} from './download-bundle.js';
-import {findLatestBundle, findRunning, notRunning} from './list.js';
+import {describeBundle, downloadBundleFrom} from './download-bundle.js';
+import {findRunning, notRunning} from './list.js';
 import {idFor, openBackend} from './open-backend.js';
 import {chooseForBundle, type BundleSelection} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
@@ -62,7 +62,7 @@ export function isRemote({kind}: BundleSource): boolean {
 export function describeSource(source: BundleSource): string {
   switch (source.kind) {
     case 'bundle':
-      return source.bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(source.bundleId)}`;
+      return describeBundle(source.bundleId);
     case 'running':
       return `what ${source.targetSlug} runs`;
     default:
@@ -171,11 +171,11 @@ async function downloadContents(
   options: RemoteOptions,
   host: Host,
 ): Promise<{readonly bundleId: BundleId; readonly contents: ArchiveContents}> {
-  const bundleId = await findBundleId(source, selection, options, host);
+  const wanted = source.kind === 'bundle' ? source.bundleId : await runningBundle(source, selection, options, host);
   const workspace = await host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');
-    await downloadBundleFrom(selection, {...options, bundleId, output}, host);
+    const {bundleId} = await downloadBundleFrom(selection, {...options, bundleId: wanted, output}, host);
     const {rootDir, configPath, signal} = options;
     return {bundleId, contents: await readArchiveContents(output, {rootDir, configPath, signal})};
   } finally {
@@ -183,16 +183,14 @@ async function downloadContents(
   }
 }
 
-async function findBundleId(
-  source: Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>,
+async function runningBundle(
+  {targetSlug}: Extract<BundleSource, {readonly kind: 'running'}>,
   {backend}: BundleSelection,
   options: RemoteOptions,
   host: Host,
 ): Promise<BundleId> {
-  if (source.kind === 'bundle' && source.bundleId !== 'latest') return idFor(backend, source.bundleId, options);
   const open = await openBackend(backend, options, host);
-  if (source.kind === 'bundle') return (await findLatestBundle(open)).bundleId;
-  const {bundleId, deployed} = await findRunning(open, source.targetSlug);
-  if (bundleId === undefined) throw notRunning(open, source.targetSlug, deployed);
+  const {bundleId, deployed} = await findRunning(open, targetSlug);
+  if (bundleId === undefined) throw notRunning(open, targetSlug, deployed);
   return bundleId;
 }
