@@ -165,8 +165,8 @@ export function startUpSection(startUps: readonly StartUp[], rounds: number): Se
   return section(
     titles.startUp,
     `${rounds} rounds, each command from the start of its process to its end. Ratios are relative to ${reference}, a command
-line with one command, a manifest and no plugins (\`bench/oclif-hello\`). \`mycli\` finds its compiled code in the user's
-cache folder, except on the first run.
+line with one command, a manifest and no plugins (\`bench/oclif-hello\`). On Node.js 22 and newer, \`mycli\` finds its compiled code in
+the user's cache folder, except on the first run.
 
 ${markdown(['what', 'time', 'ratio', 'spread', 'target'], lines)}`,
   );

@@ -1,4 +1,4 @@
-export {bundleFingerprint, categoryOf, categoryWords, manifestPathOf} from './archive/manifest.js';
+export {bundleFingerprint, manifestPathOf} from './archive/manifest.js';
 export {packBundle, type PackOptions} from './archive/pack.js';
 export {archiveSize} from './archive/archive-size.js';
 export {
@@ -11,7 +11,15 @@ export {
 export {checkBundleOptions, type BundleContentOptions, type BundlePlanOptions} from './config/check-options.js';
 export {readDeclaredDependencies} from './config/defaults.js';
 export {strictWarnings, unmatchedWarnings} from './files/build-warnings.js';
-export {compilePatterns, countMatches, isExclusion, markFiles, type PatternLists} from './files/patterns.js';
+export {
+  categoryOf,
+  categoryWords,
+  compilePatterns,
+  countMatches,
+  isExclusion,
+  markFiles,
+  type PatternLists,
+} from './files/patterns.js';
 export {checkSensitiveFiles} from './files/sensitive-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {withReaders} from './prebuilt/bundle-readers.js';

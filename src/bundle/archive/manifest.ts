@@ -9,6 +9,7 @@ import {stageFile, type StagedFile} from '../../files/write-files.js';
 import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../../settings/schemas.js';
+import {categoryOf} from '../files/patterns.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
 
@@ -76,19 +77,6 @@ const mostBytes = 256 * 1024 * 1024;
 export function manifestPathOf(archivePath: string): string {
   return `${archivePath}.json`;
 }
-
-/** The category of a file. One that matches both ssrOnly and ssrShared is server-only. */
-export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 'ssrShared'>): BundleFileCategory {
-  if (ssrOnly) return 'ssrOnly';
-  return ssrShared ? 'shared' : 'static';
-}
-
-/** The categories of files in words for users. "Static" would mislead: a bundle with `static` has only shared files. */
-export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
-  ssrOnly: 'server-only',
-  shared: 'shared',
-  static: 'other',
-};
 
 /** Files whose text is made at a time. The text of all files takes more memory than packing them. */
 const filesAtATime = 500;

@@ -3,7 +3,7 @@ import {createContext, Script} from 'node:vm';
 import picomatch from 'picomatch';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
-import type {BundleFile} from '../types.js';
+import type {BundleFile, BundleFileCategory} from '../types.js';
 
 /** Compiled patterns. */
 interface CompiledPatterns {
@@ -104,6 +104,19 @@ export async function markFiles(
   );
   return {ssrOnly: ssrOnly.unmatched(), ssrShared: ssrShared.unmatched()};
 }
+
+/** The category of a file. One that matches both ssrOnly and ssrShared is server-only. */
+export function categoryOf({ssrOnly, ssrShared}: Pick<BundleFile, 'ssrOnly' | 'ssrShared'>): BundleFileCategory {
+  if (ssrOnly) return 'ssrOnly';
+  return ssrShared ? 'shared' : 'static';
+}
+
+/** The categories of files in words for users. "Static" would mislead: a bundle with `static` has only shared files. */
+export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
+  ssrOnly: 'server-only',
+  shared: 'shared',
+  static: 'other',
+};
 
 /**
  * Calls `match` with each item. A regular expression can backtrack for longer than anyone lives, and only V8 can stop

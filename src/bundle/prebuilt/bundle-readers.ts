@@ -5,7 +5,7 @@ import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {Digest} from '../archive/digest.js';
-import {categoryOf} from '../archive/manifest.js';
+import {categoryOf} from '../files/patterns.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import type {Bundle, BundleEntry, BundleFile} from '../types.js';
 import {entryPath, layoutProblem} from './archive-layout.js';
