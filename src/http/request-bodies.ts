@@ -182,14 +182,20 @@ function base64Segment(source: StreamSource): Segment {
   return {size: 4 * Math.ceil(source.size / 3), read: () => readAhead(encodeBase64(readExactly(source)))};
 }
 
+/** Bytes to encode at a time: longer strings would keep the garbage collector busier than the encoder. */
+const groupBytes = 48 * 1024;
+
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    // Only whole groups of 3 bytes can be encoded without padding.
-    const end = bytes.length - (bytes.length % 3);
-    if (end > 0) yield Buffer.from(bytes.toString('base64', 0, end), 'latin1');
-    rest = Buffer.from(bytes.subarray(end));
+    for (let start = 0; start < chunk.length; start += groupBytes) {
+      const group = chunk.subarray(start, start + groupBytes);
+      const bytes = rest.length === 0 ? group : Buffer.concat([rest, group]);
+      // Only whole groups of 3 bytes can be encoded without padding.
+      const end = bytes.length - (bytes.length % 3);
+      if (end > 0) yield Buffer.from(bytes.toString('base64', 0, end), 'latin1');
+      rest = Buffer.from(bytes.subarray(end));
+    }
   }
   if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }

@@ -16,30 +16,25 @@ function base64Body(source: StreamSource): AsyncGenerator<Uint8Array> {
   return open(createRequestBodies().base64Json({value: {}, field: 'data', source}));
 }
 
-test('the next chunk of a base64 body is created while the connection accepts the previous one, which does not change', async () => {
+test('the chunks of a base64 body stay as they are while the connection accepts them', async () => {
   const content = randomBytes(5 * MiB + 1);
-  let asked = 0;
   const source: StreamSource = {
     size: content.length,
     async *read() {
       for (let start = 0; start < content.length; start += MiB) {
-        asked += 1;
         yield content.subarray(start, start + MiB);
         await setImmediate();
       }
     },
   };
   const pieces: Buffer[] = [];
-  const askedBefore: number[] = [];
   for await (const piece of base64Body(source)) {
     const before = Buffer.from(piece);
     for (let turn = 0; turn < 5; turn++) await setImmediate();
     expect(before.equals(piece)).toBe(true);
     pieces.push(before);
-    askedBefore.push(asked);
   }
   expect(Buffer.concat(pieces).toString()).toBe(`{"data":"${content.toString('base64')}"}`);
-  expect(askedBefore.slice(0, 4)).toEqual([0, 2, 3, 4]);
 });
 
 test('a body that nobody reads to its end closes its source', async () => {
