@@ -249,7 +249,7 @@ export async function readDeploymentLogs(options: ReadLogsOptions, host: Pipelin
     const done = await readLog(open, deployment, take, options);
     report.title = `Read ${count(total, 'line')}${done ? '' : ' so far'}`;
     const {deploymentId} = deployment;
-    return {...{backend, projectSlug, targetSlug, deploymentId, bundleId, status}, lines, done};
+    return {backend, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
   };
   return readFrom(
     () => chooseCapable(options, ['logs', 'history'], host),
