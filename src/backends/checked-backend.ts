@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {asSentence} from '../errors/sentence.js';
-import {flagValue} from '../errors/suggest.js';
+import {placeFlags} from '../errors/suggest.js';
 import type {CommandToRun, Suggestion} from '../errors/suggestion.js';
 import {answerSchemas, loginAnswer} from './answer-schemas.js';
 import {backendCalls, callBackend, pluginTimeoutMs, withTimeout} from './call.js';
@@ -110,10 +110,10 @@ function wrongAnswer(
 function lookCommand({name}: AnyBackend, command: string, [request, context]: readonly unknown[]): CommandToRun {
   const {projectSlug, targetSlug} = isRecord(context) ? context : {};
   const target = isRecord(request) ? (request['targetSlug'] ?? request['to'] ?? targetSlug) : targetSlug;
-  const flags = [
-    ...(typeof projectSlug === 'string' ? flagValue('--project', projectSlug) : []),
-    ...(command === 'bundle:history' && typeof target === 'string' ? flagValue('--target', target) : []),
-    ...flagValue('--runtime-backend', name),
-  ];
-  return {run: [command, ...flags]};
+  const place = {
+    projectSlug: typeof projectSlug === 'string' ? projectSlug : undefined,
+    targetSlug: command === 'bundle:history' && typeof target === 'string' ? target : undefined,
+    backend: name,
+  };
+  return {run: [command, ...placeFlags(place)]};
 }

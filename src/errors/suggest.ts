@@ -10,6 +10,26 @@ export function flagValue(name: `--${string}`, value: string): readonly string[]
   return value.startsWith('-') ? [`${name}=${value}`] : [name, value];
 }
 
+/** What a command is about. */
+export interface CommandPlace {
+  readonly projectSlug?: string | undefined;
+  readonly targetSlug?: string | undefined;
+  readonly backend?: string | undefined;
+}
+
+/** The flags by which a command reaches the same place, followed by `more`. */
+export function placeFlags(
+  {projectSlug, targetSlug, backend}: CommandPlace,
+  more: readonly string[] = [],
+): readonly string[] {
+  return [
+    ...(projectSlug === undefined ? [] : flagValue('--project', projectSlug)),
+    ...(targetSlug === undefined ? [] : flagValue('--target', targetSlug)),
+    ...(backend === undefined ? [] : flagValue('--runtime-backend', backend)),
+    ...more,
+  ];
+}
+
 /** Any other command line to paste, such as `chmod 600 FILE`. */
 export function shellLine(...args: readonly string[]): string {
   return args.map((arg) => quoted(arg)).join(' ');

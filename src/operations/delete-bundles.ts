@@ -1,7 +1,7 @@
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {flagValue} from '../errors/suggest.js';
+import {placeFlags} from '../errors/suggest.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {idFor, invoke, openBackend} from './open-backend.js';
@@ -37,7 +37,7 @@ export interface DeleteBundlesResult {
 /** Verifies a deletion and chooses its backend. Sends nothing. */
 export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
-  const command = ['bundle:delete', ...options.bundleIds, ...flagValue('--project', options.projectSlug)];
+  const command = ['bundle:delete', ...options.bundleIds, ...placeFlags({projectSlug: options.projectSlug})];
   const listing = options.bundleIds.flatMap(namingCapabilities);
   const selection = await chooseForBundle(options, ['delete', ...listing], command, host);
   for (const id of options.bundleIds) if (id !== 'latest') idFor(selection.backend, id, options);

@@ -4,7 +4,7 @@ import type {BundleId} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {flagValue} from '../errors/suggest.js';
+import {placeFlags} from '../errors/suggest.js';
 import {describeSource, type BundleSource, type ReadSource, type ReadSourceOptions} from './bundle-source.js';
 import type {ContentsDiff} from './compare-contents.js';
 import type {Host} from './host.js';
@@ -65,8 +65,7 @@ export async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions
 
 /** The command for a comparison. */
 export function diffCommand({from, to, projectSlug}: DiffBundlesOptions): readonly string[] {
-  const project = projectSlug === undefined ? [] : flagValue('--project', projectSlug);
-  return ['bundle:diff', argumentOf(from), argumentOf(to), ...project];
+  return ['bundle:diff', argumentOf(from), argumentOf(to), ...placeFlags({projectSlug})];
 }
 
 /** The argument of a command that names a source. */

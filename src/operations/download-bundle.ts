@@ -13,7 +13,7 @@ import {chooseForBundle} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile} from './part-file.js';
 import {asSentence} from '../errors/sentence.js';
-import {flagValue} from '../errors/suggest.js';
+import {placeFlags} from '../errors/suggest.js';
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
@@ -59,7 +59,7 @@ export function describeBundle(bundleId: BundleId): string {
 
 /** Verifies a download and chooses its backend. Sends nothing. */
 export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
-  const command = ['bundle:download', options.bundleId, ...flagValue('--project', options.projectSlug)];
+  const command = ['bundle:download', options.bundleId, ...placeFlags({projectSlug: options.projectSlug})];
   const selection = await chooseForBundle(
     options,
     ['download', ...namingCapabilities(options.bundleId)],

@@ -8,7 +8,7 @@ import type {
 } from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {flagValue} from '../errors/suggest.js';
+import {placeFlags} from '../errors/suggest.js';
 import {idFor, invoke, type OpenBackend} from './open-backend.js';
 import type {ConnectionOptions} from './options.js';
 import {collectPages, createdTime, everything, listPages, type ListPart} from './pages.js';
@@ -37,7 +37,9 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   }
   if (latest) return latest;
   throw createError('ERR_REJECTED', `The project "${open.context.projectSlug}" has no bundle that can be deployed.`, {
-    suggestions: [['Push one with ', {run: ['bundle:push', ...flagValue('--project', open.context.projectSlug)]}, '.']],
+    suggestions: [
+      ['Push one with ', {run: ['bundle:push', ...placeFlags({projectSlug: open.context.projectSlug})]}, '.'],
+    ],
   });
 }
 
@@ -74,11 +76,7 @@ export async function resolveBundleId(
 export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
   if (!isRuntimeCliError(error) || !open.backend.listBundles) return error;
   const {projectSlug, signal} = open.context;
-  const flags = [
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--runtime-backend', open.backend.name),
-    ...(open.commandFlags ?? []),
-  ];
+  const flags = placeFlags({projectSlug, backend: open.backend.name}, open.commandFlags);
   const suggestions = [['Run: ', {run: ['bundle:list', ...flags]}]];
   if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
   if (error.status !== 404) return error;
@@ -169,9 +167,9 @@ export async function findRunning(open: OpenBackend, targetSlug: string): Promis
 }
 
 /** The error for a target of which no bundle is known to run. */
-export function notRunning({context, commandFlags = []}: OpenBackend, targetSlug: string, deployed: boolean): Error {
+export function notRunning({context, commandFlags}: OpenBackend, targetSlug: string, deployed: boolean): Error {
   const {projectSlug} = context;
-  const flags = [...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug), ...commandFlags];
+  const flags = placeFlags({projectSlug, targetSlug}, commandFlags);
   return createError(
     'ERR_REJECTED',
     deployed

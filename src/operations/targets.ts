@@ -2,7 +2,7 @@ import {shownUrl} from '../backends/answers.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
-import {flagValue} from '../errors/suggest.js';
+import {placeFlags} from '../errors/suggest.js';
 import type {CommandToRun} from '../errors/suggestion.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything} from './pages.js';
@@ -136,5 +136,5 @@ export function pushCommand({
   readonly projectSlug: string;
   readonly targetSlug: string;
 }): CommandToRun {
-  return {run: ['bundle:push', ...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug)]};
+  return {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]};
 }

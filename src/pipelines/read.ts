@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import type {BackendSelection} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
-import {flagValue} from '../errors/suggest.js';
+import {placeFlags} from '../errors/suggest.js';
 import {findDeployment, readLog, type ReadLogsOptions, type ReadLogsResult} from '../operations/deploy/read-logs.js';
 import {
   chooseDownloadBackend,
@@ -208,7 +208,7 @@ export async function inspectArchive(
 
 /** Downloads a bundle to a temporary folder and inspects it. */
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
-  const command = ['bundle:inspect', options.bundleId, ...flagValue('--project', options.projectSlug)];
+  const command = ['bundle:inspect', options.bundleId, ...placeFlags({projectSlug: options.projectSlug})];
   const read = async (selection: BackendSelection, report: StepReport) => {
     const workspace = await host.createTemporaryDirectory();
     try {

@@ -1,5 +1,5 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';
 import {
@@ -61,7 +61,7 @@ export const apiBackend = {
   async upload(bundle, context: Context) {
     const {http, base} = connect(context);
     const response = await http.post(`${storefront(base, context)}/bundles`, multipartBody(bundle, context));
-    const look = ['bundle:list', ...flagValue('--project', context.projectSlug), '--runtime-backend', 'api'];
+    const look = ['bundle:list', ...placeFlags({projectSlug: context.projectSlug, backend: 'api'})];
     return readWritten(look, () => {
       const {answer, raw} = readAnswer(response);
       const bundleId = bundleIdOf(answer['bundleId'], 'api');
@@ -73,13 +73,8 @@ export const apiBackend = {
     const {http, base} = connect(context);
     const json = {bundleId: requestedBundleId(bundleId, 'api')};
     const response = await fromTarget(http.post(deployments(base, targetSlug, context), {json}));
-    const where = [
-      ...flagValue('--project', context.projectSlug),
-      ...flagValue('--target', targetSlug),
-      '--runtime-backend',
-      'api',
-    ];
-    return readWritten(['bundle:history', ...where], () => {
+    const look = ['bundle:history', ...placeFlags({projectSlug: context.projectSlug, targetSlug, backend: 'api'})];
+    return readWritten(look, () => {
       const {answer, raw} = readAnswer(response);
       const deploymentId = deploymentIdOf(answer);
       if (deploymentId === undefined) {

@@ -19,7 +19,7 @@ import type {StreamedBundle} from '../../bundle/types.js';
 import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../built-in.js';
 import type {BodyOptions, Bundle, BundleItem, TargetItem} from '../contract.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {deploy, findDeployment, listDeployments, noteBefore, page} from './deployments.js';
 import {downloadArchive} from './download.js';
@@ -125,7 +125,7 @@ export async function identifyKey(context: LegacyContext) {
 }
 
 function listCommand({projectSlug}: LegacyContext): readonly string[] {
-  return ['bundle:list', ...flagValue('--project', projectSlug), '--runtime-backend', 'legacy'];
+  return ['bundle:list', ...placeFlags({projectSlug, backend: 'legacy'})];
 }
 
 /** Servers name the host that customers see first, then that of their own network; a URL says both. */

@@ -26,7 +26,7 @@ import type {
 } from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 import {asSentence} from '../../errors/sentence.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 
 /**
  * The newest deployment before ours. This protocol has no deployment IDs, so ours is a later one with our bundle.
@@ -53,13 +53,7 @@ export async function deploy(
   const {before, warnings} = await noteBefore(targetSlug, context);
   const request = http.post(url('projects', projectSlug, 'target', targetSlug, 'deploy'), {json: {bundle_id: id}});
   const response = await fromTarget(request);
-  const look = [
-    'bundle:history',
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--target', targetSlug),
-    '--runtime-backend',
-    'legacy',
-  ];
+  const look = ['bundle:history', ...placeFlags({projectSlug, targetSlug, backend: 'legacy'})];
   const {answer, raw} = readWritten(look, () => readAcceptance(response, deployAnswer));
   return {
     deployment: {bundleId: id, targetSlug, before},

@@ -1,6 +1,6 @@
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
@@ -38,14 +38,14 @@ function describeOutcome({result, took}: DeployOutcome): string {
 /** Shows the outcome of a rollback and how to undo it. Returns the document of `--json`. */
 export function renderRollback(
   outcome: DeployOutcome & {readonly result: RollbackBundleResult},
-  {commandFlags = []}: Pick<NextSteps, 'commandFlags'>,
+  {commandFlags}: Pick<NextSteps, 'commandFlags'>,
   output: Output,
 ): JsonDocument {
   const {result} = outcome;
   const {rolledBackFrom} = result;
   output.outcome(describeOutcome(outcome));
   if (rolledBackFrom !== undefined)
-    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result), ...commandFlags]}]);
+    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result, commandFlags)]}]);
   renderUrl(result, output);
   return {...result} satisfies Body<BundleRollbackDocument>;
 }
@@ -72,31 +72,22 @@ interface DeployedTo {
   readonly targetSlug: string;
 }
 
-function placeFlags({backend, projectSlug, targetSlug}: DeployedTo): readonly string[] {
-  return [
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--target', targetSlug),
-    ...flagValue('--runtime-backend', backend),
-  ];
-}
-
 /** The command to deploy an uploaded bundle. The user must replace `TARGET`. */
 export function deployCommand(
   bundleId: BundleId,
   where: Omit<DeployedTo, 'targetSlug'>,
-  commandFlags: readonly string[] = [],
+  commandFlags?: readonly string[],
 ): CommandToRun {
-  const place = placeFlags({...where, targetSlug: 'TARGET'});
-  return {run: ['bundle:deploy', bundleId, ...place, ...commandFlags]};
+  return {run: ['bundle:deploy', bundleId, ...placeFlags({...where, targetSlug: 'TARGET'}, commandFlags)]};
 }
 
 /** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */
 export function afterDeployment(
   status: DeploymentStatus | undefined,
   where: DeployedTo,
-  {commandFlags = [], canRollBack, hasHistory}: NextSteps,
+  {commandFlags, canRollBack, hasHistory}: NextSteps,
 ): readonly Suggestion[] {
-  const flags = [...placeFlags(where), ...commandFlags];
+  const flags = placeFlags(where, commandFlags);
   if (status === 'finished') return canRollBack ? [['Roll back: ', {run: ['bundle:rollback', ...flags]}]] : [];
   return hasHistory ? [['Check on it: ', {run: ['status', ...flags]}]] : [];
 }

@@ -8,7 +8,7 @@ import type {CheckOptions} from '../../settings/types.js';
 import {problemsOf, rejectProblems} from '../../settings/option-problems.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../errors/sentence.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
 import type {
@@ -213,12 +213,7 @@ function unhealthy(
   const {backend, bundleId, targetSlug, projectSlug, deployment, url: targetUrl, rollbackOnFailure = false} = deployed;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
-  const place = [
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--target', targetSlug),
-    ...flagValue('--runtime-backend', backend),
-    ...(host.commandFlags ?? []),
-  ];
+  const place = placeFlags({projectSlug, targetSlug, backend}, host.commandFlags);
   const hasHistory = registryOf(deployed).get(backend).listDeployments !== undefined;
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [

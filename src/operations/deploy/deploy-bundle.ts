@@ -8,7 +8,7 @@ import {
   type RuntimeBackend,
 } from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {openBackend} from '../open-backend.js';
 import {chooseCapable, withOtherBackend} from '../choose-backend.js';
 import {namingCapabilities, resolveBundleId} from '../list.js';
@@ -72,12 +72,7 @@ async function deployOrFallBack(
     const {fallback} = selection;
     if (options.bundleId !== 'latest') {
       const {bundleId, projectSlug, targetSlug} = options;
-      const command = [
-        'bundle:deploy',
-        bundleId,
-        ...flagValue('--project', projectSlug),
-        ...flagValue('--target', targetSlug),
-      ];
+      const command = ['bundle:deploy', bundleId, ...placeFlags({projectSlug, targetSlug})];
       throw withOtherBackend(error, fallback, command);
     }
     const reason = deployFallbackReason(error);

@@ -1,7 +1,7 @@
 import type {BundleId} from '../../backends/contract.js';
 import {rejectProblems, slugProblems} from '../../settings/option-problems.js';
 import {createError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {flagValue, placeFlags} from '../../errors/suggest.js';
 import {findRunning, notRunning} from '../list.js';
 import {openBackend, registryOf, requireCapability} from '../open-backend.js';
 import {chooseForBundle, type BundleSelection} from '../choose-backend.js';
@@ -42,12 +42,7 @@ export async function choosePromoter(options: PromoteBundleOptions, host: Host):
 
 /** The command for a promotion. */
 export function promoteCommand({projectSlug, from, targetSlug}: PromoteBundleOptions): readonly string[] {
-  return [
-    'bundle:promote',
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--from', from),
-    ...flagValue('--target', targetSlug),
-  ];
+  return ['bundle:promote', ...flagValue('--from', from), ...placeFlags({projectSlug, targetSlug})];
 }
 
 /** The bundle that `from` runs. Changes nothing. */

@@ -2,7 +2,7 @@ import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import {invoke, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
@@ -60,7 +60,7 @@ export async function findDeployment(
           ({deployment}) => String(deployment.deploymentId) === String(deploymentId),
         );
   if (found !== undefined) return found;
-  const flags = [...flagValue('--project', projectSlug), ...flagValue('--target', targetSlug)];
+  const flags = placeFlags({projectSlug, targetSlug});
   throw createError(
     'ERR_REJECTED',
     deploymentId === undefined

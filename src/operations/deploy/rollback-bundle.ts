@@ -1,7 +1,7 @@
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {oneLine} from '../../errors/sentence.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {idFor, openBackend} from '../open-backend.js';
 import {chooseForBundle, type BundleSelection, type Command} from '../choose-backend.js';
 import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
@@ -59,14 +59,7 @@ export async function chooseRollbackBackend(options: RollbackBundleOptions, host
 
 /** The command for a rollback. */
 export function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): Command {
-  return [
-    'bundle:rollback',
-    '--project',
-    projectSlug,
-    '--target',
-    targetSlug,
-    ...(to === undefined ? [] : ['--to', to]),
-  ];
+  return ['bundle:rollback', ...placeFlags({projectSlug, targetSlug}), ...(to === undefined ? [] : ['--to', to])];
 }
 
 /** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; currently bundle 4` */
@@ -99,7 +92,7 @@ export async function planRollback(
   throw createError('ERR_REJECTED', message, {
     suggestions: [
       ...warnings,
-      ['Pass --to ID. Run ', {run: ['bundle:list', ...flagValue('--project', projectSlug)]}, ' to list the bundles.'],
+      ['Pass --to ID. Run ', {run: ['bundle:list', ...placeFlags({projectSlug})]}, ' to list the bundles.'],
     ],
   });
 }

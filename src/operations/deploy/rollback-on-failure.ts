@@ -2,7 +2,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import type {BundleId, DeployResult, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence} from '../../errors/sentence.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import type {RetryEvent} from '../../http/types.js';
 import {readHistory} from '../list.js';
 import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
@@ -214,12 +214,7 @@ function notRolledBack(
   const {failure, options, host, before, targetSlug} = failed;
   const {bundleId, reason = ''} = rollback;
   const {projectSlug} = options;
-  const place = [
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--target', targetSlug),
-    ...flagValue('--runtime-backend', before.open.backend.name),
-    ...(host.commandFlags ?? []),
-  ];
+  const place = placeFlags({projectSlug, targetSlug, backend: before.open.backend.name}, host.commandFlags);
   const isUnclear =
     rollback.deployment === undefined
       ? isRequested && unclearCodes.has(cause.code)

@@ -1,6 +1,6 @@
 import type {DeploymentItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
@@ -115,17 +115,12 @@ function stoppedWaiting(reason: unknown): unknown {
 
 function slotTimedOut(
   error: RuntimeCliError,
-  {backend, context: {projectSlug}, commandFlags = []}: OpenBackend,
+  {backend, context: {projectSlug}, commandFlags}: OpenBackend,
   targetSlug: string,
   timeout: number,
   occupant: Occupant,
 ): Error {
-  const flags = [
-    ...flagValue('--project', projectSlug),
-    ...flagValue('--target', targetSlug),
-    ...flagValue('--runtime-backend', backend.name),
-    ...commandFlags,
-  ];
+  const flags = placeFlags({projectSlug, targetSlug, backend: backend.name}, commandFlags);
   const why = typeof occupant === 'string' ? error.message : describeOccupant(occupant, targetSlug);
   return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
     suggestions: [

@@ -1,7 +1,7 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {OperationProgress, WaitForDeploymentOptions} from '../options.js';
 import {callBackSafely, type Host} from '../host.js';
@@ -130,9 +130,8 @@ function waitTimedOut(
 /** How to check on a deployment. Built-in backends store the target in its reference. */
 function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions, host: Host): CommandToRun {
   const {targetSlug} = deployment;
-  const target = typeof targetSlug === 'string' ? flagValue('--target', targetSlug) : [];
-  const flags = [...flagValue('--project', projectSlug), ...target, ...flagValue('--runtime-backend', backend)];
-  return {run: ['bundle:history', ...flags, ...(host.commandFlags ?? [])]};
+  const place = {projectSlug, targetSlug: typeof targetSlug === 'string' ? targetSlug : undefined, backend};
+  return {run: ['bundle:history', ...placeFlags(place, host.commandFlags)]};
 }
 
 function describe({deploymentId}: DeploymentRef): string {

@@ -2,7 +2,7 @@ import {shownUrl} from '../../backends/answers.js';
 import type {DeployResult, DeploymentState} from '../../backends/contract.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {commandLine, placeFlags} from '../../errors/suggest.js';
 import {requestDeploy} from '../deploy/request-deploy.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import type {Host} from '../host.js';
@@ -124,12 +124,8 @@ async function afterUpload<Result>(
       const message = interrupted ? `${error.message} ${bundle}.` : `${bundle}. ${error.message}`;
       throw amendError(error, {message, details});
     }
-    const where = [
-      ...flagValue('--project', projectSlug),
-      ...flagValue('--target', targetSlug),
-      ...flagValue('--runtime-backend', uploaded.backend),
-    ];
-    const command = (...args: readonly string[]) => ({run: [...args, ...where, ...(host.commandFlags ?? [])]});
+    const where = placeFlags({projectSlug, targetSlug, backend: uploaded.backend}, host.commandFlags);
+    const command = (...args: readonly string[]) => ({run: [...args, ...where]});
     const requested = error.details?.['deploymentRequested'] !== false;
     const unclear = (interrupted && requested) || error.code === 'ERR_OUTCOME_UNKNOWN';
     const mayHaveStarted = `${bundle}, and its deployment to ${targetSlug} may have started`;

@@ -13,7 +13,7 @@ import {uploadStateOf} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {placeFlags} from '../../errors/suggest.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {openBackend, type OpenBackend} from '../open-backend.js';
@@ -174,7 +174,7 @@ function withInterruptionAdvice(
 }
 
 function projectFlags(backend: RuntimeBackend, {options}: PushPlan): readonly string[] {
-  return [...flagValue('--project', options.projectSlug), ...flagValue('--runtime-backend', backend)];
+  return placeFlags({projectSlug: options.projectSlug, backend});
 }
 
 /**
