@@ -29,7 +29,8 @@ export const reasons = {
   mime: 'Knows the content types of the files that the local runtime serves.',
   picomatch: 'Says what the patterns for server-only and shared files mean.',
   'pretty-bytes': 'Sizes for people.',
-  'string-width': 'How many columns of a terminal a text takes: Chinese letters take two.',
+  'fast-string-width':
+    'How many columns of a terminal a text takes: Chinese letters take two. string-width takes 18 ms to load.',
   'tar-stream':
     'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway; its weight is native ' +
     'modules for another runtime than Node, which nothing loads here.',

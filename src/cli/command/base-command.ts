@@ -108,7 +108,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     try {
       return await this.execute(context);
     } catch (error) {
-      throw await context.describeError(error);
+      throw context.describeError(error);
     }
   }
 

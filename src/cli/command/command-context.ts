@@ -7,9 +7,9 @@ import type {CredentialFile} from '../settings/credential-file.js';
 import type {EventFeed} from '../../pipelines/event-feed.js';
 import type {Output} from '../output/output.js';
 import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from './session.js';
-import type {ExplainedSettings} from '../settings/load-settings.js';
+import {explainSettings, loadSettings, type ExplainedSettings} from '../settings/load-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
-import type {Settings} from '../settings/settings.js';
+import {impliedFlags, namedBySource, secretValues, withLoginOrigin, type Settings} from '../settings/settings.js';
 
 export type {JsonDocument} from '../output/output.js';
 
@@ -65,7 +65,7 @@ export interface CommandContext {
    */
   explainSettings(): Promise<ExplainedSettings>;
   /** Rewrites an error to name settings by their flags and variables. */
-  describeError(error: unknown): Promise<unknown>;
+  describeError(error: unknown): unknown;
 }
 
 /** What a context needs besides the session. */
@@ -121,8 +121,6 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     credentialFile,
     dataDirectory: config.dataDir,
     async loadSettings({stored = true} = {}) {
-      const {loadSettings} = await import('../settings/load-settings.js');
-      const {impliedFlags, secretValues} = await import('../settings/settings.js');
       const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
       output.addSecrets(secretValues(settings));
       const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
@@ -130,15 +128,8 @@ export function createContext(session: Session, {flags, config}: CommandContextO
       loaded = settings;
       return settings;
     },
-    async explainSettings() {
-      const {explainSettings} = await import('../settings/load-settings.js');
-      return explainSettings({...origin, credentialFile});
-    },
-    async describeError(error) {
-      if (loaded === undefined) return error;
-      const {namedBySource, withLoginOrigin} = await import('../settings/settings.js');
-      return withLoginOrigin(namedBySource(error, loaded), loaded);
-    },
+    explainSettings: () => explainSettings({...origin, credentialFile}),
+    describeError: (error) => (loaded === undefined ? error : withLoginOrigin(namedBySource(error, loaded), loaded)),
   };
 }
 

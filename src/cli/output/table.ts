@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import stringWidth from 'fast-string-width';
 import {createError, nearest} from '../../errors/index.js';
 import type {Output} from './output.js';
 import {sanitize} from './sanitize.js';

@@ -1,5 +1,5 @@
 import type {Interfaces} from '@oclif/core';
-import {notConfigured} from '../../backends/configuration.js';
+import {notConfigured, secretsOf} from '../../backends/configuration.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/select.js';
@@ -160,7 +160,6 @@ export async function requireBackend(name: string, loading: BackendLoading): Pro
 /** Asks the plugins, and masks the values of secret options and variables from now on. */
 async function discover({context, settings, config}: BackendLoading): Promise<BackendRegistry> {
   const {discoverBackends} = await import('../../backends/plugins.js');
-  const {secretsOf} = await import('../../backends/configuration.js');
   const registry = await discoverBackends(pluginsOf(config, context), {
     version: config.version,
     chosen: Object.keys(settings.backendOptions.value),

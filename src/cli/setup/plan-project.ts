@@ -232,8 +232,7 @@ export async function offerSetup(
   checkBackend: (name: string) => Promise<void>,
 ): Promise<Settings> {
   const {cwd, output} = context;
-  const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
-  if (isSetUp || output.json || !canAsk(context)) return settings;
+  if (output.json || !canAsk(context) || (await configIn(cwd)) !== undefined) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
   const plan = await planProject({context, settings, asks: true, takesDefaults: false, verify: true, checkBackend});
   const file = await writeProject(context, plan);

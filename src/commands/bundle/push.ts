@@ -23,7 +23,6 @@ import {
 } from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {offerSetup} from '../../cli/setup/plan-project.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles} from '../../cli/command/push-records.js';
 import {uploadStateFiles} from '../../cli/command/upload-states.js';
@@ -131,6 +130,8 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
 
   async #loadSettings(context: CommandContext): Promise<Settings> {
     const settings = await context.loadSettings();
+    if (settings.projectSlug !== undefined) return settings;
+    const {offerSetup} = await import('../../cli/setup/plan-project.js');
     const {config, flags} = this;
     return offerSetup(context, settings, (name) => requireBackend(name, {context, settings, config, flags}));
   }
