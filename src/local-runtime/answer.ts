@@ -18,6 +18,11 @@ export function answer(status: number, body: string, headers: Headers = {}): Res
   return new Response(body, {status, headers: {...headers, 'content-length': String(Buffer.byteLength(body))}});
 }
 
+/** A refusal in JSON. Some clients read one member, some the other. */
+export function failureAnswer({status, message, headers}: HttpFailure): Response {
+  return json(status, {detail: message, message}, headers);
+}
+
 /** What a handler returns that has written the response itself. */
 export const alreadySent: Response = RESPONSE_ALREADY_SENT;
 

@@ -16,10 +16,9 @@ interface Parameter extends Referable {
   readonly in: 'path' | 'query' | 'header';
   readonly required?: boolean;
   readonly schema: Schema;
-  readonly example?: unknown;
 }
 
-type Content = Readonly<Record<string, {readonly schema: Schema; readonly example?: unknown}>>;
+type Content = Readonly<Record<string, {readonly schema: Schema}>>;
 
 /** A documented answer. */
 export interface DocumentedAnswer extends Referable {
@@ -63,7 +62,6 @@ export interface Operation {
   /** The media type of its body. */
   readonly bodyType: string | undefined;
   readonly bodySchema: Schema | undefined;
-  readonly bodyExample: unknown;
   /** `Bearer` or `Basic`; none: it needs no credentials. */
   readonly schemes: readonly string[];
   readonly answers: Readonly<Record<string, DocumentedAnswer>>;
@@ -74,11 +72,6 @@ function resolve<Value extends Referable>(value: Value): Value {
   if (value.$ref === undefined) return value;
   const path = value.$ref.slice(2).split('/');
   return path.reduce<unknown>((part, key) => Reflect.get(Object(part), key), document) as Value;
-}
-
-/** An example of what fits a schema. */
-function exampleOf(schema: Schema | undefined): unknown {
-  return schema && (resolve(schema)['examples'] as readonly unknown[])[0];
 }
 
 /** Every operation of the document. */
@@ -94,7 +87,6 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
       parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolve),
       bodyType,
       bodySchema: body?.schema,
-      bodyExample: exampleOf(body?.schema),
       schemes: operation.security.flatMap(Object.keys).map(schemeOf),
       answers: Object.fromEntries(
         Object.entries(operation.responses).map(([status, answer]) => [status, resolve(answer)]),
@@ -185,7 +177,7 @@ function compilerOf(strictness: Strictness): Ajv2020 {
   if (known) return known;
   const ajv = new Ajv2020({allErrors: true, strict: true, allowUnionTypes: true, strictRequired: false});
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format);
-  ajv.addVocabulary(['x-only-hosted', 'x-only-local', 'example']);
+  ajv.addVocabulary(['x-only-hosted', 'x-only-local']);
   const schemas = JSON.stringify(tighten(document.components.schemas, strictness));
   ajv.addSchema({$id: 'wire', $defs: JSON.parse(schemas.replaceAll('#/components/schemas/', '#/$defs/'))});
   compilers.set(strictness, ajv);

@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {Validator} from '@seriousme/openapi-schema-validator';
 import {describe, expect, test} from 'vitest';
-import {openApiDocument, wireProtocols} from '../../src/local-runtime/wire/openapi.js';
+import {openApiDocument} from '../../src/local-runtime/wire/openapi.js';
 import {answerShapes, refusalShapes, type AnswerShape, type Json} from '../backends/answer-shapes.js';
 import {sendRaw} from '../local-runtime/client.js';
 import {startRuntime} from '../local-runtime/with-runtime.js';
@@ -18,43 +18,8 @@ test('docs/reference/openapi.json is the document', async () => {
   expect(JSON.parse(published)).toEqual(document);
 });
 
-test('each operation has a name of its own, and each route an operation', () => {
-  const routes = wireProtocols.flatMap(({routes}) => routes.map(({method, path}) => `${method} ${path}`));
-  expect(operations.map(({method, path}) => `${method} ${path}`).sort()).toEqual(routes.sort());
+test('each operation has a name of its own', () => {
   expect(new Set(operations.map(({id}) => id)).size).toBe(operations.length);
-});
-
-test('the parameters in a path are described', () => {
-  const described = operations.map(({id, path, parameters}) => ({
-    id,
-    names: parameters.filter((parameter) => parameter.in === 'path').map(({name}) => `{${name}}`),
-    path: path.match(/\{\w+\}/g) ?? [],
-  }));
-  expect(described).toEqual(described.map(({id, path}) => ({id, names: path, path})));
-});
-
-test('the examples fit their schemas', () => {
-  const {schemas, parameters} = document.components;
-  const misfits = [
-    ...Object.entries(schemas).flatMap(([name, schema]) =>
-      [...((schema['examples'] ?? []) as readonly unknown[])].flatMap((example) =>
-        departures({$ref: `#/components/schemas/${name}`}, example, 'open').map((misfit) => `${name}: ${misfit}`),
-      ),
-    ),
-    ...Object.values(parameters).flatMap(({name, schema, example}) =>
-      example === undefined ? [] : departures(schema, example, 'open').map((misfit) => `${name}: ${misfit}`),
-    ),
-    ...operations.flatMap(({id, answers}) =>
-      Object.entries(answers).flatMap(([status, {content = {}}]) =>
-        Object.values(content).flatMap(({schema, example}) =>
-          example === undefined
-            ? []
-            : departures(schema, example, 'open').map((misfit) => `${id} ${status}: ${misfit}`),
-        ),
-      ),
-    ),
-  ];
-  expect(misfits).toEqual([]);
 });
 
 test('every schema is used, or is that of the file in an archive', () => {

@@ -6,9 +6,9 @@ import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV2} from '../upload/receive-bundle.js';
-import {listOperation, operation, slice, type AnswerOf, type WireProtocol} from './operation.js';
+import {listOperation, operation, slice, type AnswerOf, type Range, type WireProtocol} from './operation.js';
 import {findBundle} from './requested-records.js';
-import {api, common} from './schemas.js';
+import {api, bundleForm} from './schemas.js';
 
 const prefix = '/storefront/';
 const storefront = `${prefix}deployments/v1/organizations/{organizationId}/storefronts/{storefrontId}`;
@@ -24,7 +24,11 @@ const descriptions: Readonly<Record<DeploymentState['status'], string>> = {
 /** The protocol of the Api backend. */
 export const apiProtocol: WireProtocol = {
   // Unknown paths below it are refused as problem details, too.
-  ...({prefix, kind: 'Api', tag: 'Api', security: ['oauth', 'accessToken'], admit: admitApi} as const),
+  prefix,
+  kind: 'Api',
+  tag: 'Api',
+  security: ['oauth', 'accessToken'],
+  admit: admitApi,
   failure: ({status, message, headers}) =>
     json(
       status,
@@ -33,40 +37,43 @@ export const apiProtocol: WireProtocol = {
     ),
   routes: [
     operation({
-      ...({method: 'POST', path: `${storefront}/bundles`, name: 'upload', refuses: 'upload'} as const),
+      method: 'POST',
+      path: `${storefront}/bundles`,
+      name: 'upload',
       id: 'apiUploadBundle',
-      summary: 'Upload a bundle',
-      description: 'Stores a bundle, and deploys nothing.',
-      stream: {type: 'multipart/form-data', schema: common.BundleForm},
-      answer: {status: 201, description: 'The bundle was stored.', schema: api.ApiUploaded},
+      summary: 'Upload a bundle, which is not deployed',
+      stream: bundleForm,
+      status: 201,
+      answer: api.ApiUploaded,
+      refuses: ['UnknownProject', 'Unprocessable'],
       async handle(call) {
         const {bundle, warnings, matches} = await receiveV2(call, param(call, 'storefrontId'));
         return {bundleId: bundle.id, warnings, matches};
       },
     }),
     listOperation({
-      ...({path: `${storefront}/bundles`, name: 'list', id: 'apiListBundles'} as const),
-      summary: 'List bundles',
-      description: 'The bundles of a storefront, newest first.',
-      answer: {status: 200, description: 'A page of bundles.', schema: api.ApiBundlePage},
-      handle(call, range) {
-        const bundles = call.context.store.bundles(param(call, 'storefrontId'));
-        return {...range, total: bundles.length, data: slice(bundles, range).map((bundle) => bundleRow(bundle, call))};
-      },
+      path: `${storefront}/bundles`,
+      name: 'list',
+      id: 'apiListBundles',
+      summary: 'List the bundles of a storefront, newest first',
+      answer: api.ApiBundlePage,
+      refuses: ['UnknownProject'],
+      handle: (call, range) =>
+        page(range, call.context.store.bundles(param(call, 'storefrontId')), (bundle) => bundleRow(bundle, call)),
     }),
     operation({
-      ...({method: 'POST', path: deployments, name: 'deploy', refuses: 'deploy'} as const),
+      method: 'POST',
+      path: deployments,
+      name: 'deploy',
       id: 'apiDeploy',
       summary: 'Deploy a bundle',
       description:
         'Starts a deployment and answers without waiting for it. One deployment runs per environment; while it does, others are refused (409).',
       json: api.ApiDeployRequest,
-      answer: {
-        status: 201,
-        description: 'The deployment was stored, and runs.',
-        schema: api.ApiDeployment,
-        also: {'200': 'Accepted by clients as well.', '202': 'The deployment was accepted.'},
-      },
+      status: 201,
+      answer: api.ApiDeployment,
+      also: [200, 202],
+      refuses: ['NotFound', 'Conflict'],
       async handle(call, {bundleId}) {
         const [projectSlug, targetSlug] = [param(call, 'storefrontId'), param(call, 'environmentId')];
         const bundle = findBundle(call, projectSlug, bundleId);
@@ -74,25 +81,23 @@ export const apiProtocol: WireProtocol = {
       },
     }),
     listOperation({
-      ...({path: deployments, name: 'history', id: 'apiListDeployments'} as const),
-      summary: 'List deployments',
-      description: 'The deployments to an environment, newest first.',
-      answer: {status: 200, description: 'A page of deployments.', schema: api.ApiDeploymentPage},
-      handle(call, range) {
-        const all = deploymentsOf(call);
-        return {
-          ...range,
-          total: all.length,
-          data: slice(all, range).map((deployment) => deploymentRow(deployment, call)),
-        };
-      },
+      path: deployments,
+      name: 'history',
+      id: 'apiListDeployments',
+      summary: 'List the deployments to an environment, newest first',
+      answer: api.ApiDeploymentPage,
+      refuses: ['UnknownProject'],
+      handle: (call, range) => page(range, deploymentsOf(call), (deployment) => deploymentRow(deployment, call)),
     }),
     operation({
-      ...({method: 'GET', path: `${deployments}/{deploymentId}`, name: 'deployment', refuses: 'get'} as const),
+      method: 'GET',
+      path: `${deployments}/{deploymentId}`,
+      name: 'deployment',
       id: 'apiGetDeployment',
       summary: 'Get a deployment',
       description: 'Clients that wait for a deployment poll this until `status` is final.',
-      answer: {status: 200, description: 'The deployment.', schema: api.ApiDeployment},
+      answer: api.ApiDeployment,
+      refuses: ['NotFound'],
       handle(call) {
         const id = param(call, 'deploymentId');
         const deployment = deploymentsOf(call).find(({deploymentId}) => deploymentId === id);
@@ -102,6 +107,11 @@ export const apiProtocol: WireProtocol = {
     }),
   ],
 };
+
+/** One page of a list. */
+function page<Item, Row>(range: Range, items: readonly Item[], row: (item: Item) => Row) {
+  return {...range, total: items.length, data: slice(items, range).map(row)};
+}
 
 function deploymentsOf(call: AdmittedCall): readonly DeploymentRecord[] {
   return call.context.store.deployments(param(call, 'storefrontId'), param(call, 'environmentId'));

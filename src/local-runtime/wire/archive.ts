@@ -1,29 +1,31 @@
 import {secretsEqual, sign} from '../access.js';
-import {HttpFailure, json} from '../answer.js';
+import {failureAnswer, HttpFailure} from '../answer.js';
 import {param, type Call, type RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {BundleRecord} from '../store/store.js';
 import {operation, type WireProtocol} from './operation.js';
-import {onlyLocal, type Part} from './schemas.js';
+import {onlyLocal} from './schemas.js';
 
 const prefix = '/api/archives/';
 const validMilliseconds = 3600 * 1000;
 
-const header = (name: string): Part => ({$ref: `#/components/headers/${name}`});
-const headers = {'X-Request-Id': header('RequestId'), ETag: header('ETag'), 'Accept-Ranges': header('AcceptRanges')};
-const content = {'application/octet-stream': {schema: {type: 'string', format: 'binary'}}};
-const ofRange = {...headers, 'Content-Range': header('ContentRange')};
-const parameter = (name: string, place: 'query' | 'header', description: string, more: Part = {}): Part => ({
-  ...{name, in: place, description, schema: {type: 'string'}, ...more},
-});
+const file = {content: {'application/octet-stream': {schema: {type: 'string', format: 'binary'}}}};
+const ofUrl = {in: 'query', required: true, description: 'A part of the URL.', schema: {type: 'string'}};
+const ofRequest = {in: 'header', schema: {type: 'string'}};
 
 /** Presigned URLs: they allow downloading the archive for an hour, without credentials. */
 export const archiveProtocol: WireProtocol = {
-  ...({prefix, kind: 'Legacy', tag: 'legacy', security: [], admit: checkSignature} as const),
-  failure: ({status, message, headers: more}) => json(status, {detail: message, message}, more),
+  prefix,
+  kind: 'Legacy',
+  tag: 'legacy',
+  security: [],
+  admit: checkSignature,
+  failure: failureAnswer,
   routes: [
     operation({
-      ...({method: 'GET', path: `${prefix}{projectSlug}/{bundleId}`, name: 'archive', refuses: 'archive'} as const),
+      method: 'GET',
+      path: `${prefix}{projectSlug}/{bundleId}`,
+      name: 'archive',
       id: 'downloadArchive',
       summary: 'Download an archive',
       description:
@@ -31,27 +33,20 @@ export const archiveProtocol: WireProtocol = {
       marks: {
         ...onlyLocal,
         parameters: [
-          parameter('expires', 'query', 'A part of the URL.', {required: true}),
-          parameter('signature', 'query', 'A part of the URL.', {required: true}),
-          parameter('Range', 'header', 'The part of the archive that is missing.', {example: 'bytes=1048576-'}),
-          parameter(
-            'If-Range',
-            'header',
-            'The `ETag` of the part that the client has. If it is another one by now, the answer is 200.',
-          ),
-          parameter('If-None-Match', 'header', 'An `ETag` that the client has.'),
+          {name: 'expires', ...ofUrl},
+          {name: 'signature', ...ofUrl},
+          {name: 'Range', description: 'The part of the archive that is missing.', ...ofRequest},
+          {name: 'If-Range', description: 'The `ETag` of the part that the client has.', ...ofRequest},
+          {name: 'If-None-Match', description: 'An `ETag` that the client has.', ...ofRequest},
         ],
       },
-      answer: {
-        status: 200,
-        description: 'The archive.',
-        others: {
-          '200': {description: 'The archive.', headers, content},
-          '206': {description: 'The requested part of the archive.', headers: ofRange, content},
-          '304': {description: 'The archive is the one that the client has.', headers},
-          '416': {description: 'The archive ends before the requested part.', headers: ofRange},
-        },
+      responses: {
+        '200': {description: 'The archive.', ...file},
+        '206': {description: 'The requested part of the archive.', ...file},
+        '304': {description: 'The archive is the one that the client has.'},
+        '416': {description: 'The archive ends before the requested part.'},
       },
+      refuses: ['NotFound'],
       async handle(call) {
         const {store, stallSeconds} = call.context;
         const bundle = store.bundle(param(call, 'projectSlug'), Number(param(call, 'bundleId')));

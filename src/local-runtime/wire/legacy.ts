@@ -1,4 +1,4 @@
-import {HttpFailure, json} from '../answer.js';
+import {failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy} from '../access.js';
 import {param, type AdmittedCall} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
@@ -9,52 +9,53 @@ import {presignedUrl} from './archive.js';
 import {legacy} from './legacy-schemas.js';
 import {listOperation, operation, slice, type AnswerOf, type Range, type WireProtocol} from './operation.js';
 import {deleteBundle, findBundle} from './requested-records.js';
-import {common} from './schemas.js';
+import {bundleForm} from './schemas.js';
 
 const prefix = '/api/';
 const project = `${prefix}projects/{projectSlug}/`;
 const target = `${project}target/{targetSlug}/`;
 
-const alsoCreated = {'201': 'Accepted by clients as well.'};
 const v1 = {
+  method: 'POST',
+  name: 'upload',
   stream: {type: 'application/json', schema: legacy.LegacyV1Bundle},
-  answer: {
-    ...{status: 200, description: 'The bundle was stored.', schema: legacy.LegacyV1Uploaded, also: alsoCreated},
-  },
-};
+  answer: legacy.LegacyV1Uploaded,
+  also: [201],
+} as const;
 
 /** The protocol of the legacy backend. */
 export const legacyProtocol: WireProtocol = {
-  ...({prefix, kind: 'Legacy', tag: 'legacy', security: ['apiKey', 'apiKeyOfUser'], admit: admitLegacy} as const),
-  // Some clients read one, some the other.
-  failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
+  prefix,
+  kind: 'Legacy',
+  tag: 'legacy',
+  security: ['apiKey', 'apiKeyOfUser'],
+  admit: admitLegacy,
+  failure: failureAnswer,
   routes: [
     listOperation({
-      ...({path: `${prefix}projects/`, name: 'projects', id: 'legacyListProjects', refuses: 'listOfAll'} as const),
-      summary: 'List projects',
-      description: 'The projects of the user. Clients also use it to try an API key.',
-      answer: {status: 200, description: 'A page of projects.', schema: legacy.LegacyProjectPage},
-      handle: (call, range) =>
-        page(call, range, call.context.store.projects(), (slug) => ({
-          slug,
-          name: slug,
-          organization: call.context.credentials.organizationId,
-          deletion_status: 'ACTIVE',
-        })),
+      path: `${prefix}projects/`,
+      name: 'projects',
+      id: 'legacyListProjects',
+      summary: 'List the projects of the user',
+      description: 'Clients also use it to try an API key.',
+      answer: legacy.LegacyProjectPage,
+      handle: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
     }),
     operation({
-      ...({method: 'POST', path: `${project}builds/`, name: 'upload', refuses: 'upload', id: 'legacyPushV1'} as const),
-      summary: 'Upload a v1 bundle',
-      description: 'Stores a bundle, and deploys nothing.',
       ...v1,
+      path: `${project}builds/`,
+      id: 'legacyPushV1',
+      summary: 'Upload a v1 bundle, which is not deployed',
+      refuses: ['UnknownProject', 'Unprocessable'],
       handle: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
     }),
     operation({
-      ...({method: 'POST', path: `${project}builds/{targetSlug}/`, name: 'upload'} as const),
-      ...({refuses: 'uploadAndDeploy', id: 'legacyPushAndDeployV1'} as const),
-      summary: 'Upload a v1 bundle and deploy it',
-      description: 'Stores a bundle, starts its deployment and answers without waiting for it.',
       ...v1,
+      path: `${project}builds/{targetSlug}/`,
+      id: 'legacyPushAndDeployV1',
+      summary: 'Upload a v1 bundle and deploy it',
+      description: 'Starts the deployment and answers without waiting for it.',
+      refuses: ['UnknownProject', 'Unprocessable', 'Conflict'],
       handle(call) {
         const site = {projectSlug: param(call, 'projectSlug'), targetSlug: param(call, 'targetSlug')};
         return call.context.deployments.exclusively(site, async (start) => {
@@ -65,85 +66,100 @@ export const legacyProtocol: WireProtocol = {
       },
     }),
     operation({
-      ...({method: 'POST', path: `${prefix}v2/projects/{projectSlug}/bundles/`, name: 'upload'} as const),
-      ...({refuses: 'upload', id: 'legacyPushV2'} as const),
-      summary: 'Upload a v2 bundle',
-      description: 'Stores a bundle, and deploys nothing.',
-      stream: {type: 'multipart/form-data', schema: common.BundleForm},
-      answer: {
-        status: 201,
-        description: 'The bundle was stored.',
-        schema: legacy.LegacyV2Uploaded,
-        also: {'200': 'Accepted by clients as well.'},
-      },
+      method: 'POST',
+      path: `${prefix}v2/projects/{projectSlug}/bundles/`,
+      name: 'upload',
+      id: 'legacyPushV2',
+      summary: 'Upload a v2 bundle, which is not deployed',
+      stream: bundleForm,
+      status: 201,
+      answer: legacy.LegacyV2Uploaded,
+      also: [200],
+      refuses: ['UnknownProject', 'Unprocessable'],
       async handle(call) {
         const {bundle, warnings, matches} = await receiveV2(call, param(call, 'projectSlug'));
         return {id: bundle.id, warnings, matches};
       },
     }),
     listOperation({
-      ...({path: `${project}bundles/`, name: 'list', id: 'legacyListBundles'} as const),
-      summary: 'List bundles',
-      description: 'The bundles of a project, newest first.',
-      answer: {status: 200, description: 'A page of bundles.', schema: legacy.LegacyBundlePage},
+      path: `${project}bundles/`,
+      name: 'list',
+      id: 'legacyListBundles',
+      summary: 'List the bundles of a project, newest first',
+      answer: legacy.LegacyBundlePage,
+      refuses: ['UnknownProject'],
       handle: (call, range) =>
         page(call, range, call.context.store.bundles(param(call, 'projectSlug')), (bundle) => bundleRow(bundle, call)),
     }),
     operation({
-      ...({method: 'POST', path: `${project}bundles/bulk-delete/`, name: 'delete'} as const),
-      ...({refuses: 'deleteSeveral', id: 'legacyDeleteBundles'} as const),
+      method: 'POST',
+      path: `${project}bundles/bulk-delete/`,
+      name: 'delete',
+      id: 'legacyDeleteBundles',
       summary: 'Delete several bundles',
       description: 'Deletes each bundle that can be deleted, and lists the others. mycli deletes one at a time.',
       json: legacy.LegacyBulkDeleteRequest,
-      answer: {status: 202, description: 'The bundles are deleted, now or soon.', schema: legacy.LegacyBulkDeleted},
+      status: 202,
+      answer: legacy.LegacyBulkDeleted,
+      refuses: ['UnknownProject'],
       handle: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
     }),
     operation({
-      ...({method: 'DELETE', path: `${project}bundles/{bundleId}/`, name: 'delete', refuses: 'delete'} as const),
+      method: 'DELETE',
+      path: `${project}bundles/{bundleId}/`,
+      name: 'delete',
       id: 'legacyDeleteBundle',
       summary: 'Delete a bundle',
       description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
-      answer: {
-        ...{status: 202, description: 'The bundle will be deleted.', also: {'204': 'The bundle is deleted.'}},
-      },
+      status: 202,
+      also: [204],
+      refuses: ['NotFound', 'Conflict'],
       handle: (call) => deleteBundle(call, requestedBundle(call)),
     }),
     operation({
-      ...({method: 'GET', path: `${project}bundles/{bundleId}/download/`, name: 'download', refuses: 'get'} as const),
+      method: 'GET',
+      path: `${project}bundles/{bundleId}/download/`,
+      name: 'download',
       id: 'legacyDownloadBundle',
       summary: 'Get the URL of an archive',
       description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
-      answer: {status: 200, description: 'The URL.', schema: legacy.LegacyDownload},
+      answer: legacy.LegacyDownload,
+      refuses: ['NotFound'],
       handle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
     }),
     listOperation({
-      ...({path: `${project}target/`, name: 'targets', id: 'legacyListTargets'} as const),
-      summary: 'List targets',
-      description: 'The targets of a project.',
-      answer: {status: 200, description: 'A page of targets.', schema: legacy.LegacyTargetPage},
-      handle(call, range) {
-        const targets = call.context.store.targets(param(call, 'projectSlug'));
-        return page(call, range, targets, (slug) => targetRow(slug, call));
-      },
+      path: `${project}target/`,
+      name: 'targets',
+      id: 'legacyListTargets',
+      summary: 'List the targets of a project',
+      answer: legacy.LegacyTargetPage,
+      refuses: ['UnknownProject'],
+      handle: (call, range) =>
+        page(call, range, call.context.store.targets(param(call, 'projectSlug')), (slug) => targetRow(slug, call)),
     }),
     operation({
-      ...({method: 'GET', path: target, name: 'target', refuses: 'get', id: 'legacyGetTarget'} as const),
+      method: 'GET',
+      path: target,
+      name: 'target',
+      id: 'legacyGetTarget',
       summary: 'Get a target',
-      answer: {status: 200, description: 'The target.', schema: legacy.LegacyTarget},
+      answer: legacy.LegacyTarget,
+      refuses: ['NotFound'],
       handle: (call) => targetRow(param(call, 'targetSlug'), call),
     }),
     operation({
-      ...({method: 'POST', path: `${target}deploy/`, name: 'deploy', refuses: 'deploy', id: 'legacyDeploy'} as const),
+      method: 'POST',
+      path: `${target}deploy/`,
+      name: 'deploy',
+      id: 'legacyDeploy',
       summary: 'Deploy a bundle',
       description:
         'Starts a deployment and answers without waiting for it. One deployment runs per target; while it does, others are refused (409).',
       json: legacy.LegacyDeployRequest,
-      answer: {
-        status: 201,
-        description: 'The deployment was accepted.',
-        schema: legacy.LegacyDeployAccepted,
-        also: {'200': 'Accepted by clients as well.', '204': 'The deployment was accepted.'},
-      },
+      status: 201,
+      answer: legacy.LegacyDeployAccepted,
+      also: [200, 204],
+      refuses: ['NotFound', 'Conflict'],
       async handle(call, {bundle_id: asked}) {
         const {deployments} = call.context;
         const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
@@ -154,11 +170,14 @@ export const legacyProtocol: WireProtocol = {
       },
     }),
     listOperation({
-      ...({path: `${target}deploy/`, name: 'history', id: 'legacyListDeployments'} as const),
-      summary: 'List deployments',
+      path: `${target}deploy/`,
+      name: 'history',
+      id: 'legacyListDeployments',
+      summary: 'List the deployments to a target, newest first',
       description:
-        'The deployments to a target, newest first. Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
-      answer: {status: 200, description: 'A page of deployments.', schema: legacy.LegacyDeploymentPage},
+        'Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
+      answer: legacy.LegacyDeploymentPage,
+      refuses: ['UnknownProject'],
       handle(call, range) {
         const deployments = call.context.store.deployments(param(call, 'projectSlug'), param(call, 'targetSlug'));
         return page(call, range, deployments, (deployment) => deploymentRow(deployment, call.context.now()));
@@ -212,6 +231,10 @@ function page<Item, Row>(
     previous: offset > 0 ? url(Math.max(0, offset - limit)) : null,
     results: slice(items, range).map(row),
   };
+}
+
+function projectRow(slug: string, {context}: AdmittedCall): AnswerOf<typeof legacy.LegacyProject> {
+  return {slug, name: slug, organization: context.credentials.organizationId, deletion_status: 'ACTIVE'};
 }
 
 function bundleRow(bundle: BundleRecord, {context}: AdmittedCall): AnswerOf<typeof legacy.LegacyBundle> {

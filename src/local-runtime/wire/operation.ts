@@ -3,36 +3,33 @@ import {answer, json, validate} from '../answer.js';
 import type {AdmittedCall, Protocol, Route} from '../context.js';
 import type {RouteName} from '../faults.js';
 import {range} from './parameters.js';
-import type {refusalsOf} from './refusals.js';
+import type {RefusalName} from './refusals.js';
 import type {Part} from './schemas.js';
 
-/** What an operation of the wire is, for its document. */
-export interface OperationFacts {
-  readonly method: Route['method'];
-  readonly path: string;
+/** A route of the wire, with what the document says of it. */
+export interface Operation extends Route {
   readonly name: RouteName;
   /** Its name in the document. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  /** How it refuses. */
-  readonly refuses: keyof typeof refusalsOf;
-  /** Parts of the operation in the document. */
-  readonly marks?: Part;
-  /** A body that is read as a stream. */
+  /** A JSON body, which is validated. */
+  readonly json?: v.GenericSchema;
+  /** A body that the handler reads as a stream. */
   readonly stream?: {readonly type: string; readonly schema: v.GenericSchema};
-  /** What accepted requests are answered with. */
-  readonly answer: {
-    readonly status: number;
-    readonly description: string;
-    /** None: there is no body. */
-    readonly schema?: v.GenericSchema;
-    readonly headers?: Readonly<Record<string, string>>;
-    /** Other statuses that clients accept, with the same body. 204 has none. */
-    readonly also?: Readonly<Record<string, string>>;
-    /** Answers that its handler makes itself, with their parts in the document. */
-    readonly others?: Readonly<Record<string, Part>>;
-  };
+  /** Of one that answers with a part of a list. */
+  readonly query?: v.GenericSchema;
+  /** What accepted requests are answered with. @default 200 */
+  readonly status?: number;
+  /** None: there is no body. */
+  readonly answer?: v.GenericSchema;
+  /** Other statuses that clients accept. They have the same body, 204 none. */
+  readonly also?: readonly number[];
+  /** How it refuses, besides the ways that follow from its path, its body and its credentials. */
+  readonly refuses?: readonly RefusalName[];
+  /** More parts of the operation in the document, and of its responses. */
+  readonly marks?: Part;
+  readonly responses?: Readonly<Record<string, Part>>;
 }
 
 /** What is sent, of which nothing changes any more. */
@@ -41,25 +38,17 @@ type Sent<T> = T extends object ? {readonly [Key in keyof T]: Sent<T[Key]>} : T;
 /** An answer that fits a schema. */
 export type AnswerOf<Schema extends v.GenericSchema> = Sent<v.InferInput<Schema>>;
 
-/** An operation with its handler, which is given a request that was validated and returns the body of the answer. */
-interface Definition<Body, Answer> extends OperationFacts {
-  /** A JSON body. */
+/** An operation whose handler is given a request that was validated, and returns the body of the answer. */
+interface Definition<Body, Answer> extends Omit<Operation, 'handle'> {
   readonly json?: v.GenericSchema<unknown, Body>;
-  readonly answer: OperationFacts['answer'] & {readonly schema?: v.GenericSchema<Answer>};
+  readonly answer?: v.GenericSchema<Answer>;
   handle(call: AdmittedCall, body: Body): Promise<Sent<Answer> | Response> | Sent<Answer> | Response;
-}
-
-/** A route of the wire. */
-export interface Operation extends OperationFacts, Pick<Route, 'handle'> {
-  readonly json?: v.GenericSchema;
-  /** Of one that answers with a part of a list. */
-  readonly query?: v.GenericSchema;
 }
 
 /** A group of operations with the same admission and the same form of refusals. */
 export interface WireProtocol extends Protocol {
   readonly routes: readonly Operation[];
-  /** How its operations refuse. */
+  /** The form of its refusals in the document. */
   readonly kind: 'Legacy' | 'Api' | 'OAuth';
   readonly tag: 'Api' | 'legacy' | 'local';
   /** Names of the security schemes that it accepts. */
@@ -68,7 +57,7 @@ export interface WireProtocol extends Protocol {
 
 /** Makes the route of an operation, which validates requests and writes answers. */
 export function operation<Answer = void, Body = unknown>(definition: Definition<Body, Answer>): Operation {
-  const {json: schema, answer: accepted} = definition;
+  const {json: schema, status = 200} = definition;
   return {
     ...definition,
     async handle(call) {
@@ -76,7 +65,7 @@ export function operation<Answer = void, Body = unknown>(definition: Definition<
       // Without a schema, the handler has no use for a body.
       const result = await definition.handle(call, body as Body);
       if (result instanceof Response) return result;
-      return result === undefined ? answer(accepted.status, '') : json(accepted.status, result, accepted.headers);
+      return result === undefined ? answer(status, '') : json(status, result);
     },
   };
 }
@@ -88,18 +77,18 @@ export type Range = v.InferOutput<typeof range>;
 export function listOperation<Answer>({
   handle,
   ...facts
-}: Omit<Definition<unknown, Answer>, 'handle' | 'method' | 'refuses'> &
-  Partial<Pick<OperationFacts, 'refuses'>> & {handle(call: AdmittedCall, range: Range): Sent<Answer>}): Operation {
-  const list = operation<Answer>({
-    refuses: 'list',
+}: Omit<Definition<unknown, Answer>, 'handle' | 'method'> & {
+  handle(call: AdmittedCall, range: Range): Sent<Answer>;
+}): Operation {
+  return operation<Answer>({
     ...facts,
     method: 'GET',
+    query: range,
     handle(call) {
       const digits = [...call.query].map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]);
       return handle(call, validate(range, Object.fromEntries(digits), {status: 400, what: 'The query'}));
     },
   });
-  return {...list, query: range};
 }
 
 /** The part of a list in a range. */

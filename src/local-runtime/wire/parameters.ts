@@ -3,11 +3,9 @@ import {validate} from '../answer.js';
 import {legacy} from './legacy-schemas.js';
 import {api, common, exampleId, say, text, wholeNumber} from './schemas.js';
 
-const isOpen = {additionalProperties: true};
-const info = v.pipe(v.looseObject({}), say('What is described.', isOpen));
 const openApiDocument = v.pipe(
-  v.looseObject({openapi: text('Version of the format.'), info}),
-  say('An OpenAPI document.', isOpen),
+  v.looseObject({openapi: text('Version of the format.')}),
+  say('An OpenAPI document.', {additionalProperties: true}),
 );
 
 /** The bodies of requests and answers, by their names in the document. */
@@ -41,13 +39,13 @@ export const pathParameters = {
   deploymentId: v.pipe(slug, say('The deployment.', {examples: [exampleId]})),
   projectSlug: v.pipe(slug, free, say('The project.', {examples: ['shop']})),
   targetSlug: v.pipe(slug, say('The target.', {examples: ['staging']})),
-  bundleId: v.pipe(wholeNumber(0, Number.MAX_SAFE_INTEGER), say('The bundle.', {examples: [42]})),
+  bundleId: v.pipe(wholeNumber(0), say('The bundle.', {examples: [42]})),
 } as const;
 
 /** The part of a list that a request asks for. */
 export const range = v.object({
   limit: v.optional(v.pipe(wholeNumber(1, 200), say('How many rows to return at most.')), 25),
-  offset: v.optional(v.pipe(wholeNumber(0, Number.MAX_SAFE_INTEGER), say('How many rows to skip.')), 0),
+  offset: v.optional(v.pipe(wholeNumber(0), say('How many rows to skip.')), 0),
 });
 
 /** Checks the parts of a path. @throws HttpFailure 400. */

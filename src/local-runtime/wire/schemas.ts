@@ -25,22 +25,21 @@ export const object = <const Entries extends v.ObjectEntries>(description: strin
 export const text = (description: string, json?: Part) => v.pipe(v.string(), say(description, json));
 export const word = <const Words extends readonly string[]>(words: Words, description: string) =>
   v.pipe(v.picklist(words), say(description));
-const number = (description: string, json?: Part) => v.pipe(v.number(), say(description, json));
-export const texts = (description: string) => v.pipe(v.array(v.string()), say(description));
-export const time = (description: string) => text(description, {format: 'date-time'});
-export const uri = (description: string, marks: Part = {}) => text(description, {format: 'uri', ...marks});
+export const texts = (description: string, json?: Part) => v.pipe(v.array(v.string()), say(description, json));
+export const time = (description: string, json?: Part) => text(description, {format: 'date-time', ...json});
+export const uri = (description: string, json?: Part) => text(description, {format: 'uri', ...json});
 
 /** A member that may be null, and that a server may leave out. */
 export const optional = <Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema);
 
 /** An integer from `least` to `most`. */
-export function wholeNumber(least: number, most: number) {
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   const message = `must be a whole number from ${least} to ${most}`;
   return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
 }
 
 /** A JSON object with members of `schema`. valibot's own schema accepts arrays. */
-export const objectOf = <Value>(schema: v.GenericSchema<Value>, description: string, json: Part = {}) =>
+export const objectOf = <Value>(schema: v.GenericSchema<Value>, description: string, json?: Part) =>
   v.pipe(
     v.custom<Readonly<Record<string, Value>>>(
       (value) => isRecord(value) && Object.values(value).every((member) => v.is(schema, member)),
@@ -67,27 +66,18 @@ const relativePath = (description: string) =>
       /^(?!\.{1,2}(?:\/|$))[^/\\\u0000]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\u0000]+)*$/,
       'must be a relative path without "." and ".."',
     ),
-    say(
-      `${description} A relative path with \`/\` between its parts, without \`.\` and \`..\`, at most ${maxPath} characters.`,
-      {maxLength: maxPath},
-    ),
+    say(`${description} A relative path with \`/\` between its parts, without \`.\` and \`..\`.`, {maxLength: maxPath}),
   );
 
 export const bundleId = v.pipe(
-  wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  wholeNumber(0),
   say('ID of a bundle. It is never reused, even after the bundle was deleted.'),
 );
 export const warnings = optional(texts('Problems that did not stop the request. Clients show them.'));
-const notHereWarnings = optional(
-  v.pipe(v.array(v.string()), say('Problems that did not stop the request. Clients show them.', onlyHosted)),
-);
-export const total = optional(v.pipe(v.number(), v.integer(), v.minValue(0), say('Length of the whole list.')));
-const matches = object('The files that the patterns match, relative to `rootDir`.', {
-  ssrOnly: texts('Server-only files.'),
-  ssrShared: texts('Shared files.'),
-});
+export const total = optional(v.pipe(wholeNumber(0), say('Length of the whole list.')));
 export const ssrParameters = objectOf(v.unknown(), 'Parameters of the server, such as `SSRFunctionNodeVersion`.');
-const archive = {format: 'binary', contentMediaType: 'application/octet-stream'};
+/** An example. */
+export const exampleId = '0b9f6a1e-3f43-4b5e-9d0c-5a1f6f6d2c11';
 
 /** The text fields of a v2 bundle. */
 export const bundleFields = v.strictObject({
@@ -114,21 +104,11 @@ export const common = {
     v.strictObject({
       bundle: text(
         'The archive: a tar file, gzipped or not, sent as a file with a name. All its files are below `{rootDir}/`; a server ignores other entries. Exactly one entry is the configuration file `{rootDir}/{configPath}`, a `BundleConfig`. Entries are files, folders and symbolic links that stay inside `{rootDir}/`. Absolute paths, `..`, duplicates, hard links and devices make an archive invalid (422).',
-        archive,
+        {format: 'binary', contentMediaType: 'application/octet-stream'},
       ),
       ...bundleFields.entries,
     }),
-    say('A v2 bundle as `multipart/form-data`. The same for both backends.', {
-      examples: [
-        {
-          bundle: '(the archive)',
-          message: 'main: 1a2b3c4',
-          rootDir: 'bld',
-          configPath: '.runtime/config.json',
-          matchMode: 'strict',
-        },
-      ],
-    }),
+    say('A v2 bundle as `multipart/form-data`. The same for both backends.'),
   ),
   BundleConfig: object(
     'The configuration file inside a v2 archive. The patterns are globs, matched by the server against paths relative to `rootDir`; one that starts with `!` excludes. Unknown keys are allowed here, but not in `bundleMetadata`.',
@@ -148,12 +128,16 @@ export const common = {
       ),
     },
   ),
-  BundleMatches: optional(matches),
+  BundleMatches: optional(
+    object('The files that the patterns match, relative to `rootDir`.', {
+      ssrOnly: texts('Server-only files.'),
+      ssrShared: texts('Shared files.'),
+    }),
+  ),
 };
 
-const apiStatuses = ['queued', 'in_progress', 'finished', 'failed'] as const;
-/** An example. */
-export const exampleId = '0b9f6a1e-3f43-4b5e-9d0c-5a1f6f6d2c11';
+/** The body of an upload of a v2 bundle. */
+export const bundleForm = {type: 'multipart/form-data', schema: common.BundleForm};
 
 const apiBundle = object('A bundle.', {
   bundleId,
@@ -174,15 +158,15 @@ const apiDeployment = object(
   'A deployment. All members but `deploymentId` may be missing or null; without `status`, a deployment counts as queued.',
   {
     deploymentId: text('ID of the deployment. A part of its URL.', {format: 'uuid'}),
-    status: optional(word(apiStatuses, '`finished` and `failed` are final.')),
+    status: optional(word(['queued', 'in_progress', 'finished', 'failed'], '`finished` and `failed` are final.')),
     statusMessage: optional(text('The status in words, and the reason of a failure.')),
     progress: optional(
       object('Null until the deployment has started.', {
         description: optional(text('What is being done.')),
-        percentage: optional(number('Of the whole.', {minimum: 0, maximum: 100})),
+        percentage: optional(v.pipe(v.number(), v.minValue(0), v.maxValue(100), say('Of the whole.'))),
       }),
     ),
-    duration: optional(number('Seconds that it took; null until it has ended.')),
+    duration: optional(v.pipe(v.number(), say('Seconds that it took; null until it has ended.'))),
     bundle: optional(
       v.object({bundleId: optional(bundleId), description: optional(text('The message of the bundle.'))}),
     ),
@@ -190,45 +174,24 @@ const apiDeployment = object(
     creationDate: optional(time('When it was requested.')),
     lastModified: optional(time('When its status last changed.')),
     url: optional(uri('Where the environment is served. Clients show it and open it.', onlyLocal)),
-    warnings: notHereWarnings,
-  },
-  {
-    examples: [
-      {
-        deploymentId: exampleId,
-        status: 'in_progress',
-        statusMessage: 'Copying the files of the bundle.',
-        progress: {description: 'Copying the files of the bundle.', percentage: 40},
-        duration: null,
-        bundle: {bundleId: 42, description: 'main: 1a2b3c4'},
-        createdBy: 'ci-client',
-        creationDate: '2026-01-02T03:04:05.000Z',
-        lastModified: '2026-01-02T03:04:07.000Z',
-      },
-    ],
+    warnings: optional(texts('Problems that did not stop the request. Clients show them.', onlyHosted)),
   },
 );
 
 const apiPage = <Row extends v.GenericSchema>(row: Row, rows: string) =>
   object(`One page of ${rows}.`, {
-    limit: optional(v.pipe(v.number(), v.integer(), v.minValue(1), say('The `limit` of the request, or the default.'))),
-    offset: optional(v.pipe(v.number(), v.integer(), v.minValue(0), say('The `offset` of the request, or 0.'))),
+    limit: optional(v.pipe(wholeNumber(1), say('The `limit` of the request, or the default.'))),
+    offset: optional(v.pipe(wholeNumber(0), say('The `offset` of the request, or 0.'))),
     total,
     data: v.array(row),
   });
 
 /** The bodies of the Api backend and of its token endpoint. */
 export const api = {
-  TokenRequest: object(
-    'A request of the client credentials grant.',
-    {
-      grant_type: v.literal('client_credentials', 'The grant type must be client_credentials.'),
-      scope: v.optional(text('The requested scopes, separated by spaces. None: all.'), ''),
-    },
-    {
-      examples: [{grant_type: 'client_credentials', scope: 'bundles deployments'}],
-    },
-  ),
+  TokenRequest: object('A request of the client credentials grant.', {
+    grant_type: v.literal('client_credentials', 'The grant type must be client_credentials.'),
+    scope: v.optional(text('The requested scopes, separated by spaces. None: all.'), ''),
+  }),
   AccessToken: object('An access token.', {
     access_token: text(
       'A JWT. Clients send it as it is. They also decode its claims, but only to show whose it is and when it expires.',
@@ -236,11 +199,7 @@ export const api = {
     ),
     token_type: optional(word(['Bearer'], '`Bearer`.')),
     expires_in: optional(
-      v.pipe(
-        v.number(),
-        v.integer(),
-        say('Lifetime in seconds. Clients renew the token shortly before. If missing, it is used until a 401.'),
-      ),
+      v.pipe(v.number(), v.integer(), say('Lifetime in seconds. If missing, the token is used until a 401.')),
     ),
     scope: optional(text('The granted scopes, separated by spaces.')),
   }),

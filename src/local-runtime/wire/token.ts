@@ -12,29 +12,30 @@ const headers = {'cache-control': 'no-store'};
 
 /** The token endpoint of the Api backend: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: WireProtocol = {
-  ...({prefix: tokenPath, kind: 'OAuth', tag: 'Api', security: ['client']} as const),
+  prefix: tokenPath,
+  kind: 'OAuth',
+  tag: 'Api',
+  security: ['client'],
   admit: () => 'oauth-client',
-  failure: (failure) =>
-    refuse(
-      failure.status,
-      failure.status >= 500 ? 'server_error' : 'invalid_request',
-      failure.message,
-      failure.headers,
-    ),
+  failure: ({status, message, headers}) =>
+    refuse(status, status >= 500 ? 'server_error' : 'invalid_request', message, headers),
   routes: [
     operation({
-      ...({method: 'POST', path: tokenPath, name: 'token', refuses: 'token', id: 'requestToken'} as const),
+      method: 'POST',
+      path: tokenPath,
+      name: 'token',
+      id: 'requestToken',
       summary: 'Request an access token',
       description:
-        'The client credentials grant of OAuth 2 (RFC 6749, section 4.4). The endpoint may be at any URL: clients are configured with it. Some clients form-encode the parts of HTTP Basic, as the RFC requires, some percent-encode them, and some do neither; accept all. Clients keep a token until shortly before it expires, and request another one once if a token that had been accepted gets a 401.',
+        'The client credentials grant of OAuth 2 (RFC 6749, section 4.4). The answer must not be cached. The endpoint may be at any URL: clients are configured with it. Some clients form-encode the parts of HTTP Basic, as the RFC requires, some percent-encode them, and some do neither; accept all. Clients keep a token until shortly before it expires, and request another one once if a token that had been accepted gets a 401.',
       stream: {type: 'application/x-www-form-urlencoded', schema: api.TokenRequest},
-      answer: {status: 200, description: 'The token.', schema: api.AccessToken, headers},
+      answer: api.AccessToken,
       handle: grant,
     }),
   ],
 };
 
-async function grant({context, request, body}: AdmittedCall): Promise<AnswerOf<typeof api.AccessToken> | Response> {
+async function grant({context, request, body}: AdmittedCall): Promise<Response> {
   const {credentials, scopes: granted, tokenSeconds, now} = context;
   const form = await body.form();
   const {scheme, value} = authorization(request);
@@ -55,7 +56,13 @@ async function grant({context, request, body}: AdmittedCall): Promise<AnswerOf<t
     {sub: credentials.clientId, scope, issuedAt: now(), seconds: tokenSeconds},
     credentials.clientSecret,
   );
-  return {access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope};
+  const answer: AnswerOf<typeof api.AccessToken> = {
+    access_token: token,
+    token_type: 'Bearer',
+    expires_in: tokenSeconds,
+    scope,
+  };
+  return json(200, answer, headers);
 }
 
 /**
