@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict';
+import {randomBytes} from 'node:crypto';
+import {mkdtemp, rm} from 'node:fs/promises';
+// eslint-disable-next-line no-restricted-imports -- a case makes and removes the folder of its bundles itself
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
-import {BundleMaker} from './bundles.js';
-import {deleteCases, downloadCases, idCases, limitCases, uploadCases} from './cases/bundles.js';
-import {deploymentCases, logCases, pushCases} from './cases/deployments.js';
+import {createBundleMaker, type MakeBundle} from './bundles.js';
+import type {Case, CaseTable} from './case.js';
+import {bundleCases, idCases, limitCases, uploadCases} from './cases/bundles.js';
+import {deploymentCases, pushCases} from './cases/deployments.js';
+import {loginCases, safetyCases} from './cases/every-backend.js';
 import {faultCases, resumeCases} from './cases/faults.js';
-import {historyCases, listCases, targetCases} from './cases/lists.js';
-import {safetyCases} from './cases/safety.js';
+import {listCases} from './cases/lists.js';
+import {NotTried} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {operations, uploadOperation} from './operations.js';
-import {runInScope, type Case} from './scope.js';
-import {builtInMembers} from './subject.js';
+import {Relay} from './relay.js';
+import {Subject, type SubjectParts} from './subject.js';
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
@@ -26,17 +34,20 @@ export function backendConformance(
   fixtures: ConformanceFixtures,
 ): readonly ConformanceCase[] {
   const shape = checkBackendShape(createBackend());
-  const cases = [shapeCase(createBackend), ...(shape.ok ? casesFor(shape.backend, fixtures) : [])];
+  const makeBundle = createBundleMaker();
+  const cases = (shape.ok ? casesFor(shape.backend, fixtures) : []).map(({run, ...row}) => {
+    return {...row, run: () => runCase(run, createBackend, fixtures, makeBundle)};
+  });
+  const all = [{...shapeCase, run: async () => assertShape(createBackend())}, ...cases];
   const {skip = {}} = fixtures;
-  const unknown = Object.keys(skip).filter((name) => shape.ok && !cases.some((one) => one.name === name));
+  const unknown = Object.keys(skip).filter((name) => shape.ok && !all.some((one) => one.name === name));
   if (unknown.length > 0) {
     throw new TypeError(
       `fixtures.skip has unknown cases: ${unknown.join('; ')}. ` +
-        `This backend has: ${cases.map(({name}) => name).join('; ')}.`,
+        `This backend has: ${all.map(({name}) => name).join('; ')}.`,
     );
   }
-  const maker = new BundleMaker();
-  return cases.map(({name, proves, run}) => {
+  return all.map(({name, proves, run}) => {
     const reason = Object.hasOwn(skip, name) ? skip[name] : undefined;
     return {
       name,
@@ -46,7 +57,7 @@ export function backendConformance(
       run: async (test = {}) => {
         // Running it anyway must not look like a pass.
         assert.ok(reason === undefined, `This case is skipped: ${String(reason)}`);
-        const untried = await runInScope(createBackend, fixtures, maker, run);
+        const untried = await run();
         if (untried === undefined) return;
         assert.ok(test.skip, `${untried} Change that, or say in "skip" why this case does not apply.`);
         test.skip(untried);
@@ -56,37 +67,81 @@ export function backendConformance(
 }
 
 /** Needs no service: without the right shape, there is nothing to call. */
-function shapeCase(createBackend: () => unknown): Case {
-  return {
-    name: 'has the shape of a backend',
-    proves: 'The name, version and formats are valid, and each member of the contract is of its type.',
-    run: async () => {
-      const shape = checkBackendShape(createBackend());
-      assert.ok(shape.ok, shape.ok ? undefined : shape.problem);
-    },
-  };
+const shapeCase = {
+  name: 'has the shape of a backend',
+  proves: 'The name, version and formats are valid, and each member of the contract is of its type.',
+};
+
+function assertShape(backend: unknown): undefined {
+  const shape = checkBackendShape(backend);
+  assert.ok(shape.ok, shape.ok ? undefined : shape.problem);
 }
 
-/** The table of cases, without those for members that the backend does not have. */
+/** The cases of all tables, without those for members that the backend does not have. */
 function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Case[] {
-  const {formats, limits = {}} = backend;
-  const all = {...backend, ...builtInMembers(backend)};
-  const uploads = [...formats.map((format) => uploadOperation(format)), uploadOperation('v1', {streamed: true})];
-  const table: readonly Case[] = [
-    ...safetyCases,
-    ...formats.flatMap((format) => [...uploadCases(format), ...pushCases(format)]),
-    ...(all.uploadStream ? uploadCases('v1', {streamed: true}) : []),
-    ...limitCases(limits),
-    ...(resumableBytes === undefined ? [] : resumeCases(resumableBytes)),
-    ...deploymentCases,
-    ...listCases,
-    ...historyCases,
-    ...targetCases,
-    ...logCases,
-    ...downloadCases,
-    ...deleteCases,
-    ...idCases,
-    ...[...uploads, ...operations].flatMap(faultCases),
+  const {formats} = backend;
+  const tables: readonly CaseTable[] = [
+    {upload: safetyCases},
+    loginCases,
+    ...formats.flatMap((format) => [{upload: uploadCases(format)}, pushCases(format)]),
+    limitCases,
+    resumableBytes === undefined ? {} : resumeCases(resumableBytes),
+    deploymentCases,
+    listCases,
+    bundleCases,
+    idCases,
+    ...[...formats.map((format) => uploadOperation(format)), ...operations].map(faultCases),
   ];
-  return table.filter(({needs = []}) => needs.every((name) => Reflect.get(all, name) !== undefined));
+  const has = (member: string) => Reflect.get(backend, member) !== undefined;
+  return tables
+    .flatMap((table) => Object.entries(table).flatMap(([member, cases]) => (has(member) ? cases : [])))
+    .filter(({needs = []}) => needs.every(has));
+}
+
+/**
+ * Runs a case, and closes everything that was opened in it.
+ * @returns why it could not try anything; undefined if it did.
+ */
+async function runCase(
+  run: Case['run'],
+  createBackend: () => AnyBackend,
+  fixtures: ConformanceFixtures,
+  make: MakeBundle,
+): Promise<string | undefined> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
+  const closings: (() => void | Promise<void>)[] = [];
+  let number = 0;
+  const makeBundle: SubjectParts['makeBundle'] = (wish, {backend: {formats, limits = {}}, projectSlug}) => {
+    number += 1;
+    const {format = formats[0] ?? 'v2'} = wish;
+    return make({...wish, format}, {directory, projectSlug, limits, number});
+  };
+  const open = async (backend = createBackend()) => {
+    const relay = new Relay();
+    closings.push(() => relay.close());
+    const service = await fixtures.openService({through: (origin) => relay.through(origin)});
+    closings.push(() => service.close?.());
+    const projectSlug = service.projectSlug ?? `conformance-${randomBytes(3).toString('hex')}`;
+    return new Subject({
+      ...{backend, createBackend, service, fixtures, relay, projectSlug, makeBundle},
+      states: new Map(),
+    });
+  };
+  const limitMs = fixtures.caseTimeoutMs ?? 60_000;
+  const over = new AbortController();
+  const tooLong = delay(limitMs, undefined, {signal: over.signal}).then(
+    () => assert.fail(`This case took longer than ${limitMs / 1000} s: something never ends.`),
+    () => undefined,
+  );
+  try {
+    await Promise.race([open().then((subject) => run(subject, open)), tooLong]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotTried) return error.message;
+    throw error;
+  } finally {
+    over.abort();
+    for (const close of closings) await close();
+    await rm(directory, {recursive: true, force: true, maxRetries: 5});
+  }
 }

@@ -9,7 +9,6 @@ import {planBundle, withReaders, writeBundle} from '../bundle/index.js';
 const usualBytes = 200_003;
 /** Larger than the parts that services take, which are usually 5 or 8 MiB. */
 export const largeBytes = 9 * 1024 * 1024 + 1;
-const pieceBytes = 64 * 1024;
 
 /** What a bundle is like. */
 export interface BundleWish {
@@ -24,7 +23,7 @@ export interface BundleWish {
 }
 
 /** Where a bundle is made, and for what. */
-interface BundlePlace {
+export interface BundlePlace {
   readonly directory: string;
   readonly projectSlug: string;
   /** Each number has its own, reproducible content. */
@@ -32,29 +31,35 @@ interface BundlePlace {
   readonly limits: BackendLimits;
 }
 
-/** Makes the bundles of a suite. Packing takes most of its time, so each of the usual size is packed once. */
-export class BundleMaker {
-  readonly #packed = new Map<string, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
+type FormattedWish = BundleWish & {readonly format: BundleFormat};
 
-  /** Creates a real bundle with a file of its own. */
-  async make(wish: BundleWish & {readonly format: BundleFormat}, place: BundlePlace): Promise<Bundle> {
+/** Creates a real bundle with a file of its own. */
+export type MakeBundle = (wish: FormattedWish, place: BundlePlace) => Promise<Bundle>;
+
+/** Makes the bundles of a suite. Packing takes most of its time, so each of the usual size is packed once. */
+export function createBundleMaker(): MakeBundle {
+  const packed = new Map<number, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
+  return async (wish, place) => {
     const {format, contentBytes, files, message} = wish;
-    const isUsual = format === 'v2' && contentBytes === undefined && files === undefined;
-    if (!isUsual) return (await pack(wish, place)).bundle;
-    const key = String(place.number);
-    const making = this.#packed.get(key) ?? pack({format}, place);
-    this.#packed.set(key, making);
-    const {bundle, archive} = await making;
-    const file = path.join(place.directory, `${key}.archive`);
+    if (format === 'v1' || contentBytes !== undefined || files !== undefined) return pack(wish, place);
+    const {number, directory} = place;
+    const packing = packed.get(number) ?? pack({format}, place).then(withArchive);
+    packed.set(number, packing);
+    const {bundle, archive} = await packing;
+    const file = path.join(directory, `${String(number)}.archive`);
     await writeFile(file, archive);
     return withReaders({...bundle, path: file, message: message ?? bundle.message});
-  }
+  };
+}
+
+async function withArchive(bundle: Bundle) {
+  return {bundle, archive: await readFile(bundle.path)};
 }
 
 async function pack(
-  {format, contentBytes = usualBytes, files = 2, message}: BundleWish & {readonly format: BundleFormat},
+  {format, contentBytes = usualBytes, files = 2, message}: FormattedWish,
   {directory, projectSlug, number, limits: {maxBundleBytes = 2 ** 40}}: BundlePlace,
-): Promise<{readonly bundle: Bundle; readonly archive: Buffer}> {
+): Promise<Bundle> {
   const cwd = path.join(directory, `${format}-${String(number)}`);
   const statics = path.join(cwd, 'build', 'static');
   await mkdir(statics, {recursive: true});
@@ -73,8 +78,7 @@ async function pack(
     message: message ?? `Conformance bundle ${String(number)}: „Größe“ 日本語 🚀`,
     ...(format === 'v1' && {projectSlug}),
   });
-  const bundle = await writeBundle(plan, {path: path.join(cwd, 'archive')});
-  return {bundle, archive: await readFile(bundle.path)};
+  return writeBundle(plan, {path: path.join(cwd, 'archive')});
 }
 
 /** Random-looking bytes, so that lost, duplicated or moved ones are detected. */
@@ -87,75 +91,47 @@ function noise(seed: number, bytes: number): Buffer {
 export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise<Bundle> {
   const half = (await readFile(bundle.path)).subarray(0, Math.floor(bundle.size / 2));
   const createReadStream: Bundle['createReadStream'] = ({start = 0, end = bundle.size - 1} = {}) => {
-    let next = start;
+    const pieces = [half.subarray(start, end + 1)].filter(({length}) => length > 0);
     return new Readable({
       read() {
-        if (next > end) {
-          this.push(null);
-        } else if (next >= half.length) {
-          onStall();
-        } else {
-          const piece = half.subarray(next, Math.min(next + pieceBytes, end + 1));
-          this.push(piece);
-          next += piece.length;
-        }
+        const piece = pieces.shift();
+        if (piece) this.push(piece);
+        else if (end < half.length) this.push(null);
+        else onStall();
       },
     });
   };
   return {...bundle, createReadStream};
 }
 
-/** Size of a huge bundle. */
+/** Size of a huge bundle, in files of 4 MiB. */
 export const hugeBytes = 300 * 1024 * 1024;
 /** Digest of its bytes, hex. */
 const hugeSha256 = '17a88af83717f68b8bd97873ffcf022c8aed703416fe9b08e0fa9e3287692bf0';
 const hugeFileBytes = 4 * 1024 * 1024;
 
 /**
- * Creates a bundle of zeros that is too large to be kept in memory and takes no space on disk. It is no archive: nobody
- * gets to its end. `onRead` is told how many bytes are read from it.
+ * Makes a bundle of zeros that is too large to be kept in memory and takes no space on disk. It is no archive: nobody
+ * gets to its end.
  */
-export async function makeHugeBundle(
-  format: BundleFormat,
-  {directory, projectSlug}: Pick<BundlePlace, 'directory' | 'projectSlug'>,
-  onRead: (bytes: number) => void,
-): Promise<Bundle> {
-  const file = path.join(directory, `${format}-huge.archive`);
+export async function hugeLike(bundle: Bundle): Promise<Bundle> {
+  const file = `${bundle.path}.huge`;
   await writeFile(file, '');
   await truncate(file, hugeBytes);
   const files = Array.from({length: hugeBytes / hugeFileBytes}, (_, index) => {
     const name = `static/${String(index)}.bin`;
     return {path: name, size: hugeFileBytes, executable: false, ssrOnly: false, ssrShared: false};
   });
-  const bundle = withReaders({
-    format,
-    message: 'Huge conformance bundle',
-    config: {ssrOnly: [], ssrShared: [], ssrParameters: {}},
-    files,
-    ...(format === 'v1' ? {projectSlug} : {rootDir: 'bld', configPath: 'config.json'}),
-    path: file,
-    size: hugeBytes,
-    sha256: hugeSha256,
-    contentSha256: hugeSha256,
-  });
-  const counted: Bundle['createReadStream'] = (range) =>
-    Readable.from(
-      (async function* () {
-        for await (const chunk of bundle.createReadStream(range) as AsyncIterable<Buffer>) {
-          onRead(chunk.length);
-          yield chunk;
-        }
-      })(),
-      {objectMode: false},
-    );
+  const digests = {sha256: hugeSha256, contentSha256: hugeSha256};
+  const huge = withReaders({...bundle, ...digests, files, path: file, size: hugeBytes});
   const sha256 = createHash('sha256').update(Buffer.alloc(hugeFileBytes)).digest('hex');
   return {
-    ...bundle,
-    createReadStream: counted,
+    ...huge,
     async *entries() {
       for (const [index, entry] of files.entries()) {
-        const [start, end] = [index * hugeFileBytes, (index + 1) * hugeFileBytes - 1];
-        yield {...entry, category: 'static', sha256, open: () => counted({start, end})};
+        const start = index * hugeFileBytes;
+        const open = () => huge.createReadStream({start, end: start + hugeFileBytes - 1});
+        yield {...entry, category: 'static', sha256, open};
       }
     },
   };

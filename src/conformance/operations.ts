@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
 import type {HostBackend} from '../backends/built-in.js';
+import {backendCalls, type OptionalCall} from '../backends/call.js';
 import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
-import type {CallOptions, Subject} from './subject.js';
+import type {CallOptions, RequestOf, Subject} from './subject.js';
 
 /** What an operation is tried on. */
 export interface Prepared {
@@ -18,7 +19,7 @@ export interface Operation {
   /** The member that does it. */
   readonly needs: keyof HostBackend;
   /** Whether it changes something. */
-  readonly writes?: true;
+  readonly writes: boolean;
   /** What it is tried on: nothing but a bundle that is not uploaded, one that is, or one that runs on the target. */
   readonly on: 'nothing' | 'bundle' | 'deployment';
   /** @default the preferred format of the backend */
@@ -26,85 +27,58 @@ export interface Operation {
   run(subject: Subject, prepared: Prepared, options?: CallOptions): Promise<unknown>;
 }
 
+function operation<Name extends OptionalCall>(
+  needs: Name,
+  on: Operation['on'],
+  requestOf: (prepared: Prepared, subject: Subject) => RequestOf<Name>,
+): Operation {
+  return {
+    name: backendCalls[needs].capability,
+    needs,
+    writes: 'writes' in backendCalls[needs],
+    on,
+    run: (subject, prepared, options) => subject.call(needs, requestOf(prepared, subject), options),
+  };
+}
+
 const limit = 10;
+
+/** The operations on a bundle. */
+export const bundleOperations: readonly Operation[] = [
+  operation('deploy', 'bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})),
+  operation('download', 'bundle', ({bundleId}) => ({bundleId, writeTo: sink()})),
+  operation('deleteBundle', 'bundle', ({bundleId}) => ({bundleId})),
+];
 
 /** The operations besides uploads. */
 export const operations: readonly Operation[] = [
-  {name: 'verify', needs: 'verify', on: 'nothing', run: (subject, _, options) => subject.verify(options)},
   {
-    name: 'deploy',
-    needs: 'deploy',
-    on: 'bundle',
-    writes: true,
-    run: (subject, {bundleId}, options) =>
-      subject.call('deploy', {bundleId, targetSlug: subject.targetSlug}, {...options, targetSlug: subject.targetSlug}),
+    name: 'verify',
+    needs: 'verify',
+    writes: false,
+    on: 'nothing',
+    run: (subject, _, options) => subject.verify(options),
   },
-  {
-    name: 'promote',
-    needs: 'promote',
-    on: 'deployment',
-    writes: true,
-    run: (subject, {bundleId}, options) => promote(subject, bundleId, options),
-  },
-  {
-    name: 'wait',
-    needs: 'getDeployment',
-    on: 'deployment',
-    run: (subject, prepared, options) => subject.call('getDeployment', deploymentOf(prepared), options),
-  },
-  {
-    name: 'list',
-    needs: 'listBundles',
-    on: 'bundle',
-    run: (subject, _, options) => subject.call('listBundles', {limit}, options),
-  },
-  {
-    name: 'history',
-    needs: 'listDeployments',
-    on: 'deployment',
-    run: (subject, _, options) => subject.call('listDeployments', {limit, targetSlug: subject.targetSlug}, options),
-  },
-  {
-    name: 'targets',
-    needs: 'listTargets',
-    on: 'deployment',
-    run: (subject, _, options) => subject.call('listTargets', {limit}, options),
-  },
-  {
-    name: 'logs',
-    needs: 'readLogs',
-    on: 'deployment',
-    run: (subject, prepared, options) => subject.call('readLogs', {deployment: deploymentOf(prepared)}, options),
-  },
-  {
-    name: 'download',
-    needs: 'download',
-    on: 'bundle',
-    run: (subject, {bundleId}, options) => subject.call('download', {bundleId, writeTo: sink()}, options),
-  },
-  {
-    name: 'delete',
-    needs: 'deleteBundle',
-    on: 'bundle',
-    writes: true,
-    run: (subject, {bundleId}, options) => subject.call('deleteBundle', {bundleId}, options),
-  },
+  operation('promote', 'deployment', ({bundleId}, {targetSlug, otherTarget}) => {
+    return {bundleId, from: targetSlug, to: otherTarget};
+  }),
+  operation('getDeployment', 'deployment', deploymentOf),
+  operation('listBundles', 'bundle', () => ({limit})),
+  operation('listDeployments', 'deployment', (_, {targetSlug}) => ({limit, targetSlug})),
+  operation('listTargets', 'deployment', () => ({limit})),
+  operation('readLogs', 'deployment', (prepared) => ({deployment: deploymentOf(prepared)})),
+  ...bundleOperations,
 ];
 
-/** Promotes a bundle from the target to the other one. */
-export function promote(subject: Subject, bundleId: BundleId, options?: CallOptions) {
-  return subject.call('promote', {bundleId, from: subject.targetSlug, to: subject.otherTarget}, options);
-}
-
-/** An upload in a format; `streamed`: of a bundle that is packed while it is sent. */
-export function uploadOperation(format: BundleFormat, {streamed = false} = {}): Operation {
+/** An upload in a format. */
+export function uploadOperation(format: BundleFormat): Operation {
   return {
-    name: streamed ? `uploadStream (${format})` : `upload (${format})`,
-    needs: streamed ? 'uploadStream' : 'upload',
+    name: `upload (${format})`,
+    needs: 'upload',
     on: 'nothing',
     writes: true,
     format,
-    run: (subject, {bundle}, options) => subject.upload(bundle, {...options, streamed, stateless: true}),
+    run: (subject, {bundle}, options) => subject.upload(bundle, {...options, stateless: true}),
   };
 }
 
@@ -125,12 +99,10 @@ export async function useEverything(subject: Subject): Promise<void> {
   const [first, ...others] = able.filter(({on}) => on === 'deployment');
   if (first) {
     const prepared = await prepare(subject, first);
-    for (const operation of [first, ...others]) await operation.run(subject, prepared);
+    for (const one of [first, ...others]) await one.run(subject, prepared);
   }
   // Nothing waits for a deployment of these: what follows is not sent to its target.
-  for (const operation of able.filter(({on}) => on !== 'deployment')) {
-    await operation.run(subject, await prepare(subject, operation));
-  }
+  for (const one of able.filter(({on}) => on !== 'deployment')) await one.run(subject, await prepare(subject, one));
 }
 
 function deploymentOf({deployment}: Prepared): DeploymentRef {
@@ -139,6 +111,6 @@ function deploymentOf({deployment}: Prepared): DeploymentRef {
 }
 
 /** Something that swallows an archive. */
-export function sink(): Writable {
+function sink(): Writable {
   return new Writable({write: (_piece, _encoding, done) => done()});
 }

@@ -3,15 +3,13 @@ import {createServer, request as httpRequest, type IncomingMessage, type Server,
 import {request as httpsRequest} from 'node:https';
 import type {AddressInfo} from 'node:net';
 
-/**
- * What happens to a request: the service fails, limits its rate, refuses the credentials, carries it out without an
- * answer, never answers, or cannot be reached.
- */
-export type FaultKind = 'fail' | 'limit' | 'refuse' | 'lose' | 'hold' | 'cut';
-
 /** A fault of some of the requests of a call. */
 export interface Fault {
-  readonly kind: FaultKind;
+  /**
+   * The service fails, limits its rate, refuses the credentials, carries the request out without an answer, never
+   * answers, or cannot be reached.
+   */
+  readonly kind: 'fail' | 'limit' | 'refuse' | 'lose' | 'hold' | 'cut';
   /** Number of the first request that it happens to, from 1. */
   readonly at: number;
   /** How many requests it happens to. @default 1 */
@@ -20,7 +18,7 @@ export interface Fault {
   readonly onHeld?: (() => void) | undefined;
 }
 
-const statuses = {fail: 500, limit: 429, refuse: 401} as const;
+const statuses: Readonly<Partial<Record<Fault['kind'], number>>> = {fail: 500, limit: 429, refuse: 401};
 
 /** Stands between a backend and its service, counts requests, and lets some of them fail. */
 export class Relay {
@@ -28,23 +26,16 @@ export class Relay {
   requests = 0;
   /** How many bytes of bodies have been passed on since `arm`. */
   bytes = 0;
+  #fault: Fault | undefined;
+  #isArmed = false;
+  /** By the origin that they lead to. */
   readonly #servers = new Map<string, Promise<Server>>();
   /** Where those listen. */
   readonly #origins = new Set<string>();
-  #fault: Fault | undefined;
-  #isArmed = false;
 
   /** Counts requests from now on, and lets those of `fault` fail. */
   arm(fault?: Fault): void {
-    [this.requests, this.bytes] = [0, 0];
-    this.#fault = fault;
-    this.#isArmed = true;
-  }
-
-  /** Passes everything on from now on. */
-  disarm(): void {
-    this.#fault = undefined;
-    this.#isArmed = false;
+    [this.requests, this.bytes, this.#fault, this.#isArmed] = [0, 0, fault, true];
   }
 
   /** Where a request of `context.http` goes: straight to the service unless a call is watched. */
@@ -63,8 +54,7 @@ export class Relay {
   }
 
   async close(): Promise<void> {
-    for (const starting of this.#servers.values()) {
-      const server = await starting;
+    for (const server of await Promise.all(this.#servers.values())) {
       const closed = once(server.close(), 'close');
       server.closeAllConnections();
       await closed;
@@ -81,27 +71,21 @@ export class Relay {
 
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Promise<void> {
     this.requests += 1;
-    const {kind, at, count = 1, onHeld} = this.#fault ?? {kind: undefined, at: Infinity};
-    const isHit = this.requests >= at && this.requests < at + count;
-    if (isHit && kind === 'hold') {
-      onHeld?.();
-      return;
-    }
-    if (isHit && kind === 'cut') {
-      outgoing.destroy();
-      return;
-    }
-    if (isHit && (kind === 'fail' || kind === 'limit' || kind === 'refuse')) {
+    const {kind: any, at = Infinity, count = 1, onHeld}: Partial<Fault> = this.#fault ?? {};
+    const kind = this.requests >= at && this.requests < at + count ? any : undefined;
+    if (kind === 'hold') return onHeld?.();
+    const status = kind && statuses[kind];
+    if (status !== undefined) {
       await once(incoming.resume(), 'end');
-      outgoing.writeHead(statuses[kind], {'content-type': 'application/json'}).end('{}');
+      outgoing.writeHead(status, {'content-type': 'application/json'}).end('{}');
       return;
     }
+    if (kind === 'cut') throw new Error('The connection is cut.');
     incoming.on('data', (piece: Buffer) => void (this.bytes += piece.length));
     const answer = await forward(incoming, origin);
-    if (isHit) {
+    if (kind === 'lose') {
       await once(answer.resume(), 'end');
-      outgoing.destroy();
-      return;
+      throw new Error('The answer is lost.');
     }
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.on('error', () => outgoing.destroy()).pipe(outgoing);

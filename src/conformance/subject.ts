@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import {createHash} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
+import {inspect} from 'node:util';
 import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
-import {backendCalls, callInContext, contextFor, type HostContext, type OptionalCall} from '../backends/call.js';
+import {backendCalls, callInContext, contextFor, type OptionalCall} from '../backends/call.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
@@ -20,16 +20,17 @@ import type {
   VerifyResult,
 } from '../backends/contract.js';
 import {uploadStateOf} from '../backends/upload-state.js';
-import type {StreamedBundle} from '../bundle/types.js';
-import {createRedactor} from '../http/index.js';
+import {isRuntimeCliError} from '../errors/index.js';
+import {containsSecret, createRedactor} from '../http/redact.js';
 import type {Logger} from '../http/types.js';
 import type {BundleWish} from './bundles.js';
+import {CallFailure, expectBytes, notTried, shown} from './expectations.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
-import {findLeak, printableOf, snapshotOf} from './observations.js';
+import {printableOf} from './observations.js';
 import type {Relay} from './relay.js';
 
 /** Retries without realistic delays. */
-const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
+export const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 const pollIntervalMs = 20;
 /** How many items of a list are asked for at a time: a service may give fewer. */
 const pageLimit = 100;
@@ -39,13 +40,15 @@ type Members = Required<Pick<HostBackend, OptionalCall>>;
 export type RequestOf<Name extends OptionalCall> = Parameters<Members[Name]>[0];
 /** What it answers. */
 export type AnswerTo<Name extends OptionalCall> = Awaited<ReturnType<Members[Name]>>;
-type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
+/** A member that returns a list. */
+export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
 /** An item of a list. */
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
 /** The parts of a subject. */
 export interface SubjectParts {
   readonly backend: AnyBackend;
+  readonly createBackend: () => AnyBackend;
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly fixtures: ConformanceFixtures;
@@ -53,10 +56,15 @@ export interface SubjectParts {
   readonly states: Map<string, unknown>;
   /** What stands between the backend and its service. */
   readonly relay: Relay;
-  /** Builds a bundle with unique content for the project. */
-  makeBundle(wish?: BundleWish): Promise<Bundle>;
-  /** Creates a bundle that is too large to be kept in memory. `onRead` is told how many bytes are read from it. */
-  makeHugeBundle(format: Bundle['format'], onRead: (bytes: number) => void): Promise<Bundle>;
+  /** Builds a bundle with unique content. */
+  makeBundle(wish: BundleWish, subject: Pick<SubjectParts, 'backend' | 'projectSlug'>): Promise<Bundle>;
+}
+
+/** What a request may have. */
+interface CallRequest {
+  readonly bundleId?: BundleId;
+  readonly targetSlug?: string;
+  readonly to?: string;
 }
 
 /** How a call is made. */
@@ -67,9 +75,7 @@ export interface CallOptions {
 
 /** How a bundle is uploaded. */
 export interface UploadOptions extends CallOptions {
-  /** Packed while it is sent. */
-  readonly streamed?: boolean | undefined;
-  /** Nothing is kept to resume it with. @default `streamed` */
+  /** Nothing is kept to resume it with. @default false */
   readonly stateless?: boolean | undefined;
 }
 
@@ -85,13 +91,9 @@ export class Subject {
   readonly backend: HostBackend;
   readonly service: ConformanceService;
   readonly relay: Relay;
-  readonly projectSlug: string;
   readonly targetSlug: string;
   /** Another target, which bundles are promoted to. */
   readonly otherTarget: string;
-  readonly makeBundle: SubjectParts['makeBundle'];
-  /** How often the host retries a request. */
-  readonly maxRetries = rateLimit.maxRetries;
 
   /** Everything that the backend logged, threw or returned so far. */
   readonly texts: string[] = [];
@@ -107,15 +109,15 @@ export class Subject {
   readonly cleanups: Promise<void>[] = [];
 
   constructor(parts: SubjectParts) {
-    const {backend, service, projectSlug, relay, makeBundle} = parts;
+    const {backend, service, relay} = parts;
     this.parts = parts;
-    this.backend = {...checkedBackend(backend, 'this package'), ...builtInMembers(backend)};
+    // What only built-in backends have is not copied.
+    const {deploysOnUpload}: Partial<HostBackend> = backend;
+    this.backend = {...checkedBackend(backend, 'this package'), deploysOnUpload};
     this.service = service;
     this.relay = relay;
-    this.projectSlug = projectSlug;
     this.targetSlug = service.targetSlug ?? 'staging';
     this.otherTarget = service.promotionTargetSlug ?? 'production';
-    this.makeBundle = makeBundle;
   }
 
   readonly #logger: Logger = {
@@ -124,9 +126,22 @@ export class Subject {
     warn: (message) => void this.texts.push(message),
   };
 
+  /** The same service with a new backend, as another process would see it. */
+  again(changes: Partial<Pick<SubjectParts, 'service' | 'projectSlug' | 'states'>> = {}): Subject {
+    return new Subject({...this.parts, backend: this.parts.createBackend(), ...changes});
+  }
+
+  /** The same for another project. */
+  elsewhere(): Subject {
+    if (this.service.projectSlug !== undefined) {
+      notTried('The service of the fixtures has a projectSlug, so there is no other project.');
+    }
+    return this.again({projectSlug: `${this.parts.projectSlug}-2`, states: new Map()});
+  }
+
   /**
    * Calls an optional member.
-   * @throws RuntimeCliError whatever the backend throws; `signal.reason` when aborted.
+   * @throws CallFailure if the backend fails; `signal.reason` when aborted.
    */
   async call<Name extends OptionalCall>(
     name: Name,
@@ -134,17 +149,17 @@ export class Subject {
     options: CallOptions = {},
   ): Promise<AnswerTo<Name>> {
     const member = this.#member(name) as (request: unknown, context: BuiltInContext) => Promise<AnswerTo<Name>>;
-    const given = this.#typed(request);
-    const {targetSlug, to = targetSlug} = request as {readonly targetSlug?: string; readonly to?: string};
-    return this.#run(backendCalls[name].doing, {targetSlug: to, ...options}, given, (context) =>
-      member(given, contextFor(name, context)),
-    );
+    const {bundleId, targetSlug, to = targetSlug} = request as CallRequest;
+    // As the host makes it: users type text.
+    const isText = bundleId === undefined || this.backend.bundleIds === 'number';
+    const given = isText ? request : {...request, bundleId: String(bundleId)};
+    return this.#run(name, given, {targetSlug: to, ...options}, (context) => member(given, contextFor(name, context)));
   }
 
   /** Asks the backend to verify the credentials. */
   async verify(options: CallOptions = {}): Promise<VerifyResult> {
     const member = this.#member('verify');
-    return this.#run(backendCalls.verify.doing, options, undefined, (context) =>
+    return this.#run('verify', undefined, options, (context) =>
       member({...servicePart(context), http: context.http.extend({repeatable: true})}),
     );
   }
@@ -155,41 +170,39 @@ export class Subject {
     options: CallOptions = {},
   ): Promise<LoginResult> {
     const member = this.#member('login');
-    const call = (context: BuiltInContext) => member({...servicePart(context), ...dialogue});
-    return this.#run(backendCalls.login.doing, options, undefined, call);
+    return this.#run('login', undefined, options, (context) => member({...servicePart(context), ...dialogue}));
   }
 
   /** Calls `check`. Resolves to the settings that it reports as missing. */
   async check({options = this.service.options, env = this.service.env ?? {}} = {}): Promise<readonly string[]> {
-    const {backend, service, projectSlug, targetSlug} = this;
+    const {backend, service, targetSlug} = this;
     const {value, problems} = await validateOptions(backend, options);
     if (problems.length > 0) return problems;
+    const {projectSlug} = this.parts;
     const {configDirectory = '/'} = service;
     const context = {options: value, env, configDirectory, projectSlug, targetSlug, logger: this.#logger};
-    const {configured, missing = []} = await backend.check(context);
-    assert.equal(configured, missing.length === 0, 'check() does not say what is missing.');
+    const {missing = []} = await backend.check(context);
     return missing;
   }
 
+  /** Builds a bundle with unique content for the project. */
+  makeBundle(wish: BundleWish = {}): Promise<Bundle> {
+    return this.parts.makeBundle(wish, this.parts);
+  }
+
   /** Uploads a bundle, by default without deploying it. */
-  async uploadResult(bundle: Bundle, {streamed = false, stateless = streamed, ...options}: UploadOptions = {}) {
-    const {backend, parts} = this;
+  async uploadResult(bundle: Bundle, {stateless = false, ...options}: UploadOptions = {}) {
+    const {backend} = this;
+    const {states} = this.parts;
     const {sha256} = bundle;
-    const state: UploadState = {
-      read: () => Promise.resolve(parts.states.get(sha256)),
-      write: (value) => Promise.resolve(void parts.states.set(sha256, value)),
-      remove: () => Promise.resolve(void parts.states.delete(sha256)),
+    const kept: UploadState = {
+      read: async () => states.get(sha256),
+      write: async (value) => void states.set(sha256, value),
+      remove: async () => void states.delete(sha256),
     };
-    const result = await this.#run(
-      backendCalls.upload.doing,
-      {...options, ...(!stateless && {state})},
-      bundle,
-      (context) =>
-        streamed && backend.uploadStream
-          ? backend.uploadStream(withoutFile(bundle), context)
-          : backend.upload(bundle, context),
-    );
-    parts.states.delete(sha256);
+    const state = stateless ? undefined : kept;
+    const result = await this.#run('upload', bundle, {...options, state}, (context) => backend.upload(bundle, context));
+    states.delete(sha256);
     return result;
   }
 
@@ -198,21 +211,19 @@ export class Subject {
     return (await this.uploadResult(bundle ?? (await this.makeBundle()), options)).bundleId;
   }
 
-  /** Uploads bundles one after the other, and returns their IDs, newest first. */
-  async uploadInOrder(count: number): Promise<readonly BundleId[]> {
-    const ids: BundleId[] = [];
-    while (ids.length < count) {
-      ids.unshift(await this.upload());
-      await this.nextInstant();
-    }
-    return ids;
+  /** Uploads two bundles, and returns their IDs. */
+  async uploadTwo(): Promise<{readonly older: BundleId; readonly newer: BundleId}> {
+    const older = await this.upload();
+    await this.nextInstant();
+    const newer = await this.upload();
+    await this.nextInstant();
+    return {older, newer};
   }
 
-  /** Deploys a bundle, by default to the target, and waits until it runs there. */
-  async deploy(bundleId: BundleId, targetSlug = this.targetSlug): Promise<DeploymentRef> {
-    const {deployment} = await this.call('deploy', {bundleId, targetSlug});
+  /** Deploys a bundle to the target, and waits until it runs there. */
+  async deploy(bundleId: BundleId): Promise<DeploymentRef> {
+    const {deployment} = await this.call('deploy', {bundleId, targetSlug: this.targetSlug});
     await this.finished(deployment);
-    await this.nextInstant();
     return deployment;
   }
 
@@ -230,57 +241,60 @@ export class Subject {
   async pushed(options?: CallOptions): Promise<{readonly bundleId: BundleId; readonly deployment: DeploymentRef}> {
     const {bundleId, deployment} = await this.push(options);
     await this.finished(deployment);
-    await this.nextInstant();
     return {bundleId, deployment: fromJson(deployment)};
   }
 
-  /** Waits until a deployment has finished, if the backend can tell. */
+  /** Waits until a deployment has finished, if the backend can tell, and until lists show it. */
   async finished(deployment: DeploymentRef): Promise<void> {
-    if (!this.backend.getDeployment) return;
-    let status = 'unknown';
-    const isOver = await this.eventually(async () => {
-      const state = await this.call('getDeployment', deployment);
-      const {percentage = 0} = state;
-      status = state.status;
-      assert.ok(percentage >= 0 && percentage <= 100, `The deployment reports a progress of ${String(percentage)} %.`);
-      assert.notEqual(status, 'failed', `The deployment failed: ${state.description ?? 'no description'}`);
-      return status === 'finished';
-    });
-    assert.ok(isOver, `The deployment was still ${status} when the time was up.`);
+    if (this.backend.getDeployment) {
+      const what = `the deployment ${shown(deployment)}`;
+      await this.becomes(what, ['finished'], async () => {
+        const {status, percentage = 0, description = 'no description'} = await this.call('getDeployment', deployment);
+        assert.notEqual(status, 'failed', `Expected ${what} to finish. The backend reports "failed": ${description}`);
+        assert.ok(percentage >= 0 && percentage <= 100, `Expected 0 to 100 %. The backend reports ${percentage}.`);
+        return status;
+      });
+    }
+    await this.nextInstant();
   }
 
-  /** All pages of a list, and all of their items. */
-  async pages<Name extends Lister>(name: Name, request: Omit<RequestOf<Name>, keyof ListRange>, limit = pageLimit) {
+  /** Polls, at most as long as a deployment may take, until `read` resolves to one of `wanted`, and returns that. */
+  async becomes<Value>(what: string, wanted: readonly Value[], read: () => Promise<Value>): Promise<Value> {
+    const tooLate = Date.now() + (this.parts.fixtures.deploymentTimeoutMs ?? 30_000);
+    for (;;) {
+      const found = await read();
+      if (wanted.includes(found)) return found;
+      const expected = `Expected ${what} to become ${wanted.map(String).join(' or ')}.`;
+      assert.ok(Date.now() < tooLate, `${expected} When the time was up, the backend reported ${shown(found)}.`);
+      await delay(pollIntervalMs);
+    }
+  }
+
+  /** All items of a list, in pages of at most `limit`. */
+  async list<Name extends Lister>(name: Name, request: Omit<RequestOf<Name>, keyof ListRange>, limit = pageLimit) {
     const pages: ListResult<ItemOf<Name>>[] = [];
-    const cursors = new Set<string | undefined>();
-    for (let cursor: string | undefined; !cursors.has(cursor); cursor = pages.at(-1)?.cursor) {
-      cursors.add(cursor);
+    const cursors = new Set<string>();
+    for (let cursor: string | undefined; ; cursors.add(cursor)) {
       const range = {...request, limit, cursor} as unknown as RequestOf<Name>;
       const page = (await this.call(name, range)) as ListResult<ItemOf<Name>>;
       pages.push(page);
-      if (page.cursor === undefined) return {pages, items: pages.flatMap(({items}) => items)};
+      ({cursor} = page);
+      if (cursor === undefined) break;
+      assert.ok(!cursors.has(cursor), `Expected a new cursor. ${name}() has returned ${shown(cursor)} before.`);
     }
-    assert.fail(`The list is repeated: its cursor ${JSON.stringify(pages.at(-1)?.cursor)} is returned again.`);
-  }
-
-  /** All items of a list. */
-  async list<Name extends Lister>(name: Name, request: Omit<RequestOf<Name>, keyof ListRange>) {
-    return (await this.pages(name, request)).items;
+    const items = pages.flatMap((page) => page.items);
+    const {total = items.length} = pages.find((page) => page.total !== items.length) ?? {};
+    assert.equal(
+      total,
+      items.length,
+      `Expected the total of each page to be that of all, ${items.length}, not ${total}.`,
+    );
+    return items;
   }
 
   /** The deployments to a target, by default to the target. */
   async history(targetSlug = this.targetSlug): Promise<readonly ItemOf<'listDeployments'>[]> {
     return this.list('listDeployments', {targetSlug});
-  }
-
-  /** Polls until `isDone`, at most as long as a deployment may take. Resolves to whether it was done in time. */
-  async eventually(isDone: () => Promise<boolean>): Promise<boolean> {
-    const tooLate = Date.now() + (this.parts.fixtures.deploymentTimeoutMs ?? 30_000);
-    while (!(await isDone())) {
-      if (Date.now() > tooLate) return false;
-      await delay(pollIntervalMs);
-    }
-    return true;
   }
 
   /** Waits until the service can order what happened before and what happens after. */
@@ -290,46 +304,40 @@ export class Subject {
 
   /** Asserts that the service has every byte of `bundle`: its archive, its files, or both. */
   async assertArrived(bundle: Bundle, bundleId: BundleId): Promise<void> {
-    const {service, projectSlug} = this;
-    const {readUploaded, readUploadedFile} = service;
+    const {readUploaded, readUploadedFile} = this.service;
+    const {projectSlug} = this.parts;
     assert.ok(
       readUploaded ?? readUploadedFile,
       'The service of the fixtures has neither readUploaded() nor readUploadedFile().',
     );
-    if (readUploaded) {
-      assertSameBytes(bundle, await readBytes(await readUploaded(bundleId, projectSlug)), 'The service has');
-    }
+    const what = `the bundle ${shown(bundleId)} in the service`;
+    if (readUploaded) await expectBytes(what, bundle, () => readUploaded(bundleId, projectSlug));
     for await (const entry of readUploadedFile ? bundle.entries() : []) {
       if (entry.linkTarget !== undefined || !readUploadedFile) continue;
-      const found = await readBytes(await readUploadedFile(bundleId, entry.path, projectSlug));
-      assertSameBytes(entry, found, `Of ${entry.path}, the service has`);
+      await expectBytes(`${entry.path} of ${what}`, entry, () => readUploadedFile(bundleId, entry.path, projectSlug));
     }
-  }
-
-  /** Whether the service still has `bundle`. */
-  async hasArrived(bundle: Bundle, bundleId: BundleId): Promise<boolean> {
-    return this.assertArrived(bundle, bundleId).then(
-      () => true,
-      () => false,
-    );
   }
 
   /** Asserts how many uploads the service keeps, complete or not, if it can be asked. */
   async assertKept(most: number, after: string): Promise<void> {
     const kept = (await this.service.countUploads?.()) ?? 0;
-    assert.ok(kept <= most, `After ${after}, the service keeps ${String(kept)} uploads, not ${String(most)}.`);
+    assert.ok(kept <= most, `Expected the service to keep ${most} uploads after ${after}. It keeps ${kept}.`);
+  }
+
+  /** The secrets that the backend has learned. */
+  async issuedSecrets(): Promise<readonly string[]> {
+    return (await this.service.issuedSecrets?.()) ?? [];
   }
 
   /** Asserts that nothing that the backend logged, threw or returned contains a secret. */
   async assertNoLeak(): Promise<void> {
-    const secrets = [...(this.service.secrets ?? []), ...((await this.service.issuedSecrets?.()) ?? [])];
-    const redact = createRedactor(secrets);
-    for (const text of this.texts) {
-      assert.ok(
-        findLeak(text, secrets) === undefined,
-        `An error, a log or a result contains a secret: ${redact(text)}`,
-      );
-    }
+    const secrets = [...(this.service.secrets ?? []), ...(await this.issuedSecrets())];
+    const leak = this.texts.find((text) => containsSecret(text, secrets));
+    assert.equal(
+      leak,
+      undefined,
+      `An error, a log or a result contains a secret: ${createRedactor(secrets)(leak ?? '')}`,
+    );
   }
 
   #member<Name extends keyof HostBackend>(name: Name): NonNullable<HostBackend[Name]> {
@@ -338,53 +346,24 @@ export class Subject {
     return member;
   }
 
-  /** A request as the host makes it: users type text. */
-  #typed(request: object): object {
-    const {bundleId} = request as {readonly bundleId?: BundleId};
-    const isText = bundleId === undefined || this.backend.bundleIds === 'number';
-    return isText ? request : {...request, bundleId: String(bundleId)};
-  }
-
-  /** Makes a call with its own context. `lent`: what it must not change. */
+  /** Makes a call with its own context. `request`: what it must not change. */
   async #run<Result>(
-    doing: string,
-    {targetSlug, signal = new AbortController().signal, state}: CallOptions & {readonly state?: UploadState},
-    lent: unknown,
+    name: keyof typeof backendCalls,
+    request: object | undefined,
+    {
+      targetSlug,
+      signal = new AbortController().signal,
+      state,
+    }: CallOptions & {readonly state?: UploadState | undefined},
     call: (context: BuiltInContext) => Promise<Result>,
   ): Promise<Result> {
-    const {backend, texts} = this;
-    const context = await this.#context({targetSlug, signal, state});
-    const all = {request: lent, options: context.options, env: context.env};
-    const before = Object.values(all).map(snapshotOf);
-    try {
-      const result = await callInContext(backend, {doing}, {...context, logger: this.#logger}, call);
-      const {raw: _, ...rest} = Object(result) as Readonly<Record<string, unknown>>;
-      texts.push(JSON.stringify(rest));
-      return result;
-    } catch (error) {
-      texts.push(printableOf(error));
-      throw error;
-    } finally {
-      const after = Object.entries(all).filter(([, value], index) => snapshotOf(value) !== before[index]);
-      this.changes.push(...after.map(([name]) => `the ${name} while ${doing}`));
-    }
-  }
-
-  async #context({
-    targetSlug,
-    signal,
-    state,
-  }: Omit<CallOptions, 'signal'> & {
-    readonly signal: AbortSignal;
-    readonly state: UploadState | undefined;
-  }): Promise<HostContext> {
-    const {backend, service, projectSlug} = this;
+    const {backend, service, texts} = this;
     const logger = this.#logger;
     const {value: options, problems} = await validateOptions(backend, service.options);
     assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
     const secrets = [...declaredSecrets(backend, service)];
-    return createBackendContext({
-      projectSlug,
+    const context = await createBackendContext({
+      projectSlug: this.parts.projectSlug,
       targetSlug,
       options,
       signal,
@@ -401,24 +380,32 @@ export class Subject {
         secrets.push(secret);
         this.learnedSecrets.add(secret);
       },
-      onRetry: () => {
-        this.progress.length = 0;
-      },
+      onRetry: () => void (this.progress.length = 0),
       onProgress: (progress) => {
         this.progress.push(progress);
         this.onProgress(progress);
       },
       onCleanup: (work) => void this.cleanups.push(work),
     });
+    const lent = Object.entries({request, options, env: context.env});
+    const before = lent.map(([, value]) => snapshotOf(value));
+    const {doing} = backendCalls[name];
+    try {
+      // What is logged is read as the backend says it, before anything is masked.
+      const result = await callInContext(backend, {doing}, {...context, logger}, call);
+      const {raw: _, ...rest} = Object(result) as Readonly<Record<string, unknown>>;
+      texts.push(JSON.stringify(rest));
+      return result;
+    } catch (error) {
+      texts.push(printableOf(error));
+      if (!isRuntimeCliError(error)) throw error;
+      const shownRequest = request === undefined || name === 'upload' ? '' : shown(withoutStream(request));
+      throw new CallFailure(`${name}(${shownRequest})`, error, createRedactor(secrets));
+    } finally {
+      const changed = lent.filter(([, value], index) => snapshotOf(value) !== before[index]);
+      this.changes.push(...changed.map(([what]) => `the ${what} while ${doing}`));
+    }
   }
-}
-
-/** What only built-in backends have. */
-export function builtInMembers(
-  backend: AnyBackend & Partial<HostBackend>,
-): Pick<HostBackend, 'deploysOnUpload' | 'uploadStream'> {
-  const {deploysOnUpload, uploadStream} = backend;
-  return {...(deploysOnUpload && {deploysOnUpload}), ...(uploadStream && {uploadStream})};
 }
 
 /** A deployment as another process would have it, which only has the JSON. */
@@ -427,7 +414,10 @@ export function fromJson(deployment: DeploymentRef): DeploymentRef {
 }
 
 /** The values of a backend's secret options and variables, which the host masks. */
-export function declaredSecrets(backend: AnyBackend, {options, env}: ConformanceService): readonly string[] {
+export function declaredSecrets(
+  backend: Pick<AnyBackend, 'secrets' | 'secretEnv'>,
+  {options, env}: ConformanceService,
+): readonly string[] {
   return secretsOf(backend, {backendOptions: {...(Object(options) as object)}}, env);
 }
 
@@ -437,8 +427,15 @@ function servicePart(context: BackendVerifyContext): BackendVerifyContext {
   return {options, configDirectory, env, logger, http, error, waitToRetry, signal, maskSecret};
 }
 
-function withoutFile({format, message, projectSlug, config, files, size, createReadStream}: Bundle): StreamedBundle {
-  return {format, message, projectSlug, config, files, size, read: () => createReadStream()};
+/** What a backend could change of `value`, as text. */
+function snapshotOf(value: unknown): string {
+  return inspect(withoutStream(value), {depth: null, maxArrayLength: null, maxStringLength: null});
+}
+
+/** The stream of a download changes by itself. */
+function withoutStream(value: unknown): object {
+  const {writeTo: _, ...rest} = Object(value) as {readonly writeTo?: unknown};
+  return rest;
 }
 
 /** Validates options with a backend's schema; without one, they stay unchanged. */
@@ -449,27 +446,4 @@ async function validateOptions(
   const result = await schema?.['~standard'].validate(given);
   if (!result?.issues) return {value: result ? result.value : given, problems: []};
   return {value: undefined, problems: result.issues.map(({message}) => message)};
-}
-
-/** How many bytes there were, and their digest, hex. */
-interface BytesRead {
-  readonly size: number;
-  readonly sha256: string;
-}
-
-/** Reads all bytes. */
-export async function readBytes(bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<BytesRead> {
-  const hash = createHash('sha256');
-  let size = 0;
-  for await (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) {
-    hash.update(piece);
-    size += piece.length;
-  }
-  return {size, sha256: hash.digest('hex')};
-}
-
-/** Asserts that these are exactly the bytes of an archive, or of one of its files. */
-export function assertSameBytes({size, sha256}: BytesRead, found: BytesRead, where: string): void {
-  assert.equal(found.size, size, `${where} ${String(found.size)} of ${String(size)} bytes.`);
-  assert.equal(found.sha256, sha256, `${where} different bytes: the sha256 does not match.`);
 }

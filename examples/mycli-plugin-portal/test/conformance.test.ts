@@ -14,8 +14,8 @@ describe('a login', () => {
       openService: async () => ({...portal, visit: (url) => portal.visit(`${url}&deny`)}),
     }).filter(({name}) => name === 'login: the service accepts what it returns');
     await expect(login?.run()).rejects.toMatchObject({
-      code: 'ERR_FORBIDDEN',
-      message: 'The portal backend failed: The login was declined on the page.',
+      message:
+        'Expected login() to succeed. The backend failed with ERR_FORBIDDEN: The portal backend failed: The login was declined on the page.',
     });
   });
 });

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import {createHash} from 'node:crypto';
+import {once} from 'node:events';
+import {setTimeout as delay} from 'node:timers/promises';
+import {inspect} from 'node:util';
+import {isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
+import {messageOf} from '../errors/system-failure.js';
+
+/** Thrown by a case that cannot try anything, because the fixtures or the backend lack something optional. */
+export class NotTried extends Error {}
+
+/** Ends a case that cannot try anything. */
+export function notTried(reason: string): never {
+  throw new NotTried(reason);
+}
+
+/** A value in a message. An ID is a string or a number, and which one matters. */
+export function shown(value: unknown): string {
+  if (isRuntimeCliError(value)) return `${value.code}: ${value.message}`;
+  if (typeof value === 'string' || typeof value === 'number') return `${JSON.stringify(value)} (${typeof value})`;
+  return inspect(value, {depth: 4, breakLength: Infinity});
+}
+
+/** A call of the backend that failed. A case that does not expect it fails with it. */
+export class CallFailure extends assert.AssertionError {
+  override readonly cause: RuntimeCliError;
+
+  constructor(call: string, cause: RuntimeCliError, redact: (text: string) => string) {
+    super({message: redact(`Expected ${call} to succeed. The backend failed with ${shown(cause)}`)});
+    this.cause = cause;
+  }
+}
+
+/** What came of a call: its result, or the error that the backend failed with. */
+export async function outcomeOf<Result>(
+  work: Promise<Result>,
+): Promise<
+  {readonly result: Result; readonly error?: never} | {readonly result?: never; readonly error: RuntimeCliError}
+> {
+  try {
+    return {result: await work};
+  } catch (error) {
+    if (error instanceof CallFailure) return {error: error.cause};
+    throw error;
+  }
+}
+
+/** Asserts what the backend has answered. `what`: what it was asked for. */
+export function expectAnswer(what: string, actual: unknown, expected: unknown, advice = ''): void {
+  const message = `Expected ${what} to be ${shown(expected)}. The backend answered ${shown(actual)}.`;
+  assert.deepEqual(actual, expected, `${message} ${advice}`.trim());
+}
+
+/** An error that a case expects. */
+export interface ExpectedError {
+  /** In words. */
+  readonly text: string;
+  readonly fits: (error: RuntimeCliError) => boolean;
+}
+
+export const anyError: ExpectedError = {text: 'an error', fits: () => true};
+
+export const anyCode: ExpectedError = {
+  text: 'a context.error() whose code says what happened',
+  fits: ({code}) => code !== 'ERR_BACKEND_FAILED',
+};
+
+export const unknownBundle: ExpectedError = {
+  text: 'ERR_BUNDLE_UNKNOWN, or an error of context.http with the status 404',
+  fits: ({code, status}) => code === 'ERR_BUNDLE_UNKNOWN' || (status === 404 && code !== 'ERR_BACKEND_FAILED'),
+};
+
+/** An error with one of some codes. */
+export function withCode(...codes: readonly ErrorCode[]): ExpectedError {
+  return {text: codes.join(' or '), fits: ({code}) => codes.includes(code)};
+}
+
+/** Asserts that a call fails as expected. `what`: what the backend was asked for. */
+export async function expectError(what: string, work: Promise<unknown>, {text, fits}: ExpectedError): Promise<void> {
+  const {result, error} = await outcomeOf(work);
+  const expected = `Expected ${what} to fail with ${text}.`;
+  assert.ok(error, `${expected} The backend reported a success: ${shown(result)}`);
+  assert.ok(fits(error), `${expected} The backend failed with ${shown(error)}`);
+}
+
+/** A second, in slices. A pause of the whole machine only counts as one slice. */
+const abortDeadline = {slices: 20, sliceMs: 50};
+
+/**
+ * Asserts that aborted work rejects within a second, plus the time that its cleanups take.
+ * @param start starts the work, and calls `abort` while it is running
+ */
+export async function expectAbort(
+  what: string,
+  cleanups: readonly Promise<void>[],
+  start: (signal: AbortSignal, abort: () => void) => Promise<unknown>,
+): Promise<void> {
+  const controller = new AbortController();
+  const {signal} = controller;
+  const reason = new Error('The conformance suite aborted this.');
+  const work = start(signal, () => controller.abort(reason)).then(
+    () => 'succeeded',
+    (error: unknown) => {
+      if (error !== reason) throw error;
+      return 'rejected';
+    },
+  );
+  const late = once(signal, 'abort').then(async () => {
+    const {slices, sliceMs} = abortDeadline;
+    for (let slice = 0; slice < slices; slice += 1) await delay(sliceMs, undefined, {ref: false});
+    await Promise.all(cleanups);
+    return delay(sliceMs, 'went on for a second', {ref: false});
+  });
+  const outcome = await Promise.race([work, late]);
+  assert.ok(signal.aborted, `Expected ${what} to take until it is aborted. It ended before.`);
+  assert.equal(outcome, 'rejected', `Expected ${what} to reject with signal.reason when it is aborted. It ${outcome}.`);
+}
+
+/** Bytes that a service or a download returns. */
+export type Bytes = AsyncIterable<Uint8Array> | Uint8Array;
+
+/** Asserts that these are exactly the bytes of an archive, or of one of its files. `what`: what has them. */
+export async function expectBytes(
+  what: string,
+  {size, sha256}: {readonly size: number; readonly sha256: string},
+  read: () => Promise<Bytes>,
+): Promise<void> {
+  const expected = `Expected ${what} to have ${String(size)} bytes with the sha256 ${sha256}.`;
+  const hash = createHash('sha256');
+  let length = 0;
+  try {
+    const bytes = await read();
+    for await (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) {
+      hash.update(piece);
+      length += piece.length;
+    }
+  } catch (error) {
+    assert.fail(`${expected} Reading it failed: ${messageOf(error)}`);
+  }
+  const found = {size: length, sha256: hash.digest('hex')};
+  assert.deepEqual(found, {size, sha256}, `${expected} It has ${String(length)}, with ${found.sha256}.`);
+}
