@@ -1,4 +1,4 @@
-import {link, lstat, rename, rm} from 'node:fs/promises';
+import {lstat, rename} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
@@ -11,7 +11,7 @@ import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.
 import {idFor, invoke, openBackend, type OpenBackend} from './open-backend.js';
 import {chooseForBundle} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import {PartFile} from './part-file.js';
+import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../errors/sentence.js';
 import {placeFlags} from '../errors/suggest.js';
 
@@ -86,7 +86,7 @@ export async function downloadBundleFrom(
   const open = await openBackend(selection.backend, {...options, onProgress: undefined}, host);
   const bundleId = await resolveBundleId(open, options.bundleId, options);
   const paths = outputPaths(options, bundleId, host);
-  await verifyOutputs(paths, force);
+  for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
   const part = new PartFile(`${paths.compressed}.part`, {backend: selection.backend, projectSlug, bundleId});
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
     callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));
@@ -95,8 +95,13 @@ export async function downloadBundleFrom(
   });
   const {size, sha256, contentSha256, entries, compressed} = await verifyArchive(part, bundleId, reported, open);
   const path = compressed ? paths.compressed : paths.plain;
-  const verified = reported !== undefined || (await hasManifestOf(path, sha256));
-  await moveIntoPlace(part, path, force);
+  const manifest = await readManifest(path).catch(() => undefined);
+  const verified = reported !== undefined || manifest?.sha256 === sha256;
+  await verifyOutput(path, force);
+  await part.forgetState();
+  await rename(part.path, path).catch((error: unknown) => {
+    throw outputError(path, error);
+  });
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
   return {
     ...{backend: selection.backend, projectSlug, bundleId, path},
@@ -114,57 +119,45 @@ async function fetchArchive(
   part: PartFile,
   onBytes: (transferred: number, total: number | undefined) => void,
 ): Promise<{readonly resumedFrom: number; readonly reported: string | undefined}> {
+  const {signal} = open.context;
   let resumedFrom: number | undefined;
   let reported: string | undefined;
   for (let retries = 0; ; retries += 1) {
     const resume = await part.resume();
-    const writer = part.write(onBytes);
-    try {
-      await invoke(open, 'download', {
-        bundleId,
-        writeTo: writer,
-        resume,
+    let received = 0;
+    const download = ({onStart, ...request}: PartRequest) =>
+      invoke(open, 'download', {
+        ...{bundleId, ...request},
         onStart: (start) => {
           // A part that starts over keeps nothing.
           resumedFrom = start.offset === 0 ? 0 : (resumedFrom ?? start.offset);
           reported = start.sha256;
-          writer.begin(start);
+          onStart(start);
         },
       });
-      await writer.complete();
+    try {
+      await part.write(resume, download, (transferred, total) => {
+        received = transferred;
+        onBytes(transferred, total);
+      });
       return {resumedFrom: resumedFrom ?? 0, reported};
     } catch (error) {
-      await writer.abandon();
-      const failure = writer.errored && isRuntimeCliError(writer.errored) ? writer.errored : error;
-      await decideRetry(failure, {retries, received: writer.received, resumed: resume !== undefined}, part, open);
+      const left = await part.resume();
+      if (left === undefined) await part.discard();
+      signal.throwIfAborted();
+      if (!isRuntimeCliError(error)) throw error;
+      const isBroken = received > 0 && (error.code === 'ERR_NETWORK' || error.code === 'ERR_TIMEOUT');
+      if (resume !== undefined && error.status === 416) {
+        // The part is as long as the archive, or longer. It is not worth finding out why.
+        await part.discard();
+      } else if (!isBroken || !(await open.context.waitToRetry({retries, reason: error.message, limited: true}))) {
+        signal.throwIfAborted();
+        if (left === undefined) throw error;
+        const advice = `Run the command again to resume after the ${String(left.offset)} bytes in ${basename(part.path)}.`;
+        throw amendError(error, {suggestions: [advice]});
+      }
     }
   }
-}
-
-/** Returns if the download should continue; throws the error that ends it. */
-async function decideRetry(
-  error: unknown,
-  attempt: {readonly retries: number; readonly received: number; readonly resumed: boolean},
-  part: PartFile,
-  {context}: OpenBackend,
-): Promise<void> {
-  const left = await part.resume();
-  if (left === undefined) await part.discard();
-  context.signal.throwIfAborted();
-  if (!isRuntimeCliError(error)) throw error;
-  if (error.status === 416 && attempt.resumed) {
-    // The part is as long as the archive, or longer. It is not worth finding out why.
-    await part.discard();
-    return;
-  }
-  const broke = (error.code === 'ERR_NETWORK' || error.code === 'ERR_TIMEOUT') && attempt.received > 0;
-  const {retries} = attempt;
-  if (broke && (await context.waitToRetry({retries, reason: error.message, limited: true}))) return;
-  context.signal.throwIfAborted();
-  if (left === undefined) throw error;
-  throw amendError(error, {
-    suggestions: [`Run the command again to resume after the ${String(left.offset)} bytes in ${basename(part.path)}.`],
-  });
 }
 
 /** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the archive is not complete and valid. It is removed then. */
@@ -192,74 +185,30 @@ async function verifyArchive(
   }
 }
 
-/** Whether the manifest next to `path` belongs to the archive with this digest. */
-async function hasManifestOf(path: string, sha256: string): Promise<boolean> {
-  try {
-    return (await readManifest(path))?.sha256 === sha256;
-  } catch {
-    // A file that is not a manifest says nothing about the archive.
-    return false;
-  }
-}
-
 /**
  * Where to write an archive, whose name should tell whether it is compressed. Both are the same if the caller named the
  * file.
  */
-interface OutputPaths {
-  readonly compressed: string;
-  readonly plain: string;
-}
-
-function outputPaths({output, cwd}: DownloadBundleOptions, bundleId: BundleId, host: Host): OutputPaths {
+function outputPaths({output, cwd}: DownloadBundleOptions, bundleId: BundleId, host: Host) {
   // Bundle IDs of plugins' backends can be any string.
   const name = `bundle-${String(bundleId).replaceAll(/[^\w.-]/g, '_')}.tar`;
   const absolute = (path: string) => resolve(cwd ?? host.cwd, path);
   return {compressed: absolute(output ?? `${name}.gz`), plain: absolute(output ?? name)};
 }
 
-async function verifyOutputs({compressed, plain}: OutputPaths, force: boolean | undefined): Promise<void> {
-  for (const path of new Set([compressed, plain])) await verifyOutput(path, force);
-}
-
-async function verifyOutput(path: string, force = false): Promise<void> {
+/** @throws RuntimeCliError `ERR_OUTPUT` when there is something that must not be replaced. */
+async function verifyOutput(path: string, force: boolean): Promise<void> {
   const stats = await lstat(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw outputError(path, error);
   });
-  if (stats === undefined || (force && stats.isFile())) return;
-  if (stats.isFile()) throw existsError(path);
-  throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {
-    suggestions: ['Pass a different file with --output.'],
-  });
-}
-
-function existsError(path: string): Error {
-  return createError('ERR_OUTPUT', `${path} already exists.`, {
+  if (stats?.isFile() === false) {
+    throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {
+      suggestions: ['Pass a different file with --output.'],
+    });
+  }
+  if (stats === undefined || force) return;
+  throw createError('ERR_OUTPUT', `${path} already exists.`, {
     suggestions: ['Pass a different file with --output, or replace it with --force.'],
   });
-}
-
-async function moveIntoPlace(part: PartFile, path: string, force: boolean): Promise<void> {
-  try {
-    if (force) await rename(part.path, path);
-    else await moveIfAbsent(part.path, path);
-  } catch (error) {
-    throw systemCode(error) === 'EEXIST' ? existsError(path) : outputError(path, error);
-  }
-  await part.forgetState();
-}
-
-/** Links instead of renaming, which would replace a file that appeared in the meantime; linking fails. */
-async function moveIfAbsent(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    // The file system does not support links.
-    if (systemCode(error) === 'EEXIST') throw error;
-    await verifyOutput(to);
-    await rename(from, to);
-    return;
-  }
-  await rm(from);
 }

@@ -13,7 +13,7 @@ import type {
   PushV2Options,
   PushV2Result,
 } from '../operations/push/options.js';
-import {deployPush, pushResult, tryToPack, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
+import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
 import {checkPush, isGuarded, watchPush} from '../operations/push/guard-push.js';
 import {
   describePlan,
@@ -26,13 +26,11 @@ import {
   type PushRoute,
 } from '../operations/push/plan-push.js';
 import {buildPush, describeContent, type PushContent} from '../operations/push/push-content.js';
-import {describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
-import {askBeforePush} from '../operations/push/ask-push.js';
-import type {UnchangedBundle} from '../operations/push/unchanged-bundle.js';
+import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
 import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
 import type {StepReport} from './report.js';
 import type {PipelineHost} from './host.js';
-import {made, runGuarded, type Step} from './run.js';
+import {made, runGuarded, runPipeline, type Step} from './run.js';
 
 /** What the steps of a push have found out and made so far. */
 interface PushRun extends FollowedRun {
@@ -64,7 +62,7 @@ export async function pushRuntimeBundle(
       guard: isGuarded(options) ? guardStep(targetSlug) : undefined,
       ask: () => askForTarget({operation: 'push', projectSlug, targetSlug}, options),
       changing: () => [
-        {...verifyStep, task: verify},
+        verifyStep,
         buildStep(options),
         {name: 'upload', title: 'Upload the bundle', task: upload},
         {name: 'deploy', title: `Deploy to ${targetSlug}`, enabled: deploys, task: deploy},
@@ -81,10 +79,7 @@ export async function pushRuntimeBundle(
   return {...made(run, 'result'), ...(run.check && {check: run.check})};
 }
 
-/**
- * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
- * bundle and compares it with the last one pushed.
- */
+/** Does everything a push does before it sends anything that writes. */
 export async function previewPush(given: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
   const run = startPush(given, host, {previews: true});
   const {options} = run;
@@ -94,18 +89,14 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
       finding: [resolveStep],
       guard: isGuarded(options) ? guardStep(targetSlug) : undefined,
       ask: () => Promise.resolve(),
-      changing: () => [
-        {...verifyStep, task: verifyAlone},
-        {...buildStep(options), enabled: ifChanged},
-        {...compareStep, enabled: ifChanged},
-      ],
+      changing: () => [verifyStep],
     });
     const plan = made(run, 'plan');
-    const {backend} = plan.selection;
-    const {content} = plan;
+    const {content, selection} = plan;
+    if (ifChanged || (await mustPackForLimits(plan))) await runPipeline<PushRun>(run, [buildStep(options)]);
     const bundle = run.content?.bundle ?? (content.kind === 'build' ? content.plan : content.bundle);
-    const unchanged = unchangedIn(run);
-    await askBeforePush({backend, plan, bundle, unchanged}, host, {dryRun: true});
+    const unchanged = run.content?.kind === 'unchanged' ? run.content.unchanged : undefined;
+    await askBeforePush({backend: selection.backend, bundle, unchanged}, options, host, {dryRun: true});
     return ifChanged ? {...plan, unchanged} : plan;
   } finally {
     await run.workspace?.remove();
@@ -151,27 +142,19 @@ function guardStep(targetSlug: string): Step<PushRun> {
   };
 }
 
-const verifyStep = {name: 'verify', title: 'Verify the build and its configuration'} as const;
-
-async function verify(run: PushRun, report: StepReport): Promise<void> {
-  const {options, host, watch} = run;
-  const route = made(run, 'route');
-  await callBack(() => options.onFormat?.(route.format));
-  const plan = await planPush(report.watch(options), route, host);
-  run.plan = {...plan, options, watch: watchPush(watch, options, host)};
-  report.title = `Verified: ${describePlan(plan)}`;
-  report.warn(plan.warnings.filter((warning) => !route.warnings.includes(warning)));
-}
-
-/** Verifies a push that is not made: what a backend refuses for its size is only known once it is packed. */
-async function verifyAlone(run: PushRun, report: StepReport): Promise<void> {
-  await verify(run, report);
-  const plan = made(run, 'plan');
-  if (run.options.ifChanged || !(await mustPackForLimits(plan))) return;
-  const content = await tryToPack(watchedPlan(plan, report), run.host);
-  report.title = describeContent(content, plan);
-  report.warn(content.warnings);
-}
+const verifyStep: Step<PushRun> = {
+  name: 'verify',
+  title: 'Verify the build and its configuration',
+  task: async (run, report) => {
+    const {options, host, watch} = run;
+    const route = made(run, 'route');
+    await callBack(() => options.onFormat?.(route.format));
+    const plan = await planPush(report.watch(options), route, host);
+    run.plan = {...plan, options, watch: watchPush(watch, options, host)};
+    report.title = `Verified: ${describePlan(plan)}`;
+    report.warn(plan.warnings.filter((warning) => !route.warnings.includes(warning)));
+  },
+};
 
 function buildStep({archive}: PushRuntimeBundleBackendOptions): Step<PushRun> {
   return {
@@ -188,20 +171,6 @@ function buildStep({archive}: PushRuntimeBundleBackendOptions): Step<PushRun> {
       report.warn(content.warnings);
     },
   };
-}
-
-const compareStep: Step<PushRun> = {
-  name: 'compare',
-  title: 'Compare with the last push',
-  task: (run, report) => {
-    const unchanged = unchangedIn(run);
-    report.title = unchanged ? `Unchanged since bundle ${String(unchanged.bundleId)}` : 'Changed since the last push';
-    return Promise.resolve();
-  },
-};
-
-function unchangedIn({content}: PushRun): UnchangedBundle | undefined {
-  return content?.kind === 'unchanged' ? content.unchanged : undefined;
 }
 
 async function upload(run: PushRun, report: StepReport): Promise<void> {

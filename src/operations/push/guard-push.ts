@@ -1,31 +1,17 @@
 import {resolve} from 'node:path';
-import type {RuntimeBackend} from '../../backends/select.js';
 import {readManifest} from '../../bundle/archive/manifest.js';
 import {recordedCommit} from '../../bundle/provenance/provenance.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
 import {activeGuards, checkGuards, watchNotOlder} from '../guard/guards.js';
 import type {GuardedSource} from '../guard/checks.js';
 import {runningBundles} from '../guard/running-commit.js';
-import {openBackend, type OpenBackend} from '../open-backend.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {Host} from '../host.js';
 
 /** Whether there are guards to check before a push. */
 export function isGuarded({targetSlug, guard}: PushRuntimeBundleBackendOptions): boolean {
   return targetSlug !== undefined && activeGuards(guard).length > 0;
-}
-
-/**
- * Checks what depends on the backend again, before `auto` falls back to another one: its target may run something else.
- * @throws RuntimeCliError `ERR_GUARD_REFUSED`.
- */
-export async function guardFallback(
-  fallback: RuntimeBackend,
-  options: PushRuntimeBundleBackendOptions,
-  host: Host,
-): Promise<void> {
-  if (options.targetSlug === undefined || !activeGuards(options.guard).includes('notOlder')) return;
-  await checkPush(await openBackend(fallback, options, host), {...options, guard: {notOlder: true}}, host);
 }
 
 /** Checks again what the target runs right before each request that starts the deployment of a push. */

@@ -1,33 +1,26 @@
-import {preloadBackendContext} from '../../backends/context.js';
 import type {HostBackend} from '../../backends/built-in.js';
+import {preloadBackendContext} from '../../backends/context.js';
 import type {RuntimeBackend} from '../../backends/select.js';
-import {contentDigest, planBundle, streamBundle, writeBundle, type BundleStream} from '../../bundle/index.js';
-import type {Bundle, BundleContent, BundleFormat, PackResult} from '../../bundle/types.js';
+import {contentDigest, streamBundle, writeBundle, type BundleStream} from '../../bundle/index.js';
+import type {Bundle, BundleContent, PackResult} from '../../bundle/types.js';
 import {count} from '../../errors/sentence.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
 import type {Host} from '../host.js';
-import {registryOf, signalOf} from '../open-backend.js';
+import {registryOf} from '../open-backend.js';
 import {verifyLimits} from './limits.js';
 import {sizeWarnings, type PushPlan} from './plan-push.js';
-import {contentOptions} from './content-options.js';
 import {compareWithLastPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */
 export type SentContent =
-  | {
-      readonly kind: 'file';
-      readonly bundle: Bundle;
-      readonly warnings: readonly string[];
-    }
-  | {
+  | {readonly kind: 'file'; readonly bundle: Bundle; readonly warnings: readonly string[]}
+  | (BundleStream & {
       readonly kind: 'stream';
       readonly warnings: readonly string[];
-      readonly bundle: BundleStream['bundle'];
-      readonly packed: BundleStream['packed'];
       readonly upload: NonNullable<HostBackend['uploadStream']>;
-    };
+    });
 
 /** What a push sends, or with `ifChanged` nothing. */
 export type PushContent =
@@ -52,25 +45,23 @@ export function describeContent(content: PushContent, plan: PushPlan): string {
 }
 
 /**
- * Prepares what a push sends to `backend`. With `ifChanged`, a build that is unchanged since the last push is not
- * packed. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into `workspace`; a
- * prebuilt archive is used as it is.
+ * Prepares what a push sends to `backend`. With `ifChanged`, a bundle that is unchanged since the last push is neither
+ * packed nor sent. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into
+ * `workspace`; a prebuilt archive is used as it is.
  */
 export async function buildPush(
-  push: PushPlan,
+  {content, options}: PushPlan,
   backend: RuntimeBackend,
   workspace: TemporaryDirectory,
   host: Host,
 ): Promise<PushContent> {
-  const {content, options} = push;
-  if (content.kind === 'archive') {
-    const {bundle} = content;
-    return compareAgain(backend, push, {kind: 'file', bundle, warnings: sizeWarnings(bundle)}, host);
-  }
+  const isBuilt = content.kind === 'archive';
+  const planned = isBuilt ? content.bundle : content.plan;
+  const digest = async () => (isBuilt ? content.bundle.contentSha256 : contentDigest(content.plan, options.signal));
+  const {unchanged, warnings} = await compareWithLastPush(backend, planned, digest, options, host);
+  if (unchanged) return {kind: 'unchanged', bundle: {...planned, ...unchanged.archive}, unchanged, warnings};
+  if (isBuilt) return {kind: 'file', bundle: content.bundle, warnings};
   const {plan} = content;
-  const digest = () => contentDigest(plan, options.signal);
-  const {unchanged, warnings} = await compareWithLastPush(backend, plan, digest, options, host);
-  if (unchanged) return {kind: 'unchanged', bundle: {...plan, ...unchanged.archive}, unchanged, warnings};
   const chosen = registryOf(options).get(backend);
   const {uploadStream} = chosen;
   if (plan.format === 'v1' && uploadStream) {
@@ -82,33 +73,4 @@ export async function buildPush(
   const bundle = await writeBundle(plan, {path, ...packOptions(options), onRead: preloadBackendContext});
   verifyLimits(chosen, bundle);
   return {kind: 'file', bundle, warnings: [...warnings, ...sizeWarnings(bundle)]};
-}
-
-/** With `ifChanged`, compares an archive with the last push to `backend`. */
-export async function compareAgain(
-  backend: RuntimeBackend,
-  {options}: PushPlan,
-  content: PushContent,
-  host: Host,
-): Promise<PushContent> {
-  if (content.kind !== 'file') return content;
-  const {bundle} = content;
-  const digest = () => Promise.resolve(bundle.contentSha256);
-  const {unchanged, warnings} = await compareWithLastPush(backend, bundle, digest, options, host);
-  const all = [...content.warnings, ...warnings];
-  if (unchanged) return {kind: 'unchanged', bundle: {...bundle, ...unchanged.archive}, unchanged, warnings: all};
-  return {...content, warnings: all};
-}
-
-/** Plans and builds the bundle again, in the format that the fallback accepts. */
-export async function rebuildPush(
-  push: PushPlan,
-  fallback: RuntimeBackend,
-  format: BundleFormat,
-  workspace: TemporaryDirectory,
-  host: Host,
-): Promise<PushContent> {
-  signalOf(push.options).throwIfAborted();
-  const plan = await planBundle(contentOptions(push.options, format, host));
-  return buildPush({...push, format, content: {kind: 'build', plan}}, fallback, workspace, host);
 }

@@ -1,6 +1,6 @@
+import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.js';
 import {backendCalls, callInContext} from '../../backends/call.js';
-import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../../backends/built-in.js';
-import type {BundleId, UploadState} from '../../backends/contract.js';
+import type {UploadState} from '../../backends/contract.js';
 import {
   failedTwice,
   fallbackWarning,
@@ -12,18 +12,16 @@ import {
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../errors/suggest.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
-import {openBackend, type OpenBackend} from '../open-backend.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
+import {openBackend, type OpenBackend} from '../open-backend.js';
 import {placeOf} from '../place.js';
-import {guardFallback} from './guard-push.js';
-import type {PushPlan} from './plan-push.js';
-import {formatFor, unusedOptions} from './content-options.js';
-import {askBeforePush} from './ask-push.js';
-import {compareAgain, rebuildPush, type PushContent, type SentContent} from './push-content.js';
+import {watchPush} from './guard-push.js';
+import {formatFor, planContent, type PushPlan} from './plan-push.js';
+import {buildPush, type PushContent, type SentContent} from './push-content.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** An upload that succeeded or was not needed. From here on, nothing falls back. */
@@ -35,6 +33,40 @@ export interface UploadedPush {
   /** Set if nothing was uploaded. */
   readonly unchanged?: UnchangedBundle | undefined;
   readonly warnings: readonly string[];
+}
+
+/** A push that is about to be made, or previewed. */
+interface AskedPush {
+  readonly backend: RuntimeBackend;
+  readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
+  readonly unchanged?: UnchangedBundle | undefined;
+}
+
+/**
+ * Asks whether a push may be made, unless there is nothing to upload or deploy.
+ * @throws RuntimeCliError if it must not be made.
+ */
+export async function askBeforePush(
+  {backend, bundle, unchanged}: AskedPush,
+  {projectSlug, targetSlug}: PushPlan['options'],
+  host: Host,
+  asked?: {readonly dryRun: boolean},
+): Promise<void> {
+  if (unchanged && targetSlug === undefined) return;
+  const {format, message, size, sha256} = bundle;
+  const content = unchanged
+    ? {bundleIds: [unchanged.bundleId]}
+    : {bundleIds: [], bundle: {format, message, size, sha256}};
+  await host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, asked);
+}
+
+/** `Uploaded bundle 42 to shop` */
+export function describeUpload({backend, result, unchanged}: UploadedPush, projectSlug: string): string {
+  const id = String(result.bundleId);
+  const place = projectTitle(projectSlug, backend);
+  return unchanged
+    ? `Nothing to upload to ${place}: unchanged since bundle ${id}`
+    : `Uploaded bundle ${id} to ${place}`;
 }
 
 /**
@@ -49,169 +81,146 @@ export async function uploadPush(
   host: Host,
   note: (line: string) => void,
 ): Promise<UploadedPush> {
-  const uploaded = await uploadOrFallBack(plan, content, workspace, host, note);
-  host.writes?.learn({bundleIds: [uploaded.result.bundleId]});
-  return uploaded;
-}
-
-/** `Uploaded bundle 42 to shop` */
-export function describeUpload({backend, result, unchanged}: UploadedPush, projectSlug: string): string {
-  const id = String(result.bundleId);
-  const place = projectTitle(projectSlug, backend);
-  return unchanged
-    ? `Nothing to upload to ${place}: unchanged since bundle ${id}`
-    : `Uploaded bundle ${id} to ${place}`;
-}
-
-async function uploadOrFallBack(
-  plan: PushPlan,
-  content: PushContent,
-  workspace: TemporaryDirectory,
-  host: Host,
-  note: (line: string) => void,
-): Promise<UploadedPush> {
   const {selection, options} = plan;
-  const {fellBack} = selection;
+  const {backend, fallback, fellBack} = selection;
   if (fellBack !== undefined) await callBack(() => options.onFallback?.(fellBack));
-  await callBack(() => options.onResolve?.(selection.backend));
+  await callBack(() => options.onResolve?.(backend));
   try {
-    return await pushTo(selection.backend, plan, content, host);
+    return await pushTo(backend, plan, content, host);
   } catch (error) {
-    const {fallback} = selection;
     const reason = uploadFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
     const format = formatFor(fallback, options);
-    const reusable = format === content.bundle.format;
-    if (plan.content.kind === 'archive' && !reusable)
-      throw withSuggestion(error, 'Pass --v2 to push a prebuilt v2 archive to the legacy backend.');
+    // The archive is built once per format.
+    const isReusable = content.kind === 'file' && content.bundle.format === format;
+    if (plan.content.kind === 'archive' && !isReusable && isRuntimeCliError(error))
+      throw amendError(error, {suggestions: ['Pass --v2 to push a prebuilt v2 archive to the legacy backend.']});
     note(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
-    await guardFallback(fallback, options, host);
-    // The archive is built once per format.
-    const replacement = reusable
-      ? await compareAgain(fallback, plan, {...content, warnings: []}, host)
-      : await rebuildPush(plan, fallback, format, workspace, host);
+    // Its target may run something else.
+    const guard = options.targetSlug === undefined ? undefined : watchPush(undefined, options, host);
+    await guard?.look(await openBackend(fallback, options, host));
+    const planned = isReusable
+      ? {content: {kind: 'archive', bundle: content.bundle} as const, warnings: []}
+      : await planContent(options, format, host);
+    const replacement = await buildPush({...plan, format, content: planned.content}, fallback, workspace, host);
     const uploaded = await pushTo(fallback, plan, replacement, host).catch((second: unknown) => {
       throw failedTwice(error, second);
     });
-    const warnings = [...(reusable ? [] : unusedOptions(options, format)), ...replacement.warnings];
-    return {...uploaded, warnings: [fallbackWarning(reason), ...warnings, ...uploaded.warnings]};
+    const warnings = [fallbackWarning(reason), ...planned.warnings, ...replacement.warnings, ...uploaded.warnings];
+    return {...uploaded, warnings};
   }
 }
 
 /** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
-async function pushTo(name: RuntimeBackend, plan: PushPlan, content: PushContent, host: Host): Promise<UploadedPush> {
-  if (content.kind === 'unchanged') return skipUpload(name, plan, content, host);
-  await askBeforePush({backend: name, plan, bundle: content.bundle}, host);
-  const uploaded = await uploadTo(name, plan, content, host);
-  const more = await recordPush(name, uploaded.bundle, uploaded.result.bundleId, plan.options, host);
-  return {...uploaded, warnings: [...uploaded.warnings, ...more]};
-}
-
-/** The result of a push without an upload. */
-async function skipUpload(
+async function pushTo(
   backend: RuntimeBackend,
   plan: PushPlan,
-  {bundle, unchanged}: {readonly bundle: BundleContent; readonly unchanged: UnchangedBundle},
+  content: PushContent,
   host: Host,
 ): Promise<UploadedPush> {
-  const result = {bundleId: unchanged.bundleId, raw: undefined};
-  const there = {...bundle, ...unchanged.archive};
-  await askBeforePush({backend, plan, bundle: there, unchanged}, host);
-  return {backend, bundle: there, result, unchanged, warnings: []};
+  const {options} = plan;
+  const {bundle} = content;
+  if (content.kind === 'unchanged') {
+    const {unchanged} = content;
+    await askBeforePush({backend, bundle, unchanged}, options, host);
+    host.writes?.learn({bundleIds: [unchanged.bundleId]});
+    const result = {bundleId: unchanged.bundleId, raw: undefined};
+    return {backend, bundle: content.bundle, result, unchanged, warnings: []};
+  }
+  await askBeforePush({backend, bundle}, options, host);
+  const uploaded = await uploadTo(backend, plan, content, host);
+  const {bundleId} = uploaded.result;
+  host.writes?.learn({bundleIds: [bundleId]});
+  const warnings = await recordPush(backend, uploaded.bundle, bundleId, options, host);
+  return {...uploaded, warnings: [...uploaded.warnings, ...warnings]};
 }
 
 async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentContent, host: Host): Promise<UploadedPush> {
+  const {options, watch} = plan;
+  const {targetSlug} = options;
   let isPartlySent = false;
-  const open = await openBackend(name, plan.options, host, (progress) => {
+  const open = await openBackend(name, options, host, (progress) => {
     isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
-    plan.options.onProgress?.({phase: 'upload', ...progress});
+    options.onProgress?.({phase: 'upload', ...progress});
   });
   const {backend, context, secrets} = open;
-  const {signal} = context;
-  const {targetSlug} = plan.options;
-  const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
-  const result = await resumable(open, plan, content, host, async (state) => {
-    const stateful = {...context, state};
-    const upload = () =>
-      callInContext(backend, backendCalls.upload, stateful, (own) => send(content, backend, own), secrets).catch(
-        async (error: unknown) => {
-          throw isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED'
-            ? withInterruptionAdvice(error, {
-                isPartlySent,
-                flags: [...projectFlags(name, plan), ...(host.commandFlags ?? [])],
-              })
-            : await withPatternAdvice(error, content.bundle, signal);
-        },
-      );
-    if (!deploys || targetSlug === undefined) return upload();
-    return inTargetSlot(open, targetSlug, plan.options, async () => {
-      await plan.watch?.look(open);
-      return upload();
+  const state = keptState(open, plan, content, host);
+  const send = (own: BuiltInContext) =>
+    content.kind === 'file' ? backend.upload(content.bundle, own) : content.upload.call(backend, content.bundle, own);
+  const upload = () =>
+    callInContext(backend, backendCalls.upload, {...context, state}, send, secrets).catch(async (error: unknown) => {
+      throw await explainFailure(error, content.bundle, open, {options, isPartlySent, host});
     });
-  });
+  const deploys = targetSlug !== undefined && backend.deploysOnUpload?.includes(content.bundle.format) === true;
+  const result = deploys
+    ? await inTargetSlot(open, targetSlug, options, async () => {
+        await watch?.look(open);
+        return upload();
+      })
+    : await upload();
+  await state?.remove();
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `The ${name} backend returned no bundle ID.`);
   }
-  const bundle = await packedBundle(content, bundleId, signal);
+  const bundle = await packedBundle(content, result, context.signal);
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
 }
 
-/** Says of an interrupted upload whether it may have created a bundle. */
-function withInterruptionAdvice(
-  error: RuntimeCliError,
-  {isPartlySent, flags}: {readonly isPartlySent: boolean; readonly flags: readonly string[]},
-): RuntimeCliError {
-  if (isPartlySent) {
-    return amendError(error, {message: `${error.message} The upload was incomplete, so it created no bundle.`});
-  }
-  return amendError(error, {
-    message: `${error.message} The bundle may have been uploaded.`,
-    suggestions: ['Check before you push again:', [{run: ['bundle:list', ...flags]}]],
-  });
-}
-
-function projectFlags(backend: RuntimeBackend, {options}: PushPlan): readonly string[] {
-  return placeFlags({projectSlug: options.projectSlug, backend});
-}
-
 /**
- * Uploads with the state of an earlier push of the same archive to the same place, which is dropped after a success.
- * The built-in backends resume nothing, and an archive that is packed while it is sent has no digest to know it by.
+ * The state of an earlier push of the same archive to the same place. The built-in backends resume nothing, and an
+ * archive that is packed while it is sent has no digest to know it by.
  */
-async function resumable(
+function keptState(
   {backend, context, secrets}: OpenBackend,
   {options}: PushPlan,
   content: SentContent,
   host: Host,
-  upload: (state: UploadState | undefined) => Promise<BuiltInUploadResult>,
-): Promise<BuiltInUploadResult> {
+): UploadState | undefined {
   const {uploadStates} = options;
-  if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return upload(undefined);
+  if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return undefined;
   const place = {...placeOf(backend.name, options, host), sha256: content.bundle.sha256};
   const kept: UploadState = {
     read: () => uploadStates.read(place),
     write: (saved) => uploadStates.write(place, saved),
     remove: () => uploadStates.remove(place),
   };
-  const state = uploadStateOf(backend, kept, {secrets, logger: context.logger});
-  const result = await upload(state);
-  await state.remove();
-  return result;
+  return uploadStateOf(backend, kept, {secrets, logger: context.logger});
 }
 
-/** A strict server refuses patterns without a match. We warned about them, so the error explains the connection. */
-async function withPatternAdvice(error: unknown, bundle: BundleContent, signal: AbortSignal): Promise<unknown> {
-  if (!isRuntimeCliError(error) || (error.status !== 400 && error.status !== 422)) return error;
-  return amendError(error, {suggestions: await strictWarnings(bundle, signal)});
+interface FailedUpload {
+  readonly options: PushPlan['options'];
+  readonly isPartlySent: boolean;
+  readonly host: Host;
+}
+
+/** Says whether an interrupted upload may have created a bundle, and which patterns a strict server refuses. */
+async function explainFailure(
+  error: unknown,
+  bundle: BundleContent,
+  {backend, context}: OpenBackend,
+  {options, isPartlySent, host}: FailedUpload,
+): Promise<unknown> {
+  if (!isRuntimeCliError(error)) return error;
+  const {code, message, status} = error;
+  if (status === 400 || status === 422)
+    return amendError(error, {suggestions: await strictWarnings(bundle, context.signal)});
+  if (code !== 'ERR_INTERRUPTED') return error;
+  if (isPartlySent)
+    return amendError(error, {message: `${message} The upload was incomplete, so it created no bundle.`});
+  const where = placeFlags({projectSlug: options.projectSlug, backend: backend.name}, host.commandFlags);
+  return amendError(error, {
+    message: `${message} The bundle may have been uploaded.`,
+    suggestions: ['Check before you push again:', [{run: ['bundle:list', ...where]}]],
+  });
 }
 
 /** The uploaded bundle, with its digests. */
 async function packedBundle(
   content: SentContent,
-  bundleId: BundleId,
+  {bundleId}: BuiltInUploadResult,
   signal: AbortSignal,
 ): Promise<UploadedPush['bundle']> {
   if (content.kind === 'file') return content.bundle;
@@ -225,14 +234,4 @@ async function packedBundle(
       details: {bundleId},
     });
   }
-}
-
-function send(content: SentContent, backend: HostBackend, context: BuiltInContext): Promise<BuiltInUploadResult> {
-  return content.kind === 'file'
-    ? backend.upload(content.bundle, context)
-    : content.upload.call(backend, content.bundle, context);
-}
-
-function withSuggestion(error: unknown, suggestion: string): unknown {
-  return isRuntimeCliError(error) ? amendError(error, {suggestions: [suggestion]}) : error;
 }
