@@ -3,8 +3,7 @@
 import {writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {format, resolveConfig} from 'prettier';
-import {definitions, settingKeys, summaryOf, variableOf} from '../dist/settings/definitions.js';
-import {flagSets} from '../dist/settings/row.js';
+import {definitions, headings, settingKeys, summaryOf, variableOf} from '../dist/settings/definitions.js';
 import {fillPage} from './fill-page.js';
 
 const cell = (text) => text.replaceAll('|', '\\|');
@@ -19,7 +18,7 @@ function row(key) {
 }
 
 function table(heading) {
-  const keys = settingKeys.filter((key) => flagSets[definitions[key].set] === heading);
+  const keys = settingKeys.filter((key) => headings[definitions[key].set] === heading);
   const title = `${heading[0]}${heading.slice(1).toLowerCase()}`;
   return `## ${title}
 
@@ -28,7 +27,7 @@ function table(heading) {
 ${keys.map(row).join('\n')}
 `;
 }
-const tables = [...new Set(Object.values(flagSets))].map(table).join('\n');
+const tables = [...new Set(Object.values(headings))].map(table).join('\n');
 
 fillPage('configuration.md', {settings: tables});
 
@@ -71,7 +70,7 @@ function members(keys) {
 const perTarget = configured.filter((key) => definitions[key].perTarget === true);
 const forAll = configured.filter((key) => definitions[key].perTarget !== true);
 
-const source = `// Generated from src/settings/rows.ts by \`npm run docs:generate\`.
+const source = `// Generated from src/settings by \`npm run docs:generate\`.
 
 /** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
 export type ConfiguredCheck =

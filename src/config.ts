@@ -1,4 +1,4 @@
-// Generated from src/settings/rows.ts by `npm run docs:generate`.
+// Generated from src/settings by `npm run docs:generate`.
 
 /** A check of a deployment: a URL or a path below the URL of the target, alone or with what differs for it. */
 export type ConfiguredCheck =
@@ -86,10 +86,6 @@ export interface MycliConfig extends TargetConfig {
   readonly static?: boolean | undefined;
   /** SSR parameter. */
   readonly ssrParameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Use the v2 format with the legacy backend. */
-  readonly v2?: boolean | undefined;
-  /** Skip the upload if the bundle is unchanged. */
-  readonly ifChanged?: boolean | undefined;
   /** Root folder of the archive (v2); default bld. */
   readonly rootDir?: string | undefined;
   /** Path of the configuration, relative to the root folder (v2); default .runtime/config.json. */
@@ -102,14 +98,18 @@ export interface MycliConfig extends TargetConfig {
   readonly allowSensitiveFiles?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
   readonly compressionLevel?: number | undefined;
+  /** Use the v2 format with the legacy backend. */
+  readonly v2?: boolean | undefined;
+  /** Skip the upload if the bundle is unchanged. */
+  readonly ifChanged?: boolean | undefined;
   /** Wait for the deployment to finish. */
   readonly wait?: boolean | undefined;
-  /** Wait for a running deployment to the target to end before deploying; at most --timeout. */
-  readonly waitForSlot?: boolean | undefined;
   /** Time between status checks; default 5. */
   readonly pollInterval?: number | undefined;
   /** Limit for waiting, 0 for none; default 600. */
   readonly timeout?: number | undefined;
+  /** Wait for a running deployment to the target to end before deploying; at most --timeout. */
+  readonly waitForSlot?: boolean | undefined;
   readonly api?:
     | {
         /** URL of the Api backend. */

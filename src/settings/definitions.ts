@@ -1,23 +1,57 @@
 import type * as v from 'valibot';
-import type {FlagSet, SettingRow, Syntax} from './row.js';
-import {rows} from './rows.js';
+import {check, events, guard, rollback, slot, wait} from './deployment-rows.js';
+import {bundle, connection, push, rateLimit} from './push-rows.js';
+import type {SettingRow, Syntax} from './row.js';
 
-type Rows = typeof rows;
+/** The sets of settings. Generators of references can't read an inferred type. */
+interface Sets {
+  readonly connection: typeof connection;
+  readonly rateLimit: typeof rateLimit;
+  readonly bundle: typeof bundle;
+  readonly push: typeof push;
+  readonly wait: typeof wait;
+  readonly slot: typeof slot;
+  readonly check: typeof check;
+  readonly rollback: typeof rollback;
+  readonly events: typeof events;
+  readonly guard: typeof guard;
+}
+/** In display order. A command has the flags of whole sets. */
+const sets: Sets = {connection, rateLimit, bundle, push, wait, slot, check, rollback, events, guard};
+/** The name of a set of settings. */
+export type FlagSet = keyof Sets;
+
+/** The heading of each set in help and in the reference. */
+export const headings: Readonly<Record<FlagSet, string>> = {
+  connection: 'CONNECTION',
+  bundle: 'BUNDLE',
+  push: 'BUNDLE',
+  wait: 'DEPLOYMENT',
+  slot: 'DEPLOYMENT',
+  check: 'DEPLOYMENT',
+  rollback: 'DEPLOYMENT',
+  rateLimit: 'OTHER',
+  events: 'OTHER',
+  guard: 'GUARD',
+};
+
 /** The name of a setting. */
-export type SettingKey = keyof Rows;
+export type SettingKey = {[Set in FlagSet]: keyof Sets[Set]}[FlagSet];
+/** The settings of a set. */
+export type KeysOf<Set extends FlagSet> = SettingKey & keyof Sets[Set];
+type Rows = {[K in SettingKey]: {[Set in FlagSet]: K extends keyof Sets[Set] ? Sets[Set][K] : never}[FlagSet]};
 /** The name of a setting that always has a value. */
 export type DefaultedKey = {[K in SettingKey]: Rows[K] extends {default: unknown} ? K : never}[SettingKey];
 /** The name of a setting that is a secret. */
 export type SecretKey = {[K in SettingKey]: Rows[K] extends {syntax: 'secret'} ? K : never}[SettingKey];
 /** What the schema of a setting accepts. */
 export type ValidValue<K extends SettingKey> = v.InferOutput<Rows[K]['schema']>;
-/** The settings of a set. */
-export type KeysOf<Set extends FlagSet> = {[K in SettingKey]: Rows[K] extends {set: Set} ? K : never}[SettingKey];
 /** The name of the flag of a setting. */
 export type FlagName<K extends SettingKey> = Rows[K] extends {flag: {name: infer Name extends string}} ? Name : never;
 
 /** A setting with everything that follows from its row. */
-export interface SettingDefinition extends SettingRow {
+interface SettingDefinition extends SettingRow {
+  readonly set: FlagSet;
   readonly config?: string;
   readonly label: string;
   readonly syntax: Syntax;
@@ -31,19 +65,21 @@ const syntaxes: Readonly<Record<string, Syntax>> = {
   picklist: 'word',
 };
 
-function define([key, {config = key, ...row}]: readonly [string, SettingRow]): readonly [string, SettingDefinition] {
+function define(set: FlagSet, key: string, {config = key, ...row}: SettingRow): SettingDefinition {
   const {type, item} = row.schema as typeof row.schema & {readonly item?: v.GenericSchema};
   const syntax = item?.type === 'number' ? 'numbers' : (syntaxes[type] ?? 'text');
-  return [key, {label: key, syntax, ...row, ...(config === false ? {} : {config})}];
+  return {set, label: key, syntax, ...row, ...(config === false ? {} : {config})};
 }
 
+const defined = (Object.keys(sets) as FlagSet[]).flatMap((set) =>
+  Object.entries<SettingRow>(sets[set]).map(([key, row]) => [key, define(set, key, row)] as const),
+);
+
 /** Every setting, in display order. */
-export const definitions = Object.fromEntries(Object.entries<SettingRow>(rows).map(define)) as Readonly<
-  Record<SettingKey, SettingDefinition>
->;
+export const definitions = Object.fromEntries(defined) as Readonly<Record<SettingKey, SettingDefinition>>;
 
 /** The name of every setting. */
-export const settingKeys: readonly SettingKey[] = Object.keys(rows) as SettingKey[];
+export const settingKeys = defined.map(([key]) => key) as readonly SettingKey[];
 
 /** The names of those that are secrets. */
 export const secretKeys = settingKeys.filter((key): key is SecretKey => definitions[key].syntax === 'secret');

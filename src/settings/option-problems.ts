@@ -10,11 +10,9 @@ export function optionProblems(
   options: {readonly [K in SettingKey]?: unknown},
   keys: readonly SettingKey[],
 ): readonly OptionProblem[] {
-  return keys.flatMap((option) => {
-    const {schema, advice: suggestion} = definitions[option];
-    const found = options[option] === undefined ? [] : problemsOf(option, options[option], schema);
-    return suggestion === undefined ? found : found.map((problem) => ({...problem, suggestion}));
-  });
+  return keys.flatMap((option) =>
+    options[option] === undefined ? [] : problemsOf(option, options[option], definitions[option].schema),
+  );
 }
 
 /** What is wrong with a slug. Slugs become parts of URLs and prefixes in archives. */

@@ -5,8 +5,6 @@ import type * as v from 'valibot';
  * library's check of its options are derived from it.
  */
 export interface SettingRow {
-  /** Determines which commands have its flag, and its heading in help and in the reference. */
-  readonly set: FlagSet;
   /** Without one, only the configuration file can set it. */
   readonly flag?: {
     /** Without dashes. */
@@ -36,17 +34,16 @@ export interface SettingRow {
   readonly details?: string;
   /** Completes "No ... specified". @default the name of the setting */
   readonly label?: string;
-  /** What to do about a value that the library refuses. */
-  readonly advice?: string;
   /** Whether it cannot be used with the v1 format. */
   readonly v2Only?: true;
   /** Whether it affects how an archive is built, so that it does not apply to a prebuilt one. */
   readonly building?: true;
   /** Whether `targets` of the configuration file can replace it for a target. */
   readonly perTarget?: true;
-  /** Other names that people try in a configuration file, where a secret is not allowed. */
-  readonly aliases?: readonly string[];
 }
+
+/** Settings by name, in display order. */
+export type SettingRows = Readonly<Record<string, SettingRow>>;
 
 /**
  * How text becomes a value. `backendOptions`: pairs for the chosen backend, which decides what the texts mean.
@@ -66,29 +63,3 @@ export type Syntax =
   | 'pairs'
   | 'backendOptions'
   | 'packages';
-
-/** Sets of flags that a command can have, with their headings. */
-export const flagSets = {
-  /** The project, the backend, and how to reach it. */
-  connection: 'CONNECTION',
-  /** What goes into a bundle, and its description. */
-  bundle: 'BUNDLE',
-  /** How to push a bundle. */
-  push: 'BUNDLE',
-  /** Whether and how long to wait for a deployment. */
-  wait: 'DEPLOYMENT',
-  /** What to do when another deployment to the target is running. */
-  slot: 'DEPLOYMENT',
-  /** What to check after a deployment. */
-  check: 'DEPLOYMENT',
-  /** What to do when a deployment or its check fails. */
-  rollback: 'DEPLOYMENT',
-  /** How to retry rate-limited requests. */
-  rateLimit: 'OTHER',
-  /** Where to write what happens. */
-  events: 'OTHER',
-  /** What must hold before something is deployed to a target. */
-  guard: 'GUARD',
-} as const;
-/** The name of a set of flags. */
-export type FlagSet = keyof typeof flagSets;

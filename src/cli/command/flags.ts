@@ -2,14 +2,15 @@ import {flagValue} from '../../errors/suggest.js';
 import {defaultListLimit} from '../../settings/schemas.js';
 import {
   definitions,
+  headings,
   secretKeys,
   settingKeys,
   summaryOf,
   type FlagName,
+  type FlagSet,
   type KeysOf,
   type SettingKey,
 } from '../../settings/definitions.js';
-import {flagSets, type FlagSet} from '../../settings/row.js';
 import {Flags} from './oclif.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import type {Secret} from '../settings/text.js';
@@ -41,7 +42,7 @@ function properties(key: SettingKey) {
     ...(flag?.char === undefined ? {} : {char: flag.char}),
     ...(flag?.value === undefined ? {} : {helpValue: flag.value}),
     ...(flag?.hidden === true ? {hidden: true} : {}),
-    helpGroup: flagSets[set],
+    helpGroup: headings[set],
     summary: summaryOf(key),
   };
 }

@@ -5,8 +5,8 @@ import type {BackendDescription, CredentialCheck} from '../setup/check-credentia
 import type {Body, ConfigShowDocument, BackendListDocument} from './documents.js';
 import type {Output} from './output.js';
 import {definitions} from '../../settings/definitions.js';
-import type {ExplainedSetting, ExplainedSettings} from '../settings/load-settings.js';
-import type {OverriddenValue} from '../settings/resolve-settings.js';
+import type {ExplainedSettings} from '../settings/load-settings.js';
+import type {ExplainedSetting, OverriddenValue} from '../settings/resolve-settings.js';
 import {describeSource} from '../settings/settings.js';
 import {renderTable, type Column} from './table.js';
 

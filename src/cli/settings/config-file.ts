@@ -12,15 +12,11 @@ import {isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {describeProblems, fieldProblems, objectSchema, text} from '../../settings/schemas.js';
-import type {ConfigFileSettings, ConfigSettings} from './settings.js';
+import type {ConfigFile, ConfigSettings} from './settings.js';
 import {finished} from './text.js';
 
 /** Names of configuration files, highest precedence first. */
 const configFileNames: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `mycli.config.${ending}`);
-/** Names that people try, too. */
-const otherNames: readonly string[] = ['yml', 'yaml', 'toml', 'cjs', 'cts', 'jsonc', 'json5'].map(
-  (ending) => `mycli.config.${ending}`,
-);
 
 /** Where to look for a configuration file. */
 interface ConfigSearch {
@@ -32,24 +28,17 @@ interface ConfigSearch {
   readonly warn: (message: string) => void;
 }
 
-/** A loaded configuration file. */
-interface LoadedConfig extends ConfigFileSettings {
-  /** Absolute. */
-  readonly path: string;
-}
-
 /**
  * Reads the configuration file at `explicit` (relative to the working directory), or searches for one. TypeScript and
  * JavaScript files are executed.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID`, `ERR_CONFIG_SECRET`.
  */
-export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<LoadedConfig | undefined> {
+export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<ConfigFile | undefined> {
   const path = explicit === undefined ? await findConfigFile(search) : resolve(search.cwd, explicit);
-  if (path === undefined) return undefined;
-  return {path, ...configSettings(await readConfig(path), path)};
+  return path === undefined ? undefined : configFile(path, await readConfig(path));
 }
 
-async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+async function readConfig(path: string): Promise<Config> {
   if (basename(path) === 'package.json') {
     const {mycli} = await readJsonObject(path);
     if (isRecord(mycli)) return mycli;
@@ -65,19 +54,10 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
   });
 }
 
-/**
- * Reads a JSON object from a file.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when it cannot be read or is something else.
- */
-async function readJsonObject(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const value = await readJson(path);
-  if (isRecord(value)) return value;
-  throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);
-}
-
-async function readJson(path: string): Promise<unknown> {
+async function readJsonObject(path: string): Promise<Config> {
+  let value: unknown;
   try {
-    return parseJson(await readTextFile(path));
+    value = parseJson(await readTextFile(path));
   } catch (error) {
     const reason = reasonOf(error).replaceAll(/\s+/g, ' ');
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reason}`), {
@@ -86,44 +66,43 @@ async function readJson(path: string): Promise<unknown> {
       cause: error,
     });
   }
+  if (isRecord(value)) return value;
+  throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);
 }
 
 /**
  * Finds the nearest configuration file from the working directory up to the repository's root. Outside a repository,
  * only the working directory is searched. Since it is code, one that another user owns is never used.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when a package.json on the way cannot be read.
  */
-export async function findConfigFile(search: ConfigSearch): Promise<string | undefined> {
+async function findConfigFile(search: ConfigSearch): Promise<string | undefined> {
   for (const directory of await directoriesToSearch(search.cwd)) {
-    const names = await readdir(directory).catch((): readonly string[] => []);
-    const usable: string[] = [];
-    for (const name of configFileNames) {
-      if (names.includes(name) && (await isUsable(join(directory, name), search))) usable.push(name);
-    }
-    const [used, ...others] = usable;
-    for (const name of others) search.warn(`Ignored ${join(directory, name)}, because ${String(used)} is beside it.`);
-    for (const name of otherNames.filter((other) => names.includes(other))) {
-      const read = 'A configuration file is mycli.config.ts, .mts, .js, .mjs or .json.';
-      search.warn(`Ignored ${join(directory, name)}. ${read}`);
-    }
-    if (used !== undefined) return join(directory, used);
-    const manifest = join(directory, 'package.json');
-    if ((await hasConfig(manifest)) && (await isUsable(manifest, search))) return manifest;
+    const path = await configIn(directory, search);
+    if (path !== undefined) return path;
   }
   return undefined;
 }
 
 /**
- * The configuration file in a folder, whoever owns it.
+ * The configuration file in a folder.
+ * @param search for a file to use: those of others are passed over. Without it, any counts.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when its package.json cannot be read.
  */
-export async function configIn(directory: string): Promise<string | undefined> {
-  for (const name of configFileNames) {
-    const path = join(directory, name);
-    if (await exists(path)) return path;
+export async function configIn(directory: string, search?: ConfigSearch): Promise<string | undefined> {
+  const names = (await readdir(directory).catch(() => [])).filter((name) => /^mycli\.config\.\w+$/.test(name));
+  const usable: string[] = [];
+  for (const name of configFileNames.filter((known) => names.includes(known))) {
+    if (await isUsable(join(directory, name), search)) usable.push(name);
   }
+  const [used, ...others] = usable;
+  for (const name of others) search?.warn(`Ignored ${join(directory, name)}, because ${String(used)} is beside it.`);
+  for (const name of names.filter((other) => !configFileNames.includes(other))) {
+    const read = 'A configuration file is mycli.config.ts, .mts, .js, .mjs or .json.';
+    search?.warn(`Ignored ${join(directory, name)}. ${read}`);
+  }
+  if (used !== undefined) return join(directory, used);
   const manifest = join(directory, 'package.json');
-  return (await hasConfig(manifest)) ? manifest : undefined;
+  if (!(await exists(manifest)) || (await readJsonObject(manifest))['mycli'] === undefined) return undefined;
+  return (await isUsable(manifest, search)) ? manifest : undefined;
 }
 
 async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
@@ -138,20 +117,16 @@ async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
   }
 }
 
-async function isUsable(path: string, {uid, warn}: ConfigSearch): Promise<boolean> {
+async function isUsable(path: string, search: ConfigSearch | undefined): Promise<boolean> {
   if (!(await exists(path))) return false;
+  if (search?.uid === undefined) return true;
   // Check both the link and its target: the owner of either controls the code.
   const owners = [(await lstat(path)).uid, (await stat(path)).uid];
-  if (uid === undefined || owners.every((owner) => owner === uid)) return true;
-  warn(
+  if (owners.every((owner) => owner === search.uid)) return true;
+  search.warn(
     `Ignored ${path}, because it belongs to another user. Pass ${shellLine(...flagValue('--config', path))} to use it anyway.`,
   );
   return false;
-}
-
-async function hasConfig(manifest: string): Promise<boolean> {
-  if (!(await exists(manifest))) return false;
-  return (await readJsonObject(manifest))['mycli'] !== undefined;
 }
 
 type Config = Readonly<Record<string, unknown>>;
@@ -184,22 +159,21 @@ const fileSchema = schemaOf(configuredKeys, {
 
 /**
  * The settings in a configuration file. Its paths are relative to its folder.
- * @param file absolute path.
  * @throws RuntimeCliError `ERR_CONFIG_SECRET`, `ERR_CONFIG_INVALID`.
  */
-function configSettings(config: Config, file: string): ConfigFileSettings {
+function configFile(file: string, config: Config): ConfigFile {
   const {success, output, issues = []} = v.safeParse(fileSchema, config);
-  for (const {kind, expected, path = []} of issues) {
-    if (kind === 'schema' && expected === 'never')
-      refuseUnknown(
-        path.map(({key}) => String(key)),
-        file,
-      );
-  }
-  refuseBackendSecrets(objectIn(config, String(definitions.backendOptions.config)), file);
+  const unknown = issues.find(({kind, expected}) => kind === 'schema' && expected === 'never');
+  if (unknown !== undefined)
+    throw unknownKey(
+      (unknown.path ?? []).map(({key}) => String(key)),
+      file,
+    );
+  refuseBackendSecrets(objectIn(config, 'backends'), file);
   if (success) {
     const targets = Object.entries(objectIn(output, 'targets'));
     return {
+      path: file,
       settings: settingsIn(output, configuredKeys, file),
       targets: new Map(targets.map(([target, own]) => [target, settingsIn(own, perTargetKeys, file)])),
     };
@@ -224,11 +198,11 @@ function objectIn(config: Config, name: string): Config {
   return isRecord(object) ? object : {};
 }
 
-/** Refuses an unknown key, which may be a secret. */
-function refuseUnknown(path: readonly string[], file: string): never {
+/** The error for an unknown key, which may be a secret. */
+function unknownKey(path: readonly string[], file: string): Error {
   const key = path.at(-1) ?? '';
   const shown = path.join('.');
-  if (isSecretName(key)) refuseSecret(file, shown, placeOfSecret(key));
+  if (isSecretName(key)) return misplacedSecret(file, shown, placeOfSecret(key));
   const isTarget = path[0] === 'targets';
   const objects = path.slice(isTarget ? 2 : 0, -1);
   const siblings = (isTarget ? perTargetKeys : configuredKeys).filter((candidate) =>
@@ -239,36 +213,29 @@ function refuseUnknown(path: readonly string[], file: string): never {
   // Its flag is a better hint than its spelling.
   const named = siblings.find((candidate) => definitions[candidate].flag?.name === key);
   const meant = named === undefined ? nearest(key, known) : pathOf(named)[objects.length];
-  throw createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${shown}.`, {
+  return createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${shown}.`, {
     suggestions: [meant === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean ${meant}?`],
   });
 }
 
-/** Refuses secrets in the options of a backend. */
 function refuseBackendSecrets(backends: Config, file: string): void {
-  const {config} = definitions.backendOptions;
   for (const backend of Object.keys(backends)) {
     const secret = Object.keys(objectIn(backends, backend)).find(isSecretName);
     if (secret === undefined) continue;
-    const place = `Set ${String(variableOf('backendOptions'))} to ${secret}=...`;
-    refuseSecret(file, `${String(config)}.${backend}.${secret}`, place);
+    throw misplacedSecret(file, `backends.${backend}.${secret}`, `Set MYCLI_BACKEND_OPTION to ${secret}=...`);
   }
 }
 
 /** Where to set a secret instead, by the key that was tried. */
 function placeOfSecret(name: string): string {
-  const key = settingKeys.find((candidate) =>
-    [candidate, ...(definitions[candidate].aliases ?? [])].some((known) => plainName(known) === plainName(name)),
-  );
-  const flag = key && definitions[key].flag;
-  if (key === undefined || flag === undefined) {
-    return `Set it in an environment variable, such as ${String(secretKeys.map(variableOf)[0])}.`;
-  }
-  return `Set ${String(variableOf(key))}, or pass --${flag.name} @FILE.`;
+  const key = secretKeys.find((candidate) => plainName(candidate) === plainName(name));
+  if (key === undefined)
+    return `Set it in an environment variable, such as ${secretKeys.map(variableOf).join(' or ')}.`;
+  return `Set ${String(variableOf(key))}, or pass --${String(definitions[key].flag?.name)} @FILE.`;
 }
 
-function refuseSecret(file: string, path: string, place: string): never {
-  throw createError(
+function misplacedSecret(file: string, path: string, place: string): Error {
+  return createError(
     'ERR_CONFIG_SECRET',
     `${file} contains a secret, ${path}. Secrets are not allowed in configuration files.`,
     {suggestions: [place, `Remove ${path} from the file, and revoke the secret if others could read it.`]},

@@ -6,18 +6,11 @@ import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {isVariableEmpty} from './resolve-settings.js';
-import {flagAndVariable, secretValues, type Setting, type Settings} from './settings.js';
+import {flagAndVariable, secretValues, valuesOf, type Setting, type Settings} from './settings.js';
 
 /** Whether a value of `--runtime-backend` names a plugin's backend. */
 export function isPluginBackend(name: string): boolean {
   return name !== 'auto' && !isBuiltIn(name);
-}
-
-/** What users call a backend: what they sign in with. Others go by their names. */
-export function backendTitle(name: string): string {
-  if (name === 'legacy') return 'Runtime (API key)';
-  return name === 'api' ? 'Runtime (OAuth)' : name;
 }
 
 /** How to reach the backends, as options for operations. */
@@ -61,52 +54,32 @@ interface ConnectionContext {
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
 export function resolveConnection(context: ConnectionContext, settings: Settings): Connection {
-  const {runtimeBackend: preference, backendOptions, maxRetries, baseDelayMs, maxDelayMs, statusCodes} = settings;
+  const {runtimeBackend, backendOptions, apiKey, apiUser, apiOrigin, organizationId} = settings;
+  const {value: preference} = runtimeBackend;
+  const isSet = (key: SettingKey) => settings[key] !== undefined;
+  const missing = missingApiSettings(isSet);
+  const usesLegacy = apiKey !== undefined && mayUse(preference, 'legacy');
+  const usesApi = missing.length === 0 && mayUse(preference, 'api');
+  const {rateLimitPrefix, ...rateLimit} = valuesOf(settings, 'rateLimit');
+  const origin = settings.origin && addressOf(context, settings.origin, usesLegacy);
+  const auth = apiAuth(context, settings, usesApi);
   return {
-    preference: preference.value,
-    ...legacyConnection(context, settings),
-    ...apiConnection(context, settings),
-    backendOptions: backendOptions.value[preference.value] ?? {},
+    preference,
+    origin,
+    legacyAuth: apiKey && new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
+    legacyMissing: (['origin', 'apiKey'] as const).filter((key) => !isSet(key)).map(flagAndVariable),
+    apiConnection:
+      apiOrigin === undefined || organizationId === undefined || auth === undefined
+        ? undefined
+        : {origin: addressOf(context, apiOrigin, usesApi), organizationId: organizationId.value, auth},
+    apiMissing: missing.map(flagAndVariable),
+    apiUnset: isApiUnset(isSet),
+    backendOptions: backendOptions.value[preference] ?? {},
     requestTimeout: settings.requestTimeout.value,
     connectTimeout: settings.connectTimeout.value,
-    rateLimit: {
-      maxRetries: maxRetries.value,
-      baseDelayMs: baseDelayMs.value,
-      maxDelayMs: maxDelayMs.value,
-      statusCodes: statusCodes.value,
-      ...(settings.rateLimitPrefix === undefined ? {} : {prefix: settings.rateLimitPrefix.value}),
-    },
+    rateLimit: {...rateLimit, prefix: rateLimitPrefix},
     secrets: secretValues(settings),
   };
-}
-
-function legacyConnection(
-  context: ConnectionContext,
-  settings: Settings,
-): Pick<Connection, 'origin' | 'legacyAuth' | 'legacyMissing'> {
-  const {origin, apiKey, apiUser, runtimeBackend} = settings;
-  const credentialsGo = apiKey !== undefined && mayUse(runtimeBackend.value, 'legacy');
-  return {
-    origin: origin === undefined ? undefined : checkedOrigin(context, origin, credentialsGo),
-    legacyAuth:
-      apiKey === undefined ? undefined : new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
-    legacyMissing: (['origin', 'apiKey'] as const).filter((key) => settings[key] === undefined).map(flagAndVariable),
-  };
-}
-
-function apiConnection(
-  context: ConnectionContext,
-  settings: Settings,
-): Pick<Connection, 'apiConnection' | 'apiMissing' | 'apiUnset'> {
-  const {apiOrigin, organizationId} = settings;
-  const isSet = (key: SettingKey) => settings[key] !== undefined;
-  const apiUnset = isApiUnset(isSet);
-  const apiMissing = missingApiSettings(isSet).map(flagAndVariable);
-  const credentialsGo = apiMissing.length === 0 && mayUse(settings.runtimeBackend.value, 'api');
-  const auth = apiAuth(context, settings, credentialsGo);
-  if (apiOrigin === undefined || organizationId === undefined || auth === undefined) return {apiMissing, apiUnset};
-  const origin = checkedOrigin(context, apiOrigin, credentialsGo);
-  return {apiConnection: {origin, organizationId: organizationId.value, auth}, apiMissing, apiUnset};
 }
 
 function apiAuth(
@@ -116,9 +89,12 @@ function apiAuth(
 ): AuthStrategy | undefined {
   if (apiToken !== undefined) return new BearerTokenStrategy(apiToken.value.reveal());
   if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  const {name} = tokenUrl.source;
+  // Unlike an origin, it may have a query.
+  const {href} = parseServiceUrl(name, tokenUrl.value);
+  if (credentialsGo) checkCredentialsUrl(context, href, name);
   return new OAuthClientCredentialsStrategy({
-    // Unlike an origin, it may have a query.
-    tokenUrl: checked(context, parseServiceUrl(tokenUrl.source.name, tokenUrl.value).href, tokenUrl, credentialsGo),
+    tokenUrl: href,
     clientId: clientId.value,
     clientSecret: clientSecret.value.reveal(),
     scopes: scopes?.value,
@@ -126,16 +102,11 @@ function apiAuth(
   });
 }
 
-function checked(context: ConnectionContext, url: string, {source}: Setting<string>, credentialsGo: boolean): string {
-  if (credentialsGo) checkCredentialsUrl(context, url, source.name);
-  return url;
-}
-
-function checkedOrigin(context: ConnectionContext, setting: Setting<string>, credentialsGo: boolean): string {
-  const {name} = setting.source;
-  const origin = normalizeOrigin(name, setting.value);
-  if (!setting.value.includes('://')) context.output.info(`${name} has no scheme: using ${origin}.`);
-  return checked(context, origin, setting, credentialsGo);
+function addressOf(context: ConnectionContext, {value, source}: Setting<string>, credentialsGo: boolean): string {
+  const origin = normalizeOrigin(source.name, value);
+  if (!value.includes('://')) context.output.info(`${source.name} has no scheme: using ${origin}.`);
+  if (credentialsGo) checkCredentialsUrl(context, origin, source.name);
+  return origin;
 }
 
 /**
@@ -172,54 +143,35 @@ export function assertTrustedOrigin(url: string, name: string, env: Environment)
   const entries = String(env[trustedOriginsVariable])
     .split(/[\s,]+/)
     .filter((entry) => entry !== '');
-  if (entries.length === 0) {
-    throw createError('ERR_ORIGIN_INVALID', `${trustedOriginsVariable} lists no origin.`, {
-      suggestions: [
-        `List origins such as https://runtime.example.com in ${trustedOriginsVariable}, or unset it to trust every origin.`,
-      ],
-    });
-  }
+  if (entries.length === 0) throw invalidList('lists no origin');
   const {origin} = new URL(url);
-  if (entries.some((entry) => originOf(entry) === origin)) return;
+  if (entries.some((entry) => listedOrigin(entry) === origin)) return;
   throw createError(
     'ERR_ORIGIN_UNTRUSTED',
     `Credentials would be sent to ${origin}, which ${trustedOriginsVariable} does not list.`,
-    {
-      suggestions: [`Correct ${name}, or add ${origin} to ${trustedOriginsVariable}.`],
-      details: {origin},
-    },
+    {suggestions: [`Correct ${name}, or add ${origin} to ${trustedOriginsVariable}.`], details: {origin}},
   );
 }
 
-function originOf(entry: string): string {
-  try {
-    return new URL(/^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`).origin;
-  } catch {
-    throw createError(
-      'ERR_ORIGIN_INVALID',
-      `${trustedOriginsVariable} lists ${shownAddress(entry)}, which is not an origin.`,
-      {
-        suggestions: ['List origins such as https://runtime.example.com, separated by commas.'],
-      },
-    );
-  }
+function listedOrigin(entry: string): string {
+  const url = /^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`;
+  if (URL.canParse(url)) return new URL(url).origin;
+  throw invalidList(`lists ${shownAddress(entry)}, which is not an origin`);
+}
+
+function invalidList(problem: string): RuntimeCliError {
+  return createError('ERR_ORIGIN_INVALID', `${trustedOriginsVariable} ${problem}.`, {
+    suggestions: [
+      `List origins such as https://runtime.example.com in ${trustedOriginsVariable}, or unset it to trust every origin.`,
+    ],
+  });
 }
 
 /** Whether a setting has a value, from any source. */
 type IsSet = (key: SettingKey) => boolean;
 
-const apiSettings: readonly SettingKey[] = [
-  'apiOrigin',
-  'organizationId',
-  'tokenUrl',
-  'clientId',
-  'clientSecret',
-  'scopes',
-  'apiToken',
-];
-
-/** The settings that `auth:login` can store for an Api origin. */
-const storable: ReadonlySet<SettingKey> = new Set(['tokenUrl', 'clientId', 'clientSecret', 'apiToken']);
+const apiCredentials = ['tokenUrl', 'clientId', 'clientSecret'] as const;
+const apiSettings = ['apiOrigin', 'organizationId', ...apiCredentials, 'scopes', 'apiToken'] as const;
 
 /** Whether nothing at all is set for the Api backend. */
 export function isApiUnset(isSet: IsSet): boolean {
@@ -229,7 +181,7 @@ export function isApiUnset(isSet: IsSet): boolean {
 /** The settings that a connection to the Api backend still needs. */
 export function missingApiSettings(isSet: IsSet): readonly SettingKey[] {
   // A ready-made token needs no token endpoint.
-  const credentials: readonly SettingKey[] = isSet('apiToken') ? [] : ['tokenUrl', 'clientId', 'clientSecret'];
+  const credentials = isSet('apiToken') ? [] : apiCredentials;
   return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => !isSet(key));
 }
 
@@ -248,23 +200,25 @@ interface ApiState {
  */
 export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliError | undefined {
   const missing = missingApiSettings(isSet);
-  const empty = apiSettings.filter((key) => !isSet(key) && isVariableEmpty(key, env)).map(variableOf);
-  const isUnset = isApiUnset(isSet) && empty.length === 0;
-  if (!mayUse(preference, 'api') || isUnset || missing.length === 0) return undefined;
-  const given = apiSettings.filter(isSet).map(label);
-  const found = [
-    ...(given.length === 0 ? [] : [`given: ${given.join(', ')}`]),
-    ...(empty.length === 0 ? [] : [`set but empty: ${empty.join(', ')}`]),
-  ];
+  const labelOf = (key: SettingKey) => definitions[key].label;
+  const given = apiSettings.filter(isSet).map(labelOf).join(', ');
+  const isEmpty = (name: string) => env[name]?.trim() === '';
+  const unset = apiSettings.filter((key) => !isSet(key));
+  const empty = unset
+    .flatMap((key) => variableOf(key) ?? [])
+    .filter(isEmpty)
+    .join(', ');
+  if (!mayUse(preference, 'api') || missing.length === 0 || given + empty === '') return undefined;
+  const found = [given === '' ? [] : `given: ${given}`, empty === '' ? [] : `set but empty: ${empty}`]
+    .flat()
+    .join('; ');
   return createError(
     'ERR_CREDENTIALS_MISSING',
-    `The Api connection is incomplete: missing ${missing.map(label).join(', ')} (${found.join('; ')}).`,
+    `The Api connection is incomplete: missing ${missing.map(labelOf).join(', ')} (${found}).`,
     {
       suggestions: [
-        ...(empty.length === 0
-          ? []
-          : [`CI systems leave a variable empty if its secret is missing: set or unset ${empty.join(', ')}.`]),
-        ...missing.map((key) => `${label(key)}: ${sourcesOf(key)}.`),
+        ...(empty === '' ? [] : [`CI systems leave a variable empty if its secret is missing: set or unset ${empty}.`]),
+        ...missing.map((key) => `${labelOf(key)}: ${sourcesOf(key)}.`),
         ...(preference === 'auto' ? ['Pass --runtime-backend legacy to use the legacy backend instead.'] : []),
       ],
       details: {backend: 'api', missing: missing.map(flagAndVariable)},
@@ -279,17 +233,15 @@ export function warnOfIncompleteApi(output: Pick<Output, 'warn'>, state: ApiStat
     output.warn([`Pushes from here will fail. ${error.message}`, ...error.suggestions].join(' '));
 }
 
-function label(key: SettingKey): string {
-  return definitions[key].label;
-}
-
 /** The sources of a setting: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`. */
 function sourcesOf(key: SettingKey): string {
   const {flag, config} = definitions[key];
   const sources = [
     ...(flag === undefined ? [] : [`--${flag.name}`, String(variableOf(key))]),
     ...(config === undefined ? [] : [`${config} in the configuration file`]),
-    ...(storable.has(key) ? ['credentials stored with mycli auth:login --api-origin URL'] : []),
+    ...(apiCredentials.some((stored) => stored === key)
+      ? ['credentials stored with mycli auth:login --api-origin URL']
+      : []),
   ];
   return new Intl.ListFormat('en', {type: 'disjunction'}).format(sources);
 }

@@ -1,79 +1,54 @@
 import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
-import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
-import {parseJson} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
 import type {Environment} from '../../http/types.js';
-import {secretKeys, settingKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
-import {dependenciesSchema} from '../../settings/schemas.js';
-import type {CredentialFile} from './credential-file.js';
-import {withStoredCredentials} from './stored-settings.js';
+import {secretKeys, variableOf, type SecretKey} from '../../settings/definitions.js';
 import {loadConfigFile} from './config-file.js';
+import type {CredentialFile} from './credential-file.js';
 import {
-  explainSetting,
-  masked,
+  explainEach,
   resolveSettings,
+  type ExplainedSetting,
   type FlagValues,
-  type OverriddenValue,
-  type SettingsInput,
+  type SettingsSources,
 } from './resolve-settings.js';
+import type {Setting, Settings} from './settings.js';
+import {storedSettings} from './stored-settings.js';
 import {Secret} from './text.js';
-import type {Settings, Dependencies, Setting, UnreadSettings, ValueSource} from './settings.js';
 
 /** Where the settings of a command are loaded from. */
-export interface SettingsOrigin {
+interface SettingsOrigin extends SecretReader {
   readonly flags: FlagValues;
   readonly env: Environment;
-  /** Absolute. */
-  readonly cwd: string;
   /** Configuration file given by the user. */
   readonly configFile: string | undefined;
   readonly uid: number | undefined;
-  readonly stdin: Readable;
   /** Where credentials are stored. Without it, stored credentials are ignored. */
   readonly credentialFile?: CredentialFile | undefined;
-  readonly warn: (message: string) => void;
   /** Called with the absolute path of the configuration file, if there is one. */
   readonly onConfigFile?: ((path: string) => void) | undefined;
 }
 
 /**
- * Finds and reads the configuration file, resolves every setting, and reads secrets and other values from files.
- * Credentials stored for the resolved origins have the lowest precedence.
+ * Finds and reads the configuration file, resolves every setting, and reads secrets.
  * @throws RuntimeCliError of usage or input.
  */
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
-  const {cwd, warn, stdin, credentialFile} = origin;
-  const input = await readSources(origin);
-  if (input.configPath !== undefined) origin.onConfigFile?.(input.configPath);
-  const unread = resolveSettings(input);
-  const {dependencies} = unread;
-  const settings = {
-    ...unread,
-    ...(await readSecrets(unread, {cwd, stdin, warn})),
-    dependencies: dependencies && (await readDependencies(dependencies, cwd)),
-  };
-  return credentialFile === undefined ? settings : withStoredCredentials(settings, credentialFile);
+  const settings = resolveSettings(await readSources(origin));
+  return {...settings, ...(await readSecrets(settings, origin))};
 }
 
-/** Finds and reads the configuration file. */
-async function readSources({flags, env, cwd, uid, warn, configFile}: SettingsOrigin): Promise<SettingsInput> {
-  const {settings: config, targets, path: configPath} = (await loadConfigFile({cwd, uid, warn}, configFile)) ?? {};
-  return {flags, env, cwd, config, targets, configPath};
-}
-
-/** A setting with its value, its source and the values it overrode. */
-export interface ExplainedSetting {
-  readonly name: SettingKey;
-  readonly source: ValueSource;
-  /** Secrets are masked. */
-  readonly value: unknown;
-  /** Highest precedence first, the default last. Does not include stored credentials. */
-  readonly overrode: readonly OverriddenValue[];
+async function readSources(origin: SettingsOrigin): Promise<SettingsSources> {
+  const {flags, env, cwd, configFile, credentialFile} = origin;
+  const file = await loadConfigFile(origin, configFile);
+  if (file !== undefined) origin.onConfigFile?.(file.path);
+  const sources = {flags, env, cwd, file};
+  if (credentialFile === undefined) return sources;
+  return {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)};
 }
 
 /** Every setting that has a value. */
@@ -81,62 +56,21 @@ export interface ExplainedSettings {
   /** Path of the configuration file, if there is one. */
   readonly configFile?: string | undefined;
   readonly settings: readonly ExplainedSetting[];
-  /** The resolved settings; secrets and files are not read. */
-  readonly resolved: UnreadSettings;
+  /** The resolved settings; secrets are not read. */
+  readonly resolved: Settings;
 }
 
 /**
- * Resolves every setting, with its value in each source. Secrets and `@FILE` are not read.
+ * Resolves every setting, with its value in each source. Secrets are not read.
  * @throws RuntimeCliError of usage or input, as `loadSettings`.
  */
 export async function explainSettings(origin: SettingsOrigin): Promise<ExplainedSettings> {
-  const {credentialFile} = origin;
-  const input = await readSources(origin);
-  const resolved = resolveSettings(input);
-  const unread = {...resolved, dependencies: undefined};
-  const all = credentialFile === undefined ? unread : await withStoredCredentials(unread, credentialFile);
-  const settings = settingKeys.flatMap((name): readonly ExplainedSetting[] => {
-    const {source, value} = all[name] ?? {};
-    const stored = source?.kind === 'stored' ? [{source, value: masked(name, value)}] : [];
-    const [strongest, ...overrode] = [...stored, ...explainSetting(name, input)];
-    return strongest === undefined ? [] : [{name, source: strongest.source, value: strongest.value, overrode}];
-  });
-  return {configFile: input.configPath, settings, resolved};
-}
-
-/**
- * Reads `--dependencies`: a JSON object of names and version ranges, `@FILE` with one, or `auto`.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`.
- */
-async function readDependencies(
-  setting: NonNullable<UnreadSettings['dependencies']>,
-  cwd: string,
-): Promise<Setting<Dependencies>> {
-  const {value, source} = setting;
-  if (typeof value !== 'string') return {value, source};
-  if (value.trim() === 'auto') return {value: 'auto', source};
-  return {value: await readObject(value.trim(), source.name, cwd), source};
-}
-
-async function readObject(value: string, name: string, cwd: string): Promise<Readonly<Record<string, string>>> {
-  const inFile = value.startsWith('@');
-  let parsed: unknown;
-  try {
-    parsed = parseJson(inFile ? await readText(resolve(cwd, value.slice(1))) : value);
-  } catch (error) {
-    const what = inFile ? `${name} ${value}` : name;
-    throw createError('ERR_OPTION_INVALID', asSentence(`${what} cannot be read: ${reasonOf(error)}`), {
-      suggestions: [`Set ${name} to a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
-      cause: error,
-    });
-  }
-  const result = v.safeParse(dependenciesSchema, parsed);
-  if (result.success) return result.output;
-  throw createError('ERR_OPTION_INVALID', `${name} must be a JSON object of package names and version ranges.`);
+  const sources = await readSources(origin);
+  return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
 }
 
 /** What reading secrets needs. */
-interface SecretReaderOptions {
+interface SecretReader {
   /** Absolute base directory for `@FILE`. */
   readonly cwd: string;
   readonly stdin: Readable;
@@ -148,23 +82,23 @@ interface SecretReaderOptions {
 type Secrets = Pick<Settings, SecretKey>;
 
 /**
- * Reads secrets: on the command line the literal text, `@FILE`, or `-` for stdin; in the environment the text itself.
+ * Reads secrets: on the command line the literal text, `@FILE`, or `-` for stdin; elsewhere the text itself.
  * Surrounding whitespace is removed.
- * @param unread the resolved settings.
  * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
-export async function readSecrets(unread: Secrets, options: SecretReaderOptions): Promise<Secrets> {
+export async function readSecrets(unread: Secrets, reader: SecretReader): Promise<Secrets> {
   const given = secretKeys.flatMap((key) => {
     const {value, source} = unread[key] ?? {};
     return source?.kind === 'flag' ? [{name: source.name, text: value?.reveal() ?? '', variable: variableOf(key)}] : [];
   });
-  checkFlagSecrets(given, options.warn);
+  const read = await readFlagSecrets(given, reader);
   const secrets: {[K in SecretKey]?: Setting<Secret>} = {};
   for (const key of secretKeys) {
     const setting = unread[key];
     if (setting === undefined) continue;
-    const value = checkedSecret(await read(setting, options), setting.source.name);
-    secrets[key] = {value: new Secret(value), source: setting.source};
+    const {value, source} = setting;
+    const text = checkedSecret(read.get(source.name) ?? value.reveal(), source.name);
+    secrets[key] = {value: new Secret(text), source};
   }
   return secrets;
 }
@@ -177,15 +111,16 @@ interface FlagSecret {
 }
 
 /**
- * Refuses secrets that would share stdin, and warns of those that others can see.
+ * Reads secrets as they are given on the command line: the literal text, `@FILE`, or `-` for stdin. Warns of those that
+ * others can see. Returns them by name.
  * @param others flags that read stdin, too
- * @throws RuntimeCliError `ERR_USAGE`.
+ * @throws RuntimeCliError `ERR_USAGE` when several would share stdin, `ERR_OPTION_INVALID` when a file is unreadable.
  */
-export function checkFlagSecrets(
+export async function readFlagSecrets(
   secrets: readonly FlagSecret[],
-  warn: (message: string) => void,
+  {cwd, stdin, warn}: SecretReader,
   others: readonly string[] = [],
-): void {
+): Promise<ReadonlyMap<string, string>> {
   const wanting = secrets.filter(({text}) => text === '-').map(({name}) => name);
   if (wanting.length > 0 && wanting.length + others.length > 1) {
     throw createError('ERR_USAGE', `${[...others, ...wanting].join(' and ')} cannot all be read from stdin.`, {
@@ -193,36 +128,27 @@ export function checkFlagSecrets(
     });
   }
   const literal = secrets.filter(({text}) => text !== '-' && !text.startsWith('@'));
-  if (literal.length === 0) return;
-  const variables = new Set(literal.map(({variable}) => variable));
-  warn(
-    `Other users can see the value of ${literal.map(({name}) => name).join(', ')} in the process list. ` +
-      `Use ${[...variables].join(', ')}, @FILE or - (stdin) instead.`,
-  );
-}
+  if (literal.length > 0) {
+    const variables = new Set(literal.map(({variable}) => variable));
+    warn(
+      `Other users can see the value of ${literal.map(({name}) => name).join(', ')} in the process list. ` +
+        `Use ${[...variables].join(', ')}, @FILE or - (stdin) instead.`,
+    );
+  }
+  const read = new Map<string, string>();
+  for (const {name, text} of secrets)
+    read.set(name, text === '-' ? await streamText(stdin) : await fromFile(name, text));
+  return read;
 
-async function read({value, source}: Setting<Secret>, options: SecretReaderOptions): Promise<string> {
-  return source.kind === 'flag' ? readFlagSecret(value.reveal(), source.name, options) : value.reveal();
-}
-
-/**
- * Reads a secret as it is given on the command line: the literal text, `@FILE`, or `-` for stdin.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the file cannot be read.
- */
-export async function readFlagSecret(
-  value: string,
-  name: string,
-  {cwd, stdin}: Pick<SecretReaderOptions, 'cwd' | 'stdin'>,
-): Promise<string> {
-  if (value === '-') return streamText(stdin);
-  if (!value.startsWith('@')) return value;
-  const path = resolve(cwd, value.slice(1));
-  try {
-    return await readText(path);
-  } catch (error) {
-    // Without the path, which is the secret itself if the user did not know what `@` means.
-    const message = asSentence(`The ${name} file cannot be read: ${reasonOf(error)}`);
-    throw createError('ERR_OPTION_INVALID', message, {cause: error});
+  async function fromFile(name: string, text: string): Promise<string> {
+    if (!text.startsWith('@')) return text;
+    try {
+      return await readText(resolve(cwd, text.slice(1)));
+    } catch (error) {
+      // Without the path, which is the secret itself if the user did not know what `@` means.
+      const message = asSentence(`The ${name} file cannot be read: ${reasonOf(error)}`);
+      throw createError('ERR_OPTION_INVALID', message, {cause: error});
+    }
   }
 }
 

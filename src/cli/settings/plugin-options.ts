@@ -6,10 +6,11 @@ import {createError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 import type {Environment} from '../../http/types.js';
-import {readCredentials, type CredentialFile} from './credential-file.js';
+import type {CommandContext} from '../command/command-context.js';
 import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
-import {checkFlagSecrets, readFlagSecret} from './load-settings.js';
+import {readCredentials, type CredentialFile} from './credential-file.js';
+import {readFlagSecrets} from './load-settings.js';
 import type {FlagValues} from './resolve-settings.js';
 import type {Settings, SettingValue} from './settings.js';
 
@@ -32,15 +33,13 @@ export interface PluginSettings {
 
 /** What the options of a plugin's backend come from. */
 interface PluginOptionSources {
-  readonly context: {
-    readonly cwd: string;
-    readonly env: Environment;
+  readonly context: Pick<CommandContext, 'cwd' | 'env'> & {
     readonly stdin: Readable;
     readonly output: Pick<Output, 'warn' | 'addSecrets'>;
     /** Where credentials are stored. Without it, stored ones are ignored. */
     readonly credentialFile?: CredentialFile | undefined;
   };
-  readonly settings: Pick<Settings, 'runtimeBackend' | 'backendOptions'>;
+  readonly settings: Settings;
   readonly flags: FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 }
 
@@ -54,71 +53,63 @@ export async function readPluginSettings(
   registration: PluginBackend,
   {context, settings, flags}: PluginOptionSources,
 ): Promise<PluginSettings> {
-  const {plugin, backend} = registration;
-  const {secrets = []} = backend;
+  const {name, plugin, backend} = registration;
+  const {secrets = [], secretEnv = []} = backend;
+  const {output, env, credentialFile} = context;
   const given = optionsFor(registration, settings);
-  const {options, variables} = await readStored(registration, given, context);
-  const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
-  const read = isNamed ? await readFlagSecrets(secrets, given, context, flags) : {};
-  return {options: {...options, ...given, ...read}, variables};
-}
-
-/** What `auth:login` has stored, as the lowest source. */
-async function readStored(
-  {name, backend: {secrets = [], secretEnv = []}}: PluginBackend,
-  given: Readonly<Record<string, unknown>>,
-  {env, output, credentialFile}: PluginOptionSources['context'],
-): Promise<PluginSettings> {
-  if (credentialFile === undefined || secrets.length + secretEnv.length === 0) return {options: {}, variables: {}};
-  const stored = (await storedSecrets({name, secretEnv}, given, env, credentialFile)) ?? {};
+  const takesStored = credentialFile !== undefined && secrets.length + secretEnv.length > 0;
+  const stored = takesStored ? await storedSecrets({name, secretEnv}, given, env, credentialFile) : {};
   output.addSecrets(Object.values(stored));
-  return partitioned(stored, secretEnv);
+  const {options, variables} = partitioned(stored, secretEnv);
+  const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
+  const read = isNamed ? await readSecretFlags(secrets, given, context, flags) : {};
+  return {options: {...options, ...given, ...read}, variables};
 }
 
 /** Secrets of a backend, by whether they are options or variables. */
 export function partitioned(secrets: Readonly<Record<string, string>>, secretEnv: readonly string[]): PluginSettings {
   const entries = Object.entries(secrets);
-  const variables = entries.filter(([name]) => secretEnv.includes(name));
   const options = entries.filter(([name]) => !secretEnv.includes(name));
   return {
     options: Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)])),
-    variables: Object.fromEntries(variables),
+    variables: Object.fromEntries(entries.filter(([name]) => secretEnv.includes(name))),
   };
 }
 
-async function readFlagSecrets(
+async function readSecretFlags(
   secrets: readonly string[],
   given: Readonly<Record<string, unknown>>,
-  context: PluginOptionSources['context'],
+  {cwd, stdin, output}: PluginOptionSources['context'],
   flags: PluginOptionSources['flags'],
 ): Promise<Readonly<Record<string, OptionText>>> {
-  const read: Record<string, OptionText> = {};
   const named = new Set((flags['backend-option'] ?? []).map((pair) => pair.slice(0, pair.indexOf('=')).trim()));
   const variable = variableOf('backendOptions');
   const texts = secrets.flatMap((secret) => {
     const value = given[secret];
-    const isFlag = named.has(secret) && value instanceof OptionText;
-    return isFlag ? [{secret, name: `${flag} ${secret}`, text: value.text, variable}] : [];
+    return named.has(secret) && value instanceof OptionText
+      ? [{name: `${flag} ${secret}`, text: value.text, variable}]
+      : [];
   });
   const others = secretKeys.map((key) => definitions[key].flag?.name ?? key).filter((name) => flags[name] === '-');
-  checkFlagSecrets(
+  const warn = (message: string) => output.warn(message);
+  const read = await readFlagSecrets(
     texts,
-    (message) => context.output.warn(message),
+    {cwd, stdin, warn},
     others.map((name) => `--${name}`),
   );
-  for (const {secret, name, text} of texts) {
-    const value = (await readFlagSecret(text, name, context)).trim();
+  const values = [...read].map(([name, text]) => {
+    const value = text.trim();
     if (value === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
-    context.output.addSecrets([value]);
-    read[secret] = new OptionText(value);
-  }
-  return read;
+    return [name.slice(flag.length + 1), value] as const;
+  });
+  output.addSecrets(values.map(([, value]) => value));
+  return Object.fromEntries(values.map(([name, value]) => [name, new OptionText(value)]));
 }
 
 /** What is set for a backend, by its name and by `plugin/name`. Under the name that was asked for, flags count too. */
 export function optionsFor(
   registration: PluginBackend,
-  {runtimeBackend, backendOptions: {value}}: PluginOptionSources['settings'],
+  {runtimeBackend, backendOptions: {value}}: Pick<Settings, 'runtimeBackend' | 'backendOptions'>,
 ): SettingValue<'backendOptions'>[string] {
   const {name} = registration.backend;
   const qualified = qualifiedName(registration.plugin, name);
@@ -182,18 +173,16 @@ export async function storedSecrets(
   given: Readonly<Record<string, unknown>>,
   env: Environment,
   file: CredentialFile,
-): Promise<Readonly<Record<string, string>> | undefined> {
+): Promise<Readonly<Record<string, string>>> {
   const {backends = {}} = await readCredentials(file);
   const stored = backends[backend];
   const isGiven = (name: string) => (secretEnv.includes(name) ? Boolean(env[name]?.trim()) : given[name] !== undefined);
-  if (stored === undefined || stored.options.some(isGiven)) return undefined;
+  if (stored === undefined || stored.options.some(isGiven)) return {};
   const other = originsIn(given).find((origin) => !stored.origins.includes(origin));
-  if (other !== undefined) {
-    file.warn(
-      `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
-        `To store them for it, run: ${commandLine(...loginCommand(backend).run)}`,
-    );
-    return undefined;
-  }
-  return stored.values;
+  if (other === undefined) return stored.values;
+  file.warn(
+    `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
+      `To store them for it, run: ${commandLine(...loginCommand(backend).run)}`,
+  );
+  return {};
 }

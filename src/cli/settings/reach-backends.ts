@@ -2,7 +2,7 @@ import type {Interfaces} from '@oclif/core';
 import {notConfigured, secretsOf} from '../../backends/configuration.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
-import {isBuiltIn} from '../../backends/select.js';
+import {backendTitle, isBuiltIn} from '../../backends/select.js';
 import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Host} from '../../operations/host.js';
@@ -14,7 +14,7 @@ import {missingBuild, missingSettings, requireTogether, type Missing} from '../c
 import type {SettingKey} from '../../settings/definitions.js';
 import type {FlagValues} from './resolve-settings.js';
 import {describeResolved, type Settings, type SettingValue} from './settings.js';
-import {backendTitle, incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
+import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
 import {optionsFor, readPluginSettings} from './plugin-options.js';
 
 /** What a command needs from a backend. */

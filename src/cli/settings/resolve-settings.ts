@@ -4,25 +4,21 @@ import {isRecord} from '../../errors/json.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {Secret} from './text.js';
-import type {ConfigSettings, Setting, SettingValue, UnreadSettings, ValueSource} from './settings.js';
-import {finished, InvalidValue, isMerged, judged, merged, optionsAt, readings, shownText} from './text.js';
+import type {ConfigFile, Setting, Settings, SettingValue, ValueSource} from './settings.js';
+import {finished, InvalidValue, isMerged, judged, merged, optionsAt, readings, Secret, shownText} from './text.js';
 
 /** Flags as given on the command line, without environment variables or defaults. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
 /** The sources to resolve settings from. */
-export interface SettingsInput {
+export interface SettingsSources {
   readonly flags: FlagValues;
   readonly env: Environment;
   /** Absolute base directory for relative paths in flags and environment variables. */
   readonly cwd: string;
-  /** The values of the configuration file. */
-  readonly config?: ConfigSettings | undefined;
-  /** The values of the configuration file for single targets, by slug. */
-  readonly targets?: ReadonlyMap<string, ConfigSettings> | undefined;
-  /** Path of the configuration file. */
-  readonly configPath?: string | undefined;
+  readonly file?: ConfigFile | undefined;
+  /** Stored credentials, for the service that the other sources lead to. */
+  readonly stored?: Partial<Settings> | undefined;
 }
 
 /** What one source has for a setting. Reading it may fail. */
@@ -31,26 +27,24 @@ interface Candidate {
   readonly read: () => unknown;
 }
 
-/**
- * Resolves every setting with its source: flag > environment > configuration file > default.
- * @throws RuntimeCliError `ERR_USAGE` for a flag, `ERR_OPTION_INVALID` for an environment variable with an invalid
- * value.
- */
-export function resolveSettings(input: SettingsInput): UnreadSettings {
-  const resolved = settingKeys.map((key) => [key, resolveSetting(key, input)] as const);
-  // TypeScript cannot know that a loop covered every key. Those with a default always have a value.
-  return Object.fromEntries<Setting<unknown> | undefined>(resolved) as UnreadSettings;
+/** The sources that have a setting: flag > variable > configuration file > stored credentials > default. */
+function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Candidate[] {
+  return [fromFlag, fromVariable, fromFile, fromStored, fromDefault].flatMap((find) => find(key, sources) ?? []);
 }
 
 /**
- * Resolves one setting.
- * @throws RuntimeCliError as `resolveSettings`.
+ * Resolves every setting with its source. Secrets are not read: they may still be `@FILE` or `-`.
+ * @throws RuntimeCliError `ERR_USAGE` for a flag, `ERR_OPTION_INVALID` for an environment variable with an invalid
+ * value.
  */
-export function resolveSetting<K extends SettingKey>(
-  key: K,
-  input: SettingsInput,
-): Setting<SettingValue<K>> | undefined {
-  const candidates = candidatesFor(key, input);
+export function resolveSettings(sources: SettingsSources): Settings {
+  const resolved = settingKeys.map((key) => [key, resolveSetting(key, sources)] as const);
+  // TypeScript cannot know that a loop covered every key. Those with a default always have a value.
+  return Object.fromEntries<Setting<unknown> | undefined>(resolved) as Settings;
+}
+
+function resolveSetting<K extends SettingKey>(key: K, sources: SettingsSources): Setting<SettingValue<K>> | undefined {
+  const candidates = candidatesFor(key, sources);
   const [strongest] = candidates;
   // The schema of its row has made the value.
   return strongest && {value: valueOf(key, candidates) as SettingValue<K>, source: strongest.source};
@@ -63,77 +57,70 @@ function valueOf(key: SettingKey, candidates: readonly Candidate[]): unknown {
   return candidates.map(({read}) => read()).reduceRight((weaker, stronger) => merged(syntax, weaker, stronger));
 }
 
-/** The sources that have a setting, highest precedence first. Stored credentials come before the default. */
-function candidatesFor(key: SettingKey, input: SettingsInput): readonly Candidate[] {
-  const {flag, syntax, default: standard} = definitions[key];
-  const {convert, convertVariable} = readings[syntax];
-  const given = flag && input.flags[flag.name];
-  const variable = variableOf(key);
-  const inEnvironment = variable === undefined ? undefined : input.env[variable];
-  const configured = configuredValue(key, input);
-  const candidates: Candidate[] = [];
-  if (flag !== undefined && given !== undefined) {
-    const source: ValueSource = {kind: 'flag', name: `--${flag.name}`};
-    const texts = [given].flat().map(String);
-    candidates.push({source, read: () => fromText(key, source, input, () => convert(texts))});
-  }
-  if (variable !== undefined && inEnvironment !== undefined && !isBlank(inEnvironment)) {
-    const source: ValueSource = {kind: 'environment', name: variable};
-    const read = () => convertVariable?.(inEnvironment) ?? convert([inEnvironment]);
-    candidates.push({source, read: () => fromText(key, source, input, read)});
-  }
-  if (configured !== undefined && input.configPath !== undefined) {
-    const source: ValueSource = {kind: 'config', name: input.configPath};
-    candidates.push({source, read: () => fromConfig(key, configured, source.name, input)});
-  }
-  if (standard !== undefined) {
-    const source: ValueSource = {kind: 'default', name: 'default'};
-    candidates.push({source, read: () => finished(syntax, standard, input.cwd)});
-  }
-  return candidates;
+function fromFlag(key: SettingKey, sources: SettingsSources): Candidate | undefined {
+  const {flag} = definitions[key];
+  const given = flag && sources.flags[flag.name];
+  if (flag === undefined || given === undefined) return undefined;
+  const source = {kind: 'flag', name: `--${flag.name}`} as const;
+  return {source, read: () => fromText(key, source, [given].flat().map(String), sources)};
 }
 
-/** Whether the variable of a setting is set but empty, as CI systems leave those of missing secrets. */
-export function isVariableEmpty(key: SettingKey, env: Environment): boolean {
+function fromVariable(key: SettingKey, sources: SettingsSources): Candidate | undefined {
   const name = variableOf(key);
-  const given = name === undefined ? undefined : env[name];
-  return given !== undefined && isBlank(given);
+  const given = name === undefined ? undefined : sources.env[name];
+  if (name === undefined || given === undefined || given.trim() === '') return undefined;
+  const source = {kind: 'environment', name} as const;
+  return {source, read: () => fromText(key, source, [given], sources)};
 }
 
-function isBlank(text: string): boolean {
-  return text.trim() === '';
+function fromFile(key: SettingKey, sources: SettingsSources): Candidate | undefined {
+  const {file} = sources;
+  if (file === undefined) return undefined;
+  const {syntax, config, perTarget} = definitions[key];
+  const targetSlug = () => resolveSetting('targetSlug', sources)?.value ?? '';
+  const own = perTarget === true && file.targets.size > 0 ? file.targets.get(targetSlug())?.[key] : undefined;
+  const value = own ?? file.settings[key];
+  if (value === undefined) return undefined;
+  const read = () => {
+    try {
+      return syntax === 'backendOptions' ? optionsAt(value, targetSlug()) : value;
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      throw createError('ERR_CONFIG_INVALID', `${String(config)} in ${file.path} ${error.message}.`);
+    }
+  };
+  return {source: {kind: 'config', name: file.path}, read};
 }
 
-function fromText(key: SettingKey, source: ValueSource, input: SettingsInput, convert: () => unknown): unknown {
+function fromStored(key: SettingKey, {stored}: SettingsSources): Candidate | undefined {
+  const setting = stored?.[key];
+  return setting && {source: setting.source, read: () => setting.value};
+}
+
+function fromDefault(key: SettingKey, {cwd}: SettingsSources): Candidate | undefined {
+  const {default: standard, syntax} = definitions[key];
+  if (standard === undefined) return undefined;
+  return {source: {kind: 'default', name: 'default'}, read: () => finished(syntax, standard, cwd)};
+}
+
+function fromText(
+  key: SettingKey,
+  {kind, name}: ValueSource,
+  texts: readonly string[],
+  sources: SettingsSources,
+): unknown {
   const {schema, syntax} = definitions[key];
+  const {convert, schema: textSchema = schema} = readings[syntax];
+  const {cwd: directory} = sources;
   try {
-    const value = judged(readings[syntax].schema ?? schema, convert());
-    if (syntax === 'backendOptions') return {[String(resolveSetting('runtimeBackend', input)?.value)]: value};
-    return finished(syntax, value, input.cwd);
+    const value = judged(textSchema, convert(texts, {name, directory, isVariable: kind === 'environment'}));
+    if (syntax === 'backendOptions') return {[String(resolveSetting('runtimeBackend', sources)?.value)]: value};
+    return finished(syntax, value, directory);
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     // The value is not repeated, because it may be a misplaced secret.
-    throw createError(source.kind === 'flag' ? 'ERR_USAGE' : 'ERR_OPTION_INVALID', `${source.name} ${error.message}.`);
+    throw createError(kind === 'flag' ? 'ERR_USAGE' : 'ERR_OPTION_INVALID', `${name} ${error.message}.`);
   }
-}
-
-function fromConfig(key: SettingKey, value: unknown, path: string, input: SettingsInput): unknown {
-  const {syntax, config} = definitions[key];
-  if (syntax !== 'backendOptions') return value;
-  try {
-    return optionsAt(value, resolveSetting('targetSlug', input)?.value);
-  } catch (error) {
-    if (!(error instanceof InvalidValue)) throw error;
-    throw createError('ERR_CONFIG_INVALID', `${String(config)} in ${path} ${error.message}.`);
-  }
-}
-
-/** The value in the configuration file: for the target of the command if there is one, or else for all targets. */
-function configuredValue(key: SettingKey, input: SettingsInput): unknown {
-  const {config, targets} = input;
-  if (definitions[key].perTarget !== true || targets === undefined || targets.size === 0) return config?.[key];
-  const target = resolveSetting('targetSlug', input)?.value;
-  return (target === undefined ? undefined : targets.get(target)?.[key]) ?? config?.[key];
 }
 
 /** A value overridden by a source with higher precedence. */
@@ -145,22 +132,36 @@ export interface OverriddenValue {
   readonly problem?: string | undefined;
 }
 
-/** The values of a setting by source, highest precedence first. Each is what would apply without the ones before it. */
-export function explainSetting(key: SettingKey, input: SettingsInput): readonly OverriddenValue[] {
-  const candidates = candidatesFor(key, input);
-  return candidates.map(({source}, index) => {
-    try {
-      return {source, value: masked(key, valueOf(key, candidates.slice(index)))};
-    } catch (error) {
-      // The effective values are already resolved, so only an overridden variable can be invalid.
-      if (!(error instanceof Error)) throw error;
-      return {source, problem: error.message};
-    }
+/** A setting with its value, its source and the values it overrode. */
+export interface ExplainedSetting {
+  readonly name: SettingKey;
+  readonly source: ValueSource;
+  /** Secrets are masked. */
+  readonly value: unknown;
+  /** Highest precedence first, the default last. Each is what would apply without the ones before it. */
+  readonly overrode: readonly OverriddenValue[];
+}
+
+/** Every setting that has a value, with its value in each source. */
+export function explainEach(sources: SettingsSources): readonly ExplainedSetting[] {
+  return settingKeys.flatMap((name) => {
+    const candidates = candidatesFor(name, sources);
+    const values = candidates.map(({source}, index): OverriddenValue => {
+      try {
+        return {source, value: masked(name, valueOf(name, candidates.slice(index)))};
+      } catch (error) {
+        // The effective values are already resolved, so only an overridden variable can be invalid.
+        if (!(error instanceof Error)) throw error;
+        return {source, problem: error.message};
+      }
+    });
+    const [strongest, ...overrode] = values;
+    return strongest === undefined ? [] : [{name, source: strongest.source, value: strongest.value, overrode}];
   });
 }
 
 /** A value without secrets. */
-export function masked(key: SettingKey, value: unknown): unknown {
+function masked(key: SettingKey, value: unknown): unknown {
   const {syntax} = definitions[key];
   if (value instanceof Secret) return value.toString();
   if (typeof value === 'string') return shownText(syntax, value);

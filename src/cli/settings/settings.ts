@@ -11,14 +11,13 @@ import {
   settingKeys,
   variableOf,
   type DefaultedKey,
+  type FlagSet,
   type KeysOf,
   type SecretKey,
   type SettingKey,
   type ValidValue,
 } from '../../settings/definitions.js';
-import type {FlagSet} from '../../settings/row.js';
-import type {Secret} from './text.js';
-import {shownText} from './text.js';
+import {shownText, type Secret} from './text.js';
 
 /** Source of a value. */
 export interface ValueSource {
@@ -33,26 +32,17 @@ export interface Setting<T> {
   readonly source: ValueSource;
 }
 
-/** The type of each setting, which may be unset unless it has a default. */
-type Each<Values extends Readonly<Record<SettingKey, unknown>>> = {
-  readonly [K in DefaultedKey]: Setting<Values[K]>;
-} & {
-  readonly [K in Exclude<SettingKey, DefaultedKey>]?: Setting<Values[K]> | undefined;
-};
-
-/** The value of a setting. Dependencies may still be text. */
+/** The value of a setting. `auto` stands for the dependencies in package.json. */
 export type SettingValue<K extends SettingKey> = K extends SecretKey
   ? Secret
-  : ValidValue<K> | (K extends 'dependencies' ? string : never);
+  : ValidValue<K> | (K extends 'dependencies' ? 'auto' : never);
 
-/** Dependencies of a bundle, or `auto` for those in package.json. */
-export type Dependencies = ValidValue<'dependencies'> | 'auto';
-
-/** Resolved settings whose secrets and `dependencies` may still refer to a file or stdin. */
-export type UnreadSettings = Each<{[K in SettingKey]: SettingValue<K>}>;
-
-/** All settings of a command. */
-export type Settings = Each<{[K in SettingKey]: K extends 'dependencies' ? Dependencies : SettingValue<K>}>;
+/** All settings of a command. Those without a default may be unset. */
+export type Settings = {
+  readonly [K in DefaultedKey]: Setting<SettingValue<K>>;
+} & {
+  readonly [K in Exclude<SettingKey, DefaultedKey>]?: Setting<SettingValue<K>> | undefined;
+};
 
 /** The values of the settings of a set, by name. */
 export function valuesOf<Set extends FlagSet>(settings: Settings, set: Set) {
@@ -66,8 +56,10 @@ export function valuesOf<Set extends FlagSet>(settings: Settings, set: Set) {
 /** The settings in a configuration file, with absolute paths. */
 export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};
 
-/** All that a configuration file sets. */
-export interface ConfigFileSettings {
+/** What a configuration file sets. */
+export interface ConfigFile {
+  /** Absolute. */
+  readonly path: string;
   readonly settings: ConfigSettings;
   /** What it sets for each target, by slug: these values replace those for all targets. */
   readonly targets: ReadonlyMap<string, ConfigSettings>;

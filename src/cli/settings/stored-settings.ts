@@ -1,35 +1,30 @@
 import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import {isApiUnset} from './connection.js';
+import {readCredentials, type CredentialFile, type StoredCredentials} from './credential-file.js';
+import type {Setting, Settings, ValueSource} from './settings.js';
 import {Secret} from './text.js';
-import type {Setting, ValueSource, Settings} from './settings.js';
-import {
-  readCredentials,
-  type CredentialFile,
-  type StoredCredentials,
-  type OriginCredentials,
-} from './credential-file.js';
 
 /**
- * Adds stored credentials to the settings, unless a source with higher precedence has any. Those of an origin are used
- * as a whole or not at all: a stored user is never combined with a key from elsewhere, nor a stored secret sent to
- * another token endpoint. If nothing specifies a service, it is that of the last login, with its own credentials only.
+ * What stored credentials add to the settings from all stronger sources. Those of an origin are used as a whole or not
+ * at all: a stored user is never combined with a key from elsewhere, nor a stored secret sent to another token
+ * endpoint. If nothing specifies a service, it is that of the last login, with its own credentials only.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the credentials file is damaged.
  */
-export async function withStoredCredentials(settings: Settings, file: CredentialFile): Promise<Settings> {
+export async function storedSettings(settings: Settings, file: CredentialFile): Promise<Partial<Settings>> {
   const {apiKey, apiToken, clientSecret, origin, apiOrigin} = settings;
   const takesLegacy = apiKey === undefined;
   const takesApi = apiToken === undefined && clientSecret === undefined;
   const open = unnamedServices(settings);
-  if (!(takesLegacy && origin !== undefined) && !(takesApi && apiOrigin !== undefined) && open.length === 0) {
-    return settings;
-  }
+  if (!(takesLegacy && origin !== undefined) && !(takesApi && apiOrigin !== undefined) && open.length === 0) return {};
   const stored = await readCredentials(file);
-  const located = {...settings, ...lastService(settings, open, stored)};
-  return {
-    ...located,
-    ...legacySettings(located, takesLegacy ? originOf(located.origin) : undefined, stored),
-    ...apiSettings(located, takesApi ? originOf(located.apiOrigin) : undefined, stored, file),
+  const service = lastService(settings, open, stored);
+  const located = {...settings, ...service};
+  const added = {
+    ...service,
+    ...(takesLegacy ? legacySettings(originOf(located.origin), stored) : {}),
+    ...(takesApi ? apiSettings(located, originOf(located.apiOrigin), stored, file.warn) : {}),
   };
+  return Object.fromEntries(Object.entries(added).filter(([key]) => settings[key as keyof typeof added] === undefined));
 }
 
 /**
@@ -48,19 +43,21 @@ function unnamedServices(settings: Settings): readonly string[] {
   return organizationId === undefined ? ['legacy', 'api'] : ['api'];
 }
 
-/** The services of the last login to each of the backends. */
+/** The service of the last login to a backend. */
 function lastService(
-  {runtimeBackend, organizationId}: Settings,
+  {runtimeBackend}: Settings,
   open: readonly string[],
   {last}: StoredCredentials,
 ): Pick<Settings, 'origin' | 'apiOrigin' | 'organizationId'> {
   const backend = runtimeBackend.value === 'auto' ? last?.backend : runtimeBackend.value;
   if (last === undefined || backend === undefined || !open.includes(backend)) return {};
   const source: ValueSource = {kind: 'stored', name: 'mycli login'};
-  if (backend === 'legacy') return last.legacy === undefined ? {} : {origin: {value: last.legacy, source}};
-  if (last.api === undefined) return {};
-  const stored = last.api.organizationId === undefined ? undefined : {value: last.api.organizationId, source};
-  return {apiOrigin: {value: last.api.origin, source}, organizationId: organizationId ?? stored};
+  if (backend === 'legacy') return {origin: stored(last.legacy, source)};
+  return {apiOrigin: stored(last.api?.origin, source), organizationId: stored(last.api?.organizationId, source)};
+}
+
+function stored(value: string | undefined, source: ValueSource): Setting<string> | undefined {
+  return value === undefined ? undefined : {value, source};
 }
 
 /** The origin that credentials are stored for. Undefined for an invalid URL, which is reported when connecting. */
@@ -74,33 +71,33 @@ export function originOf(setting: Setting<string> | undefined): string | undefin
 }
 
 function legacySettings(
-  {apiUser}: Settings,
   origin: string | undefined,
-  stored: StoredCredentials,
+  {origins}: StoredCredentials,
 ): Pick<Settings, 'apiKey' | 'apiUser'> {
-  const credentials = origin === undefined ? undefined : stored.origins[origin]?.apiKey;
-  if (origin === undefined || credentials === undefined) return {};
-  const source = storedSource(origin);
-  const {key, user} = credentials;
-  return {
-    apiKey: {value: new Secret(key), source},
-    apiUser: apiUser ?? (user === undefined ? undefined : {value: user, source}),
-  };
+  const credentials = origin === undefined ? undefined : origins[origin]?.apiKey;
+  if (credentials === undefined) return {};
+  const source = storedSource(String(origin));
+  return {apiKey: {value: new Secret(credentials.key), source}, apiUser: stored(credentials.user, source)};
 }
 
 function apiSettings(
-  settings: Settings,
+  {clientId, tokenUrl}: Settings,
   origin: string | undefined,
-  stored: StoredCredentials,
-  file: CredentialFile,
+  {origins}: StoredCredentials,
+  warn: CredentialFile['warn'],
 ): Pick<Settings, 'apiToken' | 'tokenUrl' | 'clientId' | 'clientSecret'> {
-  const credentials = origin === undefined ? undefined : stored.origins[origin]?.api;
-  if (origin === undefined || credentials === undefined) return {};
-  const source = storedSource(origin);
+  const credentials = origin === undefined ? undefined : origins[origin]?.api;
+  if (credentials === undefined) return {};
+  const source = storedSource(String(origin));
   if (credentials.kind === 'api-token') return {apiToken: {value: new Secret(credentials.token), source}};
-  const other = contradiction(settings, credentials);
-  if (other !== undefined) {
-    file.warn(`The client secret stored for ${origin} is not used, because ${other.name} does not match it.`);
+  // Another client, or another token endpoint than that of the stored secret.
+  const other = [
+    clientId !== undefined && clientId.value !== credentials.clientId ? clientId : [],
+    tokenUrl !== undefined && serviceUrl(tokenUrl) !== credentials.tokenUrl ? tokenUrl : [],
+  ].flat();
+  if (other[0] !== undefined) {
+    const {name} = other[0].source;
+    warn(`The client secret stored for ${String(origin)} is not used, because ${name} does not match it.`);
     return {};
   }
   return {
@@ -108,16 +105,6 @@ function apiSettings(
     clientId: {value: credentials.clientId, source},
     clientSecret: {value: new Secret(credentials.clientSecret), source},
   };
-}
-
-/** The source that specifies another client or token endpoint than that of the stored secret. */
-function contradiction(
-  {clientId, tokenUrl}: Settings,
-  stored: Extract<NonNullable<OriginCredentials['api']>, {kind: 'client-secret'}>,
-): ValueSource | undefined {
-  if (clientId !== undefined && clientId.value !== stored.clientId) return clientId.source;
-  if (tokenUrl === undefined || serviceUrl(tokenUrl) === stored.tokenUrl) return undefined;
-  return tokenUrl.source;
 }
 
 function serviceUrl({value, source}: Setting<string>): string | undefined {

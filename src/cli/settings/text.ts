@@ -1,11 +1,15 @@
+import {readFileSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
+import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
+import {asSentence} from '../../errors/sentence.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import {shownAddress} from '../../http/origin.js';
 import type {Syntax} from '../../settings/row.js';
-import {text} from '../../settings/schemas.js';
+import {dependenciesSchema} from '../../settings/schemas.js';
 
 const mask = '********';
 
@@ -45,29 +49,33 @@ export function judged(schema: v.GenericSchema, value: unknown): unknown {
   throw new InvalidValue(result.issues[0].message);
 }
 
+/** Where text stands. */
+interface Place {
+  /** `--target` or `MYCLI_TARGET`. */
+  readonly name: string;
+  /** A variable has a whole list, a flag one item of it each time. */
+  readonly isVariable: boolean;
+  /** Absolute folder that paths are relative to. */
+  readonly directory: string;
+}
+
 /** Text as it is written on the command line and in the environment, by what becomes of it. */
 interface Reading {
   /** What a flag takes: one value, several by repeating it, or none. */
   readonly shape: 'one' | 'several' | 'switch';
   /**
-   * Converts the texts of a flag, several if it was repeated. What cannot be converted is left to the schema.
+   * Converts the texts of a flag, several if it was repeated, or that of a variable. What cannot be converted is left
+   * to the schema.
    * @throws InvalidValue when they are malformed.
    */
-  readonly convert: (texts: readonly string[]) => unknown;
-  /** Converts an environment variable, if its syntax differs. @default `convert` */
-  readonly convertVariable?: (text: string) => unknown;
-  /** Validates the text instead of the schema of the setting, if its value is only known later. */
+  readonly convert: (texts: readonly string[], place: Place) => unknown;
+  /** Validates what was converted, if it is not what the schema of the setting accepts. */
   readonly schema?: v.GenericSchema;
 }
 
 const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
-const one: Reading = {shape: 'one', convert: (texts) => last(texts)};
+const one: Reading = {shape: 'one', convert: last};
 const list: Reading = {shape: 'several', convert: (texts) => texts.flatMap(parseList)};
-
-const words: Readonly<Record<string, boolean>> = {
-  ...{1: true, true: true, yes: true, on: true},
-  ...{0: false, false: false, no: false, off: false},
-};
 
 /** How text is read, by syntax. */
 export const readings: Readonly<Record<Syntax, Reading>> = {
@@ -75,13 +83,18 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   url: one,
   path: one,
   secret: one,
-  packages: {...one, schema: text},
+  packages: {
+    shape: 'one',
+    convert: (texts, place) => packagesOf(last(texts).trim(), place),
+    schema: v.unknown(),
+  },
   word: {shape: 'one', convert: (texts) => last(texts).trim()},
   switch: {
     shape: 'switch',
     convert(texts) {
       const word = last(texts).trim().toLowerCase();
-      return words[word] ?? word;
+      if (['1', 'true', 'yes', 'on'].includes(word)) return true;
+      return ['0', 'false', 'no', 'off'].includes(word) ? false : word;
     },
   },
   number: {shape: 'one', convert: (texts) => numberOf(last(texts))},
@@ -101,8 +114,12 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
         .flatMap((item) => item.replace(/^\s*\[|\]\s*$/g, '').split(','))
         .map((item) => numberOf(item.trim().replace(/^"(.*)"$/, '$1'))),
   },
-  pairs: pairs((value) => jsonOrText(value)),
-  backendOptions: {...pairs((value) => new OptionText(value)), schema: v.record(v.string(), v.unknown())},
+  pairs: {shape: 'several', convert: (texts, place) => pairsOf(texts, place, jsonOrText)},
+  backendOptions: {
+    shape: 'several',
+    convert: (texts, place) => pairsOf(texts, place, (text) => new OptionText(text)),
+    schema: v.record(v.string(), v.unknown()),
+  },
 };
 
 /** What a valid value becomes: paths are relative to `directory`. */
@@ -153,24 +170,38 @@ function numberOf(value: string): number | string {
   return /^\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
-/** The syntax of pairs: one per flag; several in a variable, which can also be a JSON object. */
-function pairs(valueOf: (text: string) => unknown): Reading {
-  const convert = (texts: readonly string[]) =>
-    Object.fromEntries(texts.map(keyAndText).map(([key, value]) => [key, valueOf(value)]));
-  return {
-    shape: 'several',
-    convert,
-    convertVariable(value) {
-      const object = jsonOrText(value);
-      return isRecord(object) ? object : convert(parseList(value));
-    },
-  };
+/**
+ * `auto`, or packages by name: JSON, or `@FILE` with it.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`.
+ */
+function packagesOf(text: string, {name, directory}: Place): unknown {
+  if (text === 'auto') return text;
+  const isFile = text.startsWith('@');
+  let parsed: unknown;
+  try {
+    parsed = parseJson(isFile ? readFileSync(resolve(directory, text.slice(1)), 'utf8').replace(/^\uFEFF/, '') : text);
+  } catch (error) {
+    const what = isFile ? `${name} ${text}` : name;
+    throw createError('ERR_OPTION_INVALID', asSentence(`${what} cannot be read: ${reasonOf(error)}`), {
+      suggestions: [`Set ${name} to a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
+      cause: error,
+    });
+  }
+  const {success, output} = v.safeParse(dependenciesSchema, parsed);
+  if (success) return output;
+  throw createError('ERR_OPTION_INVALID', `${name} must be a JSON object of package names and version ranges.`);
 }
 
-function keyAndText(item: string): readonly [string, string] {
-  const separator = item.indexOf('=');
-  if (separator < 1) throw new InvalidValue('must be key=value');
-  return [item.slice(0, separator).trim(), item.slice(separator + 1)];
+/** Pairs, one for each flag. A variable has several, or a JSON object. */
+function pairsOf(texts: readonly string[], {isVariable}: Place, valueOf: (text: string) => unknown): unknown {
+  const object = isVariable ? jsonOrText(last(texts)) : undefined;
+  if (isRecord(object)) return object;
+  const pairs = (isVariable ? texts.flatMap(parseList) : texts).map((item) => {
+    const separator = item.indexOf('=');
+    if (separator < 1) throw new InvalidValue('must be key=value');
+    return [item.slice(0, separator).trim(), valueOf(item.slice(separator + 1))] as const;
+  });
+  return Object.fromEntries(pairs);
 }
 
 function jsonOrText(value: string): unknown {
@@ -181,8 +212,6 @@ function jsonOrText(value: string): unknown {
   }
 }
 
-const jsonArrayStart = /^\[\s*(?:"|\])/;
-
 /**
  * Parses a list: a JSON array of strings, or comma-separated values. Commas in braces (`{a,b}`) and after a backslash
  * belong to the value. `[]` is the empty list; a `[` that does not start a JSON array starts a character class of a
@@ -190,7 +219,7 @@ const jsonArrayStart = /^\[\s*(?:"|\])/;
  */
 export function parseList(value: string): readonly string[] {
   const trimmed = value.trim();
-  if (jsonArrayStart.test(trimmed)) return parseJsonList(trimmed);
+  if (/^\[\s*(?:"|\])/.test(trimmed)) return parseJsonList(trimmed);
   const items = splitAtCommas(trimmed)
     .map((item) => item.trim())
     .filter((item) => item !== '');
@@ -208,24 +237,13 @@ function parseJsonList(value: string): readonly string[] {
 }
 
 function splitAtCommas(value: string): readonly string[] {
-  const items: string[] = [];
-  let item = '';
+  const items = [''];
   let depth = 0;
-  for (let index = 0; index < value.length; index += 1) {
-    const character = value.charAt(index);
-    if (character === '\\') {
-      index += 1;
-      item += character + value.charAt(index);
-      continue;
-    }
-    if (character === ',' && depth === 0) {
-      items.push(item);
-      item = '';
-      continue;
-    }
-    if (character === '{') depth += 1;
-    if (character === '}') depth = Math.max(0, depth - 1);
-    item += character;
+  for (const [part] of value.matchAll(/\\[^]?|[^]/g)) {
+    if (part === '{') depth += 1;
+    if (part === '}') depth = Math.max(0, depth - 1);
+    if (part === ',' && depth === 0) items.push('');
+    else items.push(String(items.pop()) + part);
   }
-  return [...items, item];
+  return items;
 }

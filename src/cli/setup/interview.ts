@@ -1,5 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
+import {backendTitle} from '../../backends/select.js';
 import {slugMessage} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
@@ -7,9 +8,9 @@ import {readTextFile} from '../../files/read-file.js';
 import {isStaticBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import {isLoopback, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
-import {assertTrustedOrigin, backendTitle, missingApiSettings} from '../settings/connection.js';
+import {assertTrustedOrigin, missingApiSettings} from '../settings/connection.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
-import {withStoredCredentials} from '../settings/stored-settings.js';
+import {storedSettings} from '../settings/stored-settings.js';
 import {takeOverProject} from './other-clients.js';
 import {askChoice, askText, askYesNo} from './prompts.js';
 
@@ -60,7 +61,7 @@ export async function interview({context, settings, detected, checkBackend}: Int
     setting?.source.kind === 'stored' ? undefined : setting;
   const {apiKey, apiToken, clientSecret} = known;
   const unstored = {...known, apiKey: own(apiKey), apiToken: own(apiToken), clientSecret: own(clientSecret)};
-  return withStoredCredentials(unstored, context.credentialFile);
+  return {...unstored, ...(await storedSettings(unstored, context.credentialFile))};
 }
 
 /** Asks for the URL of the service first: it tells most of the rest, the backend above all. */

@@ -1,6 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {join, relative, resolve} from 'node:path';
 import {finished} from 'node:stream/promises';
+import {backendTitle} from '../../backends/select.js';
 import type {MycliConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
@@ -11,7 +12,6 @@ import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {CredentialKind} from '../settings/credential-file.js';
 import type {SettingKey} from '../../settings/definitions.js';
-import {backendTitle} from '../settings/connection.js';
 import {configIn} from '../settings/config-file.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import {backendOf, buildDirectoryOf, completeUrl, interview, suggestedProject, type AddressKey} from './interview.js';

@@ -95,12 +95,15 @@ test('a secret prints as a mask, wherever it is printed', async () => {
 describe('readPluginSettings', () => {
   async function readOptions(options: readonly string[], {stdin = '', flags = {}, wanted = 'acme'} = {}) {
     const given = {'runtime-backend': wanted, 'backend-option': options, ...flags};
-    const {runtimeBackend, backendOptions} = resolveSettings({
+    const settings = resolveSettings({
       flags: given,
       env: {MYCLI_BACKEND_OPTION: 'pin=@literal,region=eu'},
       cwd,
-      config: {backendOptions: {acme: {keep: '@kept'}}},
-      configPath: '/project/mycli.config.json',
+      file: {
+        path: '/project/mycli.config.json',
+        settings: {backendOptions: {acme: {keep: '@kept'}}},
+        targets: new Map(),
+      },
     });
     const masked: string[] = [];
     const output = {
@@ -111,7 +114,7 @@ describe('readPluginSettings', () => {
       {name: 'acme', plugin: 'mycli-plugin-acme', backend: {name: 'acme', secrets: ['token', 'key', 'pin']}},
       {
         context: {cwd, env: {}, stdin: Readable.from([stdin]), output},
-        settings: {runtimeBackend, backendOptions},
+        settings,
         flags: given,
       },
     );

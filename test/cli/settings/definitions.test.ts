@@ -28,6 +28,7 @@ const samples = [
   ['k=1', 'k=2', 'k=3'],
   ['strict', 'ignore_missing', 'strict'],
   ['/a', '/b', '/c'],
+  ['{"a": "1"}', 'auto', '{"a": "2"}'],
 ] as const;
 /** The backends are known without a plugin. */
 const backends = ['legacy', 'api', 'auto'] as const;
@@ -36,7 +37,7 @@ const backends = ['legacy', 'api', 'auto'] as const;
 function valueOf(key: SettingKey, text: string): unknown {
   const {schema, syntax} = definitions[key];
   const {convert, schema: textSchema} = readings[syntax];
-  const value = judged(textSchema ?? schema, convert([text]));
+  const value = judged(textSchema ?? schema, convert([text], {name: key, directory: '/', isVariable: false}));
   if (syntax === 'backendOptions') return {[backends[0]]: value};
   if (syntax === 'url') return shownText(syntax, String(value));
   return syntax === 'secret' ? '********' : value;
@@ -54,10 +55,6 @@ function textsOf(key: SettingKey): readonly [flag: string, variable: string, con
   });
   if (fitting === undefined) throw new Error(`${key} takes none of the samples: add one that it takes`);
   return fitting;
-}
-
-function configValueOf(key: SettingKey, text: string): unknown {
-  return definitions[key].syntax === 'packages' ? {package: text} : valueOf(key, text);
 }
 
 /** Puts a value where a key such as `api.origin` says. */
@@ -84,7 +81,7 @@ describe('the table of settings', () => {
       if (flag !== undefined) args.push(`--${flag.name}`, ...(syntax === 'switch' ? [] : [given]));
       const variable = variableOf(key);
       if (variable !== undefined) env[variable] = inEnvironment;
-      if (path !== undefined) put(config, path, configValueOf(key, configured));
+      if (path !== undefined) put(config, path, valueOf(key, configured));
     }
     await writeFile(configFile, JSON.stringify(config));
     const ended = await runWarm(['config:show', '--json', ...args], {cwd: folder, env});
@@ -108,7 +105,7 @@ describe('the table of settings', () => {
             {source: `--${flag.name}`, value: shown(valueOf(key, given))},
             {source: variableOf(key), value: shown(valueOf(key, inEnvironment))},
           ]),
-      ...(config === undefined ? [] : [{source: configFile, value: shown(configValueOf(key, configured))}]),
+      ...(config === undefined ? [] : [{source: configFile, value: shown(valueOf(key, configured))}]),
       ...(standard === undefined ? [] : [{source: 'default', value: shown(standard)}]),
     ];
     const setting = all.get(key);

@@ -5,16 +5,20 @@ import {
   requireSetting,
   type ConfigSettings,
   type Settings,
-  type UnreadSettings,
 } from '../../../src/cli/settings/settings.js';
-import {resolveSettings, type SettingsInput} from '../../../src/cli/settings/resolve-settings.js';
+import {resolveSettings, type SettingsSources} from '../../../src/cli/settings/resolve-settings.js';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
 const configPath = '/project/mycli.config.ts';
 
-function resolved(input: Partial<SettingsInput>): UnreadSettings {
-  return resolveSettings({flags: {}, env: {}, cwd: '/work', configPath, ...input});
+interface Given extends Partial<Pick<SettingsSources, 'flags' | 'env'>> {
+  readonly config?: ConfigSettings;
+  readonly targets?: ReadonlyMap<string, ConfigSettings>;
+}
+
+function resolved({flags = {}, env = {}, config: settings = {}, targets = new Map()}: Given): Settings {
+  return resolveSettings({flags, env, cwd: '/work', file: {path: configPath, settings, targets}});
 }
 
 function failure(act: () => unknown): {
@@ -40,7 +44,7 @@ describe('text', () => {
     ['ssrOnly', ['a/{b,c}', 'd,e'], ['a/{b,c}', 'd', 'e'], '["f,g"]', ['f,g']],
     ['ssrShared', ['[]'], [], 'a,b', ['a', 'b']],
     ['v2', false, false, 'yes', true],
-    ['dependencies', 'auto', 'auto', '@f', '@f'],
+    ['dependencies', 'auto', 'auto', '{"a": "1"}', {a: '1'}],
     ['pollInterval', '0.5', 0.5, '2', 2],
     ['nodeVersion', '24.x', '24.x', '22.x', '22.x'],
     ['matchMode', 'strict', 'strict', ' ignore_missing', 'ignore_missing'],
@@ -114,7 +118,7 @@ describe('settings made of keys', () => {
   test('backend options for a target are laid over the others, below the command line', () => {
     const targets = {production: {bucket: 'live', region: 'us'}, staging: {}};
     const config = {backendOptions: {acme: {bucket: 'test', keep: 3, targets}, other: {x: 1}}};
-    const optionsAt = (flags: SettingsInput['flags']) => resolved({flags, config}).backendOptions.value;
+    const optionsAt = (flags: SettingsSources['flags']) => resolved({flags, config}).backendOptions.value;
     expect(optionsAt({})).toEqual({acme: {bucket: 'test', keep: 3}, other: {x: 1}});
     expect(optionsAt({target: 'staging'})['acme']).toEqual({bucket: 'test', keep: 3});
     expect(optionsAt({target: 'toString'})['acme']).toEqual({bucket: 'test', keep: 3});
@@ -177,7 +181,7 @@ describe('wrong values', () => {
 });
 
 describe('requireSetting', () => {
-  const settings: Settings = {...resolved({}), dependencies: undefined};
+  const settings = resolved({});
 
   test('says how to set what is missing', () => {
     expect(failure(() => requireSetting(settings, 'projectSlug'))).toMatchObject({
@@ -193,14 +197,10 @@ describe('requireSetting', () => {
 });
 
 test('settings are shown with their source, a configuration file as seen from the working directory', () => {
-  const settings = {
-    ...resolved({flags: {target: 'staging'}, config: {projectSlug: 'shop'}}),
-    dependencies: undefined,
-  };
-  const unread: Settings = {...settings, apiKey: undefined, clientSecret: undefined, apiToken: undefined};
-  expect(describeSettings(unread, ['projectSlug', 'targetSlug'], '/project')).toEqual([
+  const settings = resolved({flags: {target: 'staging'}, config: {projectSlug: 'shop'}});
+  expect(describeSettings(settings, ['projectSlug', 'targetSlug'], '/project')).toEqual([
     'project  shop  (mycli.config.ts)',
     'target   staging  (--target)',
   ]);
-  expect(describeSettings(unread, ['projectSlug'], '/project/app')).toEqual(['project  shop  (../mycli.config.ts)']);
+  expect(describeSettings(settings, ['projectSlug'], '/project/app')).toEqual(['project  shop  (../mycli.config.ts)']);
 });

@@ -86,17 +86,17 @@ describe('the stored secrets of a backend', () => {
   test.each([
     [{}, {id: 'i', token: 'canary'}],
     [{url: 'https://acme.example/other'}, {id: 'i', token: 'canary'}],
-    [{id: 'another'}, undefined],
+    [{id: 'another'}, {}],
   ])('are used as a whole or not at all: %j', async (given, expected) => {
     expect(await storedSecrets({name: 'acme'}, given, {}, file)).toEqual(expected);
-    expect(await storedSecrets({name: 'other'}, given, {}, file)).toBeUndefined();
+    expect(await storedSecrets({name: 'other'}, given, {}, file)).toEqual({});
     expect(warnings).toEqual([]);
   });
 
   test('are not used if one of its variables is set', async () => {
     const acme = {name: 'acme', secretEnv: ['token']};
     expect(await storedSecrets(acme, {}, {token: ' '}, file)).toEqual({id: 'i', token: 'canary'});
-    expect(await storedSecrets(acme, {}, {token: 'another'}, file)).toBeUndefined();
+    expect(await storedSecrets(acme, {}, {token: 'another'}, file)).toEqual({});
   });
 
   test.each([
@@ -104,7 +104,7 @@ describe('the stored secrets of a backend', () => {
     {host: 'b.example'},
     {url: 'acme.example', to: 'b.example:443'},
   ])('go to no other address than at the login: %j', async (given) => {
-    expect(await storedSecrets({name: 'acme'}, given, {}, file)).toBeUndefined();
+    expect(await storedSecrets({name: 'acme'}, given, {}, file)).toEqual({});
     expect(warnings).toEqual([
       'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
         'To store them for it, run: mycli auth:login --runtime-backend acme',

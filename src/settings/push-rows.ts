@@ -1,29 +1,26 @@
 import {defaultRateLimit} from '../http/rate-limit/policy.js';
-import type {SettingRow} from './row.js';
+import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
-import {checkDefaults, checkFields, defaultWait, v2Defaults} from './schemas.js';
+import {v2Defaults} from './schemas.js';
 
 const secretDetails = 'Use @FILE to read it from a file, - for stdin.';
 const listDetails = 'Repeatable, comma-separated or a JSON array.';
 
-/** Every setting, in display order. */
-export const rows = {
+/** The project, the backend, and how to reach it. */
+export const connection = {
   projectSlug: {
-    set: 'connection',
     flag: {name: 'project', char: 'p', value: 'SLUG'},
     schema: schemas.slug,
     label: 'project',
     summary: 'Project slug; with OAuth, the storefront ID.',
   },
   targetSlug: {
-    set: 'connection',
     flag: {name: 'target', char: 't', value: 'SLUG'},
     schema: schemas.slug,
     label: 'target',
     summary: 'Target slug; with OAuth, the environment ID.',
   },
   runtimeBackend: {
-    set: 'connection',
     flag: {name: 'runtime-backend', value: 'NAME'},
     schema: schemas.text,
     default: 'auto',
@@ -31,7 +28,6 @@ export const rows = {
     summary: "{default} (default), api, legacy or a plugin's backend.",
   },
   origin: {
-    set: 'connection',
     flag: {name: 'origin', value: 'URL'},
     // The library reads this variable, too.
     variable: 'MYCLI_RUNTIME_ORIGIN',
@@ -40,25 +36,21 @@ export const rows = {
     summary: 'URL of the hosting service.',
   },
   apiKey: {
-    set: 'connection',
     flag: {name: 'api-key', value: 'KEY'},
     config: false,
     schema: schemas.text,
     syntax: 'secret',
-    aliases: ['password'],
     label: 'API key',
     summary: 'API key.',
     details: secretDetails,
   },
   apiUser: {
-    set: 'connection',
     flag: {name: 'api-user', value: 'NAME', hidden: true},
     schema: schemas.text,
     label: 'user of the API key',
     summary: 'User for the API key; switches from bearer to basic authentication.',
   },
   apiOrigin: {
-    set: 'connection',
     flag: {name: 'api-origin', value: 'URL', hidden: true},
     config: 'api.origin',
     schema: schemas.text,
@@ -67,7 +59,6 @@ export const rows = {
     summary: 'URL of the Api backend.',
   },
   organizationId: {
-    set: 'connection',
     flag: {name: 'organization', value: 'ID', hidden: true},
     config: 'api.organizationId',
     schema: schemas.text,
@@ -75,7 +66,6 @@ export const rows = {
     summary: 'Organization ID (Api backend).',
   },
   tokenUrl: {
-    set: 'connection',
     flag: {name: 'token-url', value: 'URL', hidden: true},
     config: 'api.tokenUrl',
     schema: schemas.text,
@@ -84,7 +74,6 @@ export const rows = {
     summary: 'OAuth token endpoint (Api backend).',
   },
   clientId: {
-    set: 'connection',
     flag: {name: 'client-id', value: 'ID', hidden: true},
     config: 'api.clientId',
     schema: schemas.text,
@@ -92,18 +81,15 @@ export const rows = {
     summary: 'OAuth client ID (Api backend).',
   },
   clientSecret: {
-    set: 'connection',
     flag: {name: 'client-secret', value: 'SECRET'},
     config: false,
     schema: schemas.text,
     syntax: 'secret',
-    aliases: ['secret'],
     label: 'client secret',
     summary: 'OAuth client secret.',
     details: secretDetails,
   },
   scopes: {
-    set: 'connection',
     flag: {name: 'scope', value: 'SCOPE', hidden: true},
     config: 'api.scopes',
     schema: schemas.list,
@@ -113,18 +99,15 @@ export const rows = {
     details: 'Repeatable.',
   },
   apiToken: {
-    set: 'connection',
     flag: {name: 'api-token', value: 'TOKEN'},
     config: false,
     schema: schemas.text,
     syntax: 'secret',
-    aliases: ['accessToken', 'token'],
     label: 'Api token',
     summary: 'OAuth access token, instead of a client.',
     details: secretDetails,
   },
   backendOptions: {
-    set: 'connection',
     flag: {name: 'backend-option', value: 'KEY=VALUE', hidden: true},
     config: 'backends',
     schema: schemas.backendOptions,
@@ -134,21 +117,22 @@ export const rows = {
     details: 'The value can be JSON. Repeatable.',
   },
   requestTimeout: {
-    set: 'connection',
     flag: {name: 'request-timeout', value: 'SECONDS', hidden: true},
     schema: schemas.requestSeconds,
     default: 300,
     summary: 'Maximum wait for a response after the request is sent; default {default}.',
   },
   connectTimeout: {
-    set: 'connection',
     flag: {name: 'connect-timeout', value: 'SECONDS', hidden: true},
     schema: schemas.requestSeconds,
     default: 10,
     summary: 'Maximum time to connect, including TLS; default {default}.',
   },
+} as const satisfies SettingRows;
+
+/** How to retry rate-limited requests. */
+export const rateLimit = {
   maxRetries: {
-    set: 'rateLimit',
     flag: {name: 'max-retries', value: 'N'},
     config: 'rateLimit.maxRetries',
     schema: schemas.count,
@@ -156,7 +140,6 @@ export const rows = {
     summary: 'Maximum number of retries; default {default}.',
   },
   baseDelayMs: {
-    set: 'rateLimit',
     flag: {name: 'retry-base-delay', value: 'MS', hidden: true},
     config: 'rateLimit.baseDelayMs',
     schema: schemas.count,
@@ -164,7 +147,6 @@ export const rows = {
     summary: 'First delay if the server names none, doubled on each retry; default {default}.',
   },
   maxDelayMs: {
-    set: 'rateLimit',
     flag: {name: 'retry-max-delay', value: 'MS', hidden: true},
     config: 'rateLimit.maxDelayMs',
     schema: schemas.count,
@@ -172,7 +154,6 @@ export const rows = {
     summary: 'Maximum delay; default {default}.',
   },
   statusCodes: {
-    set: 'rateLimit',
     flag: {name: 'retry-status', value: 'CODE', hidden: true},
     config: 'rateLimit.statusCodes',
     schema: schemas.statuses,
@@ -181,13 +162,15 @@ export const rows = {
     details: 'Repeatable.',
   },
   rateLimitPrefix: {
-    set: 'rateLimit',
     config: 'rateLimit.prefix',
     schema: schemas.text,
     summary: 'Prefix for messages about rate limits.',
   },
+} as const satisfies SettingRows;
+
+/** What goes into a bundle, and its description. */
+export const bundle = {
   buildDirectory: {
-    set: 'bundle',
     flag: {name: 'build-directory', char: 'b', value: 'DIR'},
     schema: schemas.path,
     syntax: 'path',
@@ -195,7 +178,6 @@ export const rows = {
     summary: 'Build output folder; default {default}.',
   },
   projectDirectory: {
-    set: 'bundle',
     flag: {name: 'project-directory', value: 'DIR', hidden: true},
     schema: schemas.path,
     syntax: 'path',
@@ -203,20 +185,16 @@ export const rows = {
     summary: 'Folder that contains config.server.ts or .js; default: the working directory.',
   },
   message: {
-    set: 'bundle',
     flag: {name: 'message', char: 'm', value: 'TEXT'},
     schema: schemas.message,
-    advice: 'Shorten the message.',
     summary: 'Bundle description; default: branch and commit.',
     details: 'Outside git, the time.',
   },
   recordCommit: {
-    set: 'bundle',
     schema: schemas.toggle,
     summary: 'Append branch and commit to a message of yours; default: only if a guard of the target needs them.',
   },
   ssrOnly: {
-    set: 'bundle',
     flag: {name: 'ssr-only', value: 'GLOB'},
     schema: schemas.list,
     building: true,
@@ -224,7 +202,6 @@ export const rows = {
     details: listDetails,
   },
   ssrShared: {
-    set: 'bundle',
     flag: {name: 'ssr-shared', value: 'GLOB'},
     schema: schemas.list,
     building: true,
@@ -232,7 +209,6 @@ export const rows = {
     details: listDetails,
   },
   static: {
-    set: 'bundle',
     flag: {name: 'static'},
     schema: schemas.toggle,
     building: true,
@@ -240,7 +216,6 @@ export const rows = {
     details: 'Every file is shared, and patterns are not strict.',
   },
   ssrParameters: {
-    set: 'bundle',
     flag: {name: 'ssr-param', value: 'KEY=VALUE'},
     schema: schemas.jsonObjectSchema,
     building: true,
@@ -248,54 +223,31 @@ export const rows = {
     details: 'The value can be JSON. Repeatable.',
   },
   nodeVersion: {
-    set: 'bundle',
     flag: {name: 'node-version', char: 'n', value: 'VERSION'},
     config: false,
     schema: schemas.text,
     summary: 'Node.js version on the server.',
     details: 'Sets the SSR parameter SSRFunctionNodeVersion.',
   },
-  v2: {
-    set: 'push',
-    flag: {name: 'v2'},
-    schema: schemas.toggle,
-    default: false,
-    summary: 'Use the v2 format with the legacy backend.',
-    details: 'Api always uses v2.',
-  },
-  ifChanged: {
-    set: 'push',
-    flag: {name: 'if-changed'},
-    schema: schemas.toggle,
-    default: false,
-    summary: 'Skip the upload if the bundle is unchanged.',
-    details: 'Compared with the last push to the same project and backend.',
-  },
   rootDir: {
-    set: 'bundle',
     flag: {name: 'root-dir', value: 'DIR', hidden: true},
     schema: schemas.entryPath,
-    advice: `Set rootDir to a relative path such as ${v2Defaults.rootDir}.`,
     v2Only: true,
     summary: `Root folder of the archive (v2); default ${v2Defaults.rootDir}.`,
   },
   configPath: {
-    set: 'bundle',
     flag: {name: 'config-path', value: 'PATH', hidden: true},
     schema: schemas.entryPath,
-    advice: `Set configPath to a relative path such as ${v2Defaults.configPath}.`,
     v2Only: true,
     summary: `Path of the configuration, relative to the root folder (v2); default ${v2Defaults.configPath}.`,
   },
   matchMode: {
-    set: 'bundle',
     flag: {name: 'match-mode', value: 'strict|ignore_missing', hidden: true},
     schema: schemas.matchModeSchema,
     v2Only: true,
     summary: `Refuse (strict) or ignore patterns that match no file (v2); default ${v2Defaults.matchMode}.`,
   },
   dependencies: {
-    set: 'bundle',
     flag: {name: 'dependencies', value: 'JSON|@FILE|auto', hidden: true},
     config: 'bundleMetadata.dependencies',
     schema: schemas.dependenciesSchema,
@@ -304,7 +256,6 @@ export const rows = {
     summary: "Dependencies for the bundle's metadata; auto uses those declared in package.json.",
   },
   ccOverrides: {
-    set: 'bundle',
     flag: {name: 'cc-override', value: 'ID', hidden: true},
     config: 'bundleMetadata.ccOverrides',
     schema: schemas.list,
@@ -314,7 +265,6 @@ export const rows = {
     details: 'Repeatable.',
   },
   ignore: {
-    set: 'bundle',
     flag: {name: 'ignore', value: 'GLOB'},
     schema: schemas.list,
     building: true,
@@ -322,7 +272,6 @@ export const rows = {
     details: listDetails,
   },
   allowSensitiveFiles: {
-    set: 'bundle',
     flag: {name: 'allow-sensitive-files', hidden: true},
     schema: schemas.toggle,
     default: false,
@@ -330,160 +279,28 @@ export const rows = {
       'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only.',
   },
   compressionLevel: {
-    set: 'bundle',
     flag: {name: 'compression-level', value: '0-9', hidden: true},
     schema: schemas.compressionLevel,
     v2Only: true,
     building: true,
     summary: `gzip level, from 0 (none) to 9 (smallest archive) (v2); default ${v2Defaults.compressionLevel}.`,
   },
-  wait: {
-    set: 'wait',
-    flag: {name: 'wait', char: 'w'},
+} as const satisfies SettingRows;
+
+/** How to push a bundle. */
+export const push = {
+  v2: {
+    flag: {name: 'v2'},
     schema: schemas.toggle,
     default: false,
-    summary: 'Wait for the deployment to finish.',
+    summary: 'Use the v2 format with the legacy backend.',
+    details: 'Api always uses v2.',
   },
-  waitForSlot: {
-    set: 'slot',
-    flag: {name: 'wait-for-slot', hidden: true},
+  ifChanged: {
+    flag: {name: 'if-changed'},
     schema: schemas.toggle,
     default: false,
-    summary: 'Wait for a running deployment to the target to end before deploying; at most --timeout.',
+    summary: 'Skip the upload if the bundle is unchanged.',
+    details: 'Compared with the last push to the same project and backend.',
   },
-  pollInterval: {
-    set: 'wait',
-    flag: {name: 'poll-interval', value: 'SECONDS', hidden: true},
-    schema: schemas.pollSeconds,
-    default: defaultWait.pollInterval,
-    summary: 'Time between status checks; default {default}.',
-  },
-  timeout: {
-    set: 'wait',
-    flag: {name: 'timeout', value: 'SECONDS'},
-    schema: schemas.waitSeconds,
-    default: defaultWait.timeout,
-    summary: 'Limit for waiting, 0 for none; default {default}.',
-  },
-  check: {
-    set: 'check',
-    flag: {name: 'check', value: 'URL|PATH'},
-    config: 'check.url',
-    schema: schemas.checks,
-    syntax: 'list',
-    perTarget: true,
-    summary: 'URL to check after the deployment.',
-    details: `Or a path below the URL of the target. Implies --wait. ${listDetails}`,
-  },
-  checkStatus: {
-    set: 'check',
-    flag: {name: 'check-status', value: 'CODE', hidden: true},
-    config: 'check.status',
-    schema: checkFields.status,
-    perTarget: true,
-    summary: 'HTTP status to accept; default: any 2xx, after redirects to the same origin.',
-    details: 'Repeatable.',
-  },
-  checkText: {
-    set: 'check',
-    flag: {name: 'check-text', value: 'TEXT', hidden: true},
-    config: 'check.text',
-    schema: checkFields.text,
-    perTarget: true,
-    summary: 'Text that the response must contain.',
-  },
-  checkRetries: {
-    set: 'check',
-    flag: {name: 'check-retries', value: 'N', hidden: true},
-    config: 'check.retries',
-    schema: checkFields.retries,
-    perTarget: true,
-    default: checkDefaults.retries,
-    summary: 'Maximum number of retries of a check; default {default}.',
-  },
-  checkInterval: {
-    set: 'check',
-    flag: {name: 'check-interval', value: 'SECONDS', hidden: true},
-    config: 'check.interval',
-    schema: checkFields.interval,
-    perTarget: true,
-    default: checkDefaults.interval,
-    summary: 'Time between attempts of a check; default {default}.',
-  },
-  checkTimeout: {
-    set: 'check',
-    flag: {name: 'check-timeout', value: 'SECONDS', hidden: true},
-    config: 'check.timeout',
-    schema: checkFields.timeout,
-    perTarget: true,
-    default: checkDefaults.timeout,
-    summary: 'Maximum time for one attempt of a check; default {default}.',
-  },
-  rollbackOnFailure: {
-    set: 'rollback',
-    flag: {name: 'rollback-on-failure'},
-    config: 'check.rollbackOnFailure',
-    schema: schemas.toggle,
-    perTarget: true,
-    default: false,
-    summary: 'Deploy what ran before if it fails.',
-    details: 'Also if a check fails. Implies --wait.',
-  },
-  events: {
-    set: 'events',
-    flag: {name: 'events', value: 'FILE|-'},
-    config: false,
-    schema: schemas.text,
-    summary: 'Write what happens to a file, as lines of JSON.',
-    details: 'Each step, progress, wait and the outcome; - is stdout.',
-  },
-  guardCleanTree: {
-    set: 'guard',
-    config: 'guard.cleanTree',
-    schema: schemas.toggle,
-    perTarget: true,
-    summary: 'Refuse to deploy what was built with uncommitted changes.',
-  },
-  guardBranch: {
-    set: 'guard',
-    config: 'guard.branch',
-    schema: schemas.someItems,
-    perTarget: true,
-    summary: 'Only deploy what was built on a branch that these patterns match.',
-  },
-  guardOrigin: {
-    set: 'guard',
-    config: 'guard.origin',
-    schema: schemas.text,
-    syntax: 'url',
-    perTarget: true,
-    summary: 'Only deploy from a clone of this git repository.',
-  },
-  guardNotOlder: {
-    set: 'guard',
-    config: 'guard.notOlder',
-    schema: schemas.toggle,
-    perTarget: true,
-    summary: 'Refuse to deploy a commit that does not contain the one that the target runs.',
-  },
-  guardCiOnly: {
-    set: 'guard',
-    config: 'guard.ciOnly',
-    schema: schemas.toggle,
-    perTarget: true,
-    summary: 'Refuse to deploy from anywhere but CI.',
-  },
-  guardConfirm: {
-    set: 'guard',
-    config: 'guard.confirm',
-    schema: schemas.toggle,
-    perTarget: true,
-    summary: 'Ask a person to type the name of the target before deploying.',
-  },
-  production: {
-    set: 'guard',
-    schema: schemas.toggle,
-    perTarget: true,
-    summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
-  },
-} as const satisfies Readonly<Record<string, SettingRow>>;
+} as const satisfies SettingRows;

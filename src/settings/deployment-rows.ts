@@ -1,0 +1,157 @@
+import type {SettingRows} from './row.js';
+import * as schemas from './schemas.js';
+import {checkDefaults, checkFields, defaultWait} from './schemas.js';
+
+/** Whether and how long to wait for a deployment. */
+export const wait = {
+  wait: {
+    flag: {name: 'wait', char: 'w'},
+    schema: schemas.toggle,
+    default: false,
+    summary: 'Wait for the deployment to finish.',
+  },
+  pollInterval: {
+    flag: {name: 'poll-interval', value: 'SECONDS', hidden: true},
+    schema: schemas.pollSeconds,
+    default: defaultWait.pollInterval,
+    summary: 'Time between status checks; default {default}.',
+  },
+  timeout: {
+    flag: {name: 'timeout', value: 'SECONDS'},
+    schema: schemas.waitSeconds,
+    default: defaultWait.timeout,
+    summary: 'Limit for waiting, 0 for none; default {default}.',
+  },
+} as const satisfies SettingRows;
+
+/** What to do when another deployment to the target is running. */
+export const slot = {
+  waitForSlot: {
+    flag: {name: 'wait-for-slot', hidden: true},
+    schema: schemas.toggle,
+    default: false,
+    summary: 'Wait for a running deployment to the target to end before deploying; at most --timeout.',
+  },
+} as const satisfies SettingRows;
+
+/** What to check after a deployment. */
+export const check = {
+  check: {
+    flag: {name: 'check', value: 'URL|PATH'},
+    config: 'check.url',
+    schema: schemas.checks,
+    syntax: 'list',
+    perTarget: true,
+    summary: 'URL to check after the deployment.',
+    details: `Or a path below the URL of the target. Implies --wait. Repeatable, comma-separated or a JSON array.`,
+  },
+  checkStatus: {
+    flag: {name: 'check-status', value: 'CODE', hidden: true},
+    config: 'check.status',
+    schema: checkFields.status,
+    perTarget: true,
+    summary: 'HTTP status to accept; default: any 2xx, after redirects to the same origin.',
+    details: 'Repeatable.',
+  },
+  checkText: {
+    flag: {name: 'check-text', value: 'TEXT', hidden: true},
+    config: 'check.text',
+    schema: checkFields.text,
+    perTarget: true,
+    summary: 'Text that the response must contain.',
+  },
+  checkRetries: {
+    flag: {name: 'check-retries', value: 'N', hidden: true},
+    config: 'check.retries',
+    schema: checkFields.retries,
+    perTarget: true,
+    default: checkDefaults.retries,
+    summary: 'Maximum number of retries of a check; default {default}.',
+  },
+  checkInterval: {
+    flag: {name: 'check-interval', value: 'SECONDS', hidden: true},
+    config: 'check.interval',
+    schema: checkFields.interval,
+    perTarget: true,
+    default: checkDefaults.interval,
+    summary: 'Time between attempts of a check; default {default}.',
+  },
+  checkTimeout: {
+    flag: {name: 'check-timeout', value: 'SECONDS', hidden: true},
+    config: 'check.timeout',
+    schema: checkFields.timeout,
+    perTarget: true,
+    default: checkDefaults.timeout,
+    summary: 'Maximum time for one attempt of a check; default {default}.',
+  },
+} as const satisfies SettingRows;
+
+/** What to do when a deployment or its check fails. */
+export const rollback = {
+  rollbackOnFailure: {
+    flag: {name: 'rollback-on-failure'},
+    config: 'check.rollbackOnFailure',
+    schema: schemas.toggle,
+    perTarget: true,
+    default: false,
+    summary: 'Deploy what ran before if it fails.',
+    details: 'Also if a check fails. Implies --wait.',
+  },
+} as const satisfies SettingRows;
+
+/** What must hold before something is deployed to a target. */
+export const guard = {
+  guardCleanTree: {
+    config: 'guard.cleanTree',
+    schema: schemas.toggle,
+    perTarget: true,
+    summary: 'Refuse to deploy what was built with uncommitted changes.',
+  },
+  guardBranch: {
+    config: 'guard.branch',
+    schema: schemas.someItems,
+    perTarget: true,
+    summary: 'Only deploy what was built on a branch that these patterns match.',
+  },
+  guardOrigin: {
+    config: 'guard.origin',
+    schema: schemas.text,
+    syntax: 'url',
+    perTarget: true,
+    summary: 'Only deploy from a clone of this git repository.',
+  },
+  guardNotOlder: {
+    config: 'guard.notOlder',
+    schema: schemas.toggle,
+    perTarget: true,
+    summary: 'Refuse to deploy a commit that does not contain the one that the target runs.',
+  },
+  guardCiOnly: {
+    config: 'guard.ciOnly',
+    schema: schemas.toggle,
+    perTarget: true,
+    summary: 'Refuse to deploy from anywhere but CI.',
+  },
+  guardConfirm: {
+    config: 'guard.confirm',
+    schema: schemas.toggle,
+    perTarget: true,
+    summary: 'Ask a person to type the name of the target before deploying.',
+  },
+  production: {
+    schema: schemas.toggle,
+    perTarget: true,
+    summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
+  },
+} as const satisfies SettingRows;
+
+/** Where to write what happens. */
+export const events = {
+  events: {
+    flag: {name: 'events', value: 'FILE|-'},
+    config: false,
+    schema: schemas.text,
+    summary: 'Write what happens to a file, as lines of JSON.',
+    details: 'Each step, progress, wait and the outcome; - is stdout.',
+  },
+} as const satisfies SettingRows;
