@@ -8,6 +8,8 @@ import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {flagAndVariable, secretValues, valuesOf, type Setting, type Settings} from './settings.js';
 
+export {backendTitle} from '../../backends/select.js';
+
 /** Whether a value of `--runtime-backend` names a plugin's backend. */
 export function isPluginBackend(name: string): boolean {
   return name !== 'auto' && !isBuiltIn(name);

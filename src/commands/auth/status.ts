@@ -1,10 +1,9 @@
-import {backendTitle} from '../../backends/select.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {Flags} from '../../cli/command/oclif.js';
-import {isPluginBackend} from '../../cli/settings/connection.js';
+import {backendTitle, isPluginBackend} from '../../cli/settings/connection.js';
 import {
   backendEntries,
   credentialEntries,
