@@ -1,12 +1,8 @@
-import type {BundleId} from '../backends/contract.js';
+import type {BundleId, DeploymentState} from '../backends/contract.js';
+import {placeFlags} from '../errors/suggest.js';
+import {withOtherBackend, type BundleSelection, type Command} from '../operations/choose-backend.js';
 import {withFollowUps} from '../operations/deploy/check-deployment.js';
-import {
-  chooseDeployBackend,
-  deployResult,
-  requestDeployment,
-  waitForAccepted,
-  type AcceptedDeployment,
-} from '../operations/deploy/deploy-bundle.js';
+import {chooseDeployBackend, requestDeployment, waitForAccepted} from '../operations/deploy/deploy-bundle.js';
 import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
 import {waitForDeployment as waitFor} from '../operations/deploy/wait-for-deployment.js';
 import {guardBundle, watchBundle} from '../operations/guard/guard-bundle.js';
@@ -20,7 +16,6 @@ import type {
   TargetConfirmation,
   WaitForDeploymentOptions,
 } from '../operations/options.js';
-import type {DeploymentState} from '../backends/contract.js';
 import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
 import {resolveStep, type ResolvedRun} from './resolve.js';
 import type {PipelineHost} from './host.js';
@@ -28,51 +23,79 @@ import type {StepReport} from './report.js';
 import {made, runGuarded, runPipeline, type PipelineRun, type Step} from './run.js';
 
 /** What the steps of a deployment have found out and made so far. */
-export interface DeployRun extends FollowedRun, ResolvedRun {
+interface DeployRun extends FollowedRun, ResolvedRun {
   /** The bundle to deploy, once it is known. */
-  bundleId?: BundleId;
-  accepted?: AcceptedDeployment;
+  bundleId?: BundleId | undefined;
+  accepted?: DeployBundleResult;
   result?: DeployBundleResult;
 }
 
-/** The options of what deploys a bundle that is on the service already. */
-export type DeployOptions = Omit<DeployBundleOptions, 'bundleId'>;
+type DeployOptions = Omit<DeployBundleOptions, 'bundleId'> & {readonly wait: boolean};
 
 /** What is particular to an operation that deploys a bundle of the service. */
-interface Deploying {
+export interface Deploying {
   readonly operation: 'deploy' | 'promote' | 'rollback';
-  /** The steps that choose the backend and find the bundle. */
-  readonly finding: readonly Step<DeployRun>[];
-  readonly title: () => string;
-  readonly request: (report: StepReport) => Promise<AcceptedDeployment>;
-  /** What was accepted, in a few words. */
-  readonly describe: (accepted: AcceptedDeployment) => string;
+  /** The equivalent command, which an error shows for the other backend. */
+  readonly command: Command;
+  readonly choose: () => Promise<BundleSelection>;
+  /** The bundle to deploy, or how to find it. */
+  readonly bundle: BundleId | FindStep;
+  /** The target that runs the bundle, for a promotion. */
+  readonly from?: string;
+}
+
+/** The step that finds the bundle to deploy. */
+interface FindStep {
+  readonly title: string;
+  readonly find: (selection: BundleSelection, report: StepReport) => Promise<BundleId>;
 }
 
 /** Finds a bundle of the service, checks the guards of the target, deploys it, waits, checks and rolls back. */
 export async function runDeployment(
-  run: DeployRun,
-  options: DeployOptions & {readonly wait: boolean},
-  {operation, finding, title, request, describe}: Deploying,
+  options: DeployOptions,
+  {operation, command, choose, bundle, from}: Deploying,
+  host: PipelineHost,
 ): Promise<DeployBundleResult> {
   const {projectSlug, targetSlug, guard} = options;
+  refuseUnsafe({...options, operation}, host);
+  const finding = typeof bundle === 'object' ? [findStep(bundle, command)] : [];
+  const run: DeployRun = {
+    host,
+    bundleId: typeof bundle === 'object' ? undefined : bundle,
+    watch: operation === 'rollback' ? undefined : watchForRollback(options),
+  };
+  const what = operation === 'promote' ? 'Promotion' : 'Deployment';
+  const where = from === undefined ? targetSlug : `${from} to ${targetSlug}`;
   try {
-    await runGuarded(run, {
-      finding,
+    await runGuarded<DeployRun>(run, {
+      finding: [resolveStep(choose), ...finding],
       guard: activeGuards(guard).length > 0 ? guardStep(operation, options) : undefined,
       ask: () => askForTarget({operation, projectSlug, targetSlug, bundleId: run.bundleId}, options),
       changing: () => [
         {
           name: 'deploy',
-          title: title(),
+          title:
+            run.bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(run.bundleId)} to ${targetSlug}`,
           task: async (_, report) => {
-            run.accepted = await request(report);
-            report.title = describe(run.accepted);
+            const bundleId = made(run, 'bundleId');
+            const watch = watchBundle(run.watch, {operation, projectSlug, targetSlug, bundleId}, options, host);
+            const request = {...report.watch(options), bundleId, operation, command, from, watch};
+            run.accepted = await requestDeployment(request, made(run, 'selection'), host, report.note);
+            const deployed = String(run.accepted.bundleId);
+            report.title = `${what} of bundle ${deployed} ${from === undefined ? 'to' : 'from'} ${where} accepted`;
             report.warn(run.accepted.warnings);
-            if (!options.wait) run.result = deployResult(options, run.accepted, run.host);
+            if (!options.wait) run.result = run.accepted;
           },
         },
-        waitStep(options),
+        {
+          name: 'wait',
+          title: 'Wait for the deployment',
+          enabled: options.wait,
+          task: async (_, report) => {
+            run.result = await waitForAccepted(report.watch(options), made(run, 'accepted'), host);
+            report.title = `Deployed to ${targetSlug}`;
+          },
+        },
         checkStep(options),
         rollbackStep(options),
       ],
@@ -86,25 +109,26 @@ export async function runDeployment(
 /** Deploys an uploaded bundle, or the latest one, to a target. */
 export async function deployBundle(given: DeployBundleOptions, host: PipelineHost): Promise<DeployBundleResult> {
   const options = withFollowUps(given);
-  const {projectSlug, targetSlug} = options;
-  refuseUnsafe({...options, operation: 'deploy'}, host);
-  const run: DeployRun = {host, bundleId: options.bundleId, watch: watchForRollback(options)};
-  return runDeployment(run, options, {
-    operation: 'deploy',
-    finding: [resolveStep(() => chooseDeployBackend(options, host))],
-    // With guards, `latest` has been resolved, so that what is deployed is what was checked.
-    title: () => `Deploy ${String(run.bundleId)} to ${targetSlug}`,
-    async request(report) {
-      const bundleId = made(run, 'bundleId');
-      const watch = watchBundle(run.watch, {operation: 'deploy', projectSlug, targetSlug, bundleId}, options, host);
-      const request = {...report.watch(options), bundleId, operation: 'deploy', watch} as const;
-      return requestDeployment(request, made(run, 'selection'), host, report.note);
-    },
-    describe: ({bundleId}) => `Deployment of bundle ${String(bundleId)} to ${targetSlug} accepted`,
-  });
+  const {bundleId, projectSlug, targetSlug} = options;
+  const command = ['bundle:deploy', bundleId, ...placeFlags({projectSlug, targetSlug})];
+  const choose = () => chooseDeployBackend(options, host);
+  return runDeployment(options, {operation: 'deploy', command, choose, bundle: bundleId}, host);
 }
 
-/** The step that checks the guards of a target. */
+function findStep({title, find}: FindStep, command: Command): Step<DeployRun> {
+  return {
+    name: 'find',
+    title,
+    task: async (run, report) => {
+      const selection = made(run, 'selection');
+      run.bundleId = await find(selection, report).catch((error: unknown) => {
+        throw withOtherBackend(error, selection.other, command);
+      });
+    },
+  };
+}
+
+/** The step that checks the guards of a target. `latest` is resolved, so that what is deployed is what was checked. */
 function guardStep(operation: TargetConfirmation['operation'], options: DeployOptions): Step<DeployRun> {
   const {projectSlug, targetSlug} = options;
   return {
@@ -116,20 +140,6 @@ function guardStep(operation: TargetConfirmation['operation'], options: DeployOp
       run.bundleId = bundleId;
       await guardBundle({operation, projectSlug, targetSlug, bundleId}, open, options, run.host);
       report.title = describeGuards(targetSlug, options.guard);
-    },
-  };
-}
-
-/** The step that waits for a deployment to end. */
-function waitStep(options: DeployOptions): Step<DeployRun> {
-  return {
-    name: 'wait',
-    title: 'Wait for the deployment',
-    enabled: options.wait === true,
-    task: async (run, report) => {
-      const settled = await waitForAccepted(report.watch(options), made(run, 'accepted'), run.host);
-      report.title = `Deployed to ${options.targetSlug}`;
-      run.result = deployResult(options, settled, run.host);
     },
   };
 }

@@ -13,7 +13,7 @@ import {
   type FinishedDeployment,
   type FollowUps,
 } from '../operations/deploy/check-deployment.js';
-import {failedDeployment, rollBack, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
+import {rollbackOf, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
 import {made, type PipelineRun, type Step} from './run.js';
 
 /** A run that deploys a bundle, checks it and rolls back. */
@@ -49,21 +49,20 @@ export function checkStep(options: FollowUpOptions): Step<FollowedRun> {
 /** The step that deploys what ran before if the deployment or a check of it has failed. */
 export function rollbackStep(options: FollowUpOptions): Step<FollowedRun> {
   const {targetSlug = ''} = options;
-  const failed = ({failure, watch, host}: FollowedRun, watched = options) =>
-    failedDeployment(failure?.error, watch, watched, host);
+  const rollback = ({failure, watch, host}: FollowedRun, watched = options) =>
+    rollbackOf(failure?.error, watch, watched, host);
   return {
     name: 'rollback',
     title: `Roll ${targetSlug} back if this fails`,
     enabled:
       options.rollbackOnFailure === true
-        ? (run) => (run.failure === undefined ? run.result === undefined : failed(run) !== undefined)
+        ? (run) => (run.failure === undefined ? run.result === undefined : rollback(run) !== undefined)
         : false,
     task: async (run, report) => {
-      const deployment = failed(run, report.watch(options));
-      if (deployment === undefined) return;
-      const {bundleId, error} = await rollBack(deployment);
-      run.failure = {error};
-      report.title = `Rolled ${targetSlug} back to bundle ${String(bundleId)}`;
+      const rolledBack = await rollback(run, report.watch(options))?.run();
+      if (rolledBack === undefined) return;
+      run.failure = {error: rolledBack.error};
+      report.title = `Rolled ${targetSlug} back to bundle ${String(rolledBack.bundleId)}`;
     },
   };
 }

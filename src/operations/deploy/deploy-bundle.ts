@@ -1,16 +1,8 @@
 import {shownUrl} from '../../backends/answers.js';
-import type {BundleId, DeployResult} from '../../backends/contract.js';
-import {
-  deployFallbackReason,
-  failedTwice,
-  fallbackWarning,
-  type BackendSelection,
-  type RuntimeBackend,
-} from '../../backends/select.js';
+import {deployFallbackReason, failedTwice, fallbackWarning, type RuntimeBackend} from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../errors/suggest.js';
 import {openBackend} from '../open-backend.js';
-import {chooseCapable, withOtherBackend} from '../choose-backend.js';
+import {chooseCapable, withOtherBackend, type BundleSelection, type Command} from '../choose-backend.js';
 import {namingCapabilities, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
@@ -19,21 +11,17 @@ import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a bundle, and the operation that it is part of. */
-interface DeploymentRequest extends DeployBundleOptions {
-  readonly operation: 'deploy' | 'rollback';
+export interface DeploymentRequest extends DeployBundleOptions {
+  readonly operation: 'deploy' | 'promote' | 'rollback';
+  /** The target that runs the bundle, for a promotion. */
+  readonly from?: string | undefined;
+  /** The equivalent command, which an error shows for the other backend. */
+  readonly command: Command;
   readonly watch?: DeploymentWatch | undefined;
 }
 
-/** A deployment that was accepted. */
-export interface AcceptedDeployment {
-  readonly backend: RuntimeBackend;
-  readonly bundleId: BundleId;
-  readonly result: DeployResult;
-  readonly warnings: readonly string[];
-}
-
 /** Verifies a deployment and chooses its backend. Sends nothing. */
-export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
+export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BundleSelection> {
   const capabilities = ['deploy', ...followUpCapabilities(options), ...namingCapabilities(options.bundleId)] as const;
   return chooseCapable(options, capabilities, host);
 }
@@ -45,98 +33,69 @@ export async function chooseDeployBackend(options: DeployBundleOptions, host: Ho
  */
 export async function requestDeployment(
   options: DeploymentRequest,
-  selection: BackendSelection,
+  {backend, fellBack, fallback, other = fallback}: BundleSelection,
   host: Host,
   note: (line: string) => void,
-): Promise<AcceptedDeployment> {
-  const accepted = await deployOrFallBack(options, selection, host, note);
-  const {deployment, status} = accepted.result;
-  host.writes?.learn({deployment, status});
-  return accepted;
-}
-
-async function deployOrFallBack(
-  options: DeploymentRequest,
-  selection: BackendSelection,
-  host: Host,
-  note: (line: string) => void,
-): Promise<AcceptedDeployment> {
-  const {fellBack} = selection;
+): Promise<DeployBundleResult> {
   if (fellBack !== undefined) await callBack(() => options.onFallback?.(fellBack));
-  await callBack(() => options.onResolve?.(selection.backend));
+  await callBack(() => options.onResolve?.(backend));
+  const deployWith = async (name: RuntimeBackend, why: string | undefined) => {
+    const accepted = await deploy(name, options, host, note);
+    return why === undefined ? accepted : {...accepted, warnings: [fallbackWarning(why), ...accepted.warnings]};
+  };
   try {
-    const accepted = await deployWith(selection.backend, options, host, note);
-    if (fellBack === undefined) return accepted;
-    return {...accepted, warnings: [fallbackWarning(fellBack), ...accepted.warnings]};
+    return await deployWith(backend, fellBack);
   } catch (error) {
-    const {fallback} = selection;
-    if (options.bundleId !== 'latest') {
-      const {bundleId, projectSlug, targetSlug} = options;
-      const command = ['bundle:deploy', bundleId, ...placeFlags({projectSlug, targetSlug})];
-      throw withOtherBackend(error, fallback, command);
-    }
+    if (options.bundleId !== 'latest') throw withOtherBackend(error, other, options.command);
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
     note(`Falling back to the legacy backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
-    const accepted = await deployWith(fallback, options, host, note).catch((second: unknown) => {
+    return deployWith(fallback, reason).catch((second: unknown) => {
       throw failedTwice(error, second);
     });
-    return {...accepted, warnings: [fallbackWarning(reason), ...accepted.warnings]};
   }
+}
+
+async function deploy(
+  backend: RuntimeBackend,
+  options: DeploymentRequest,
+  host: Host,
+  note: (line: string) => void,
+): Promise<DeployBundleResult> {
+  const {operation, projectSlug, targetSlug, from} = options;
+  const open = await openBackend(backend, options, host);
+  const bundleId = await resolveBundleId(open, options.bundleId, options);
+  if (options.bundleId === 'latest') note(`Latest bundle: ${String(bundleId)}`);
+  await requireTargetUrl(open, options);
+  await host.writes?.before({operation, backend, projectSlug, targetSlug, bundleIds: [bundleId]});
+  const {
+    deployment,
+    status,
+    warnings = [],
+    raw,
+    ...answer
+  } = await requestDeploy(open, {bundleId, targetSlug, from}, options);
+  const url = shownUrl(answer.url);
+  const {deploymentId} = deployment;
+  host.writes?.learn({deployment, status, url});
+  return {backend, bundleId, projectSlug, targetSlug, deploymentId, url, deployment, status, warnings, raw};
 }
 
 /** Waits for an accepted deployment to end. */
 export async function waitForAccepted(
   options: Omit<DeployBundleOptions, 'bundleId'>,
-  accepted: AcceptedDeployment,
+  accepted: DeployBundleResult,
   host: Host,
-): Promise<AcceptedDeployment> {
-  const {deployment} = accepted.result;
-  const waiting = waitForDeployment({...options, backend: accepted.backend, deployment}, host);
-  const {status, url = accepted.result.url} = await waiting.catch((error: unknown) => {
-    throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId: accepted.bundleId}}) : error;
+): Promise<DeployBundleResult> {
+  const {backend, bundleId, deployment} = accepted;
+  const waiting = waitForDeployment({...options, backend, deployment}, host);
+  const state = await waiting.catch((error: unknown) => {
+    throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId}}) : error;
   });
-  return {...accepted, result: {...accepted.result, status, url}};
-}
-
-/** What a deployment resolves to, accepted or ended. */
-export function deployResult(
-  options: Omit<DeployBundleOptions, 'bundleId'>,
-  {backend, bundleId, result, warnings}: AcceptedDeployment,
-  host: Host,
-): DeployBundleResult {
-  const {projectSlug, targetSlug} = options;
-  const {deployment, status, raw} = result;
-  const url = shownUrl(result.url);
+  const {status} = state;
+  const url = shownUrl(state.url) ?? accepted.url;
   host.writes?.learn({status, url});
-  return {
-    backend,
-    bundleId,
-    projectSlug,
-    targetSlug,
-    deploymentId: deployment.deploymentId,
-    url,
-    deployment,
-    status,
-    warnings,
-    raw,
-  };
-}
-
-async function deployWith(
-  name: RuntimeBackend,
-  options: DeploymentRequest,
-  host: Host,
-  note: (line: string) => void,
-): Promise<AcceptedDeployment> {
-  const open = await openBackend(name, options, host);
-  const bundleId = await resolveBundleId(open, options.bundleId, options);
-  if (options.bundleId === 'latest') note(`Latest bundle: ${String(bundleId)}`);
-  const {operation, projectSlug, targetSlug} = options;
-  await requireTargetUrl(open, options);
-  await host.writes?.before({operation, backend: name, projectSlug, targetSlug, bundleIds: [bundleId]});
-  const result = await requestDeploy(open, {bundleId, targetSlug}, options);
-  return {backend: name, bundleId, result, warnings: result.warnings ?? []};
+  return {...accepted, status, url};
 }

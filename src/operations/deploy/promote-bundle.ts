@@ -7,9 +7,7 @@ import {openBackend, registryOf, requireCapability} from '../open-backend.js';
 import {chooseForBundle, type BundleSelection} from '../choose-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {Host} from '../host.js';
-import {followUpCapabilities, requireTargetUrl} from './check-deployment.js';
-import type {AcceptedDeployment} from './deploy-bundle.js';
-import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
+import {followUpCapabilities} from './check-deployment.js';
 
 /** Options of `promoteBundle`. */
 export interface PromoteBundleOptions extends Omit<DeployBundleOptions, 'bundleId' | 'onFallback' | 'onResolve'> {
@@ -55,20 +53,4 @@ export async function findPromoted(
   const {bundleId, message, deployed} = await findRunning(open, from);
   if (bundleId === undefined) throw notRunning(open, from, deployed);
   return {bundleId, message};
-}
-
-/** Requests a promotion: the backend's own if it has one, and otherwise a deployment. */
-export async function requestPromotion(
-  options: PromoteBundleOptions & {readonly watch: DeploymentWatch | undefined},
-  bundleId: BundleId,
-  {backend}: BundleSelection,
-  host: Host,
-): Promise<AcceptedDeployment> {
-  const {from, projectSlug, targetSlug} = options;
-  const open = await openBackend(backend, options, host);
-  await requireTargetUrl(open, options);
-  await host.writes?.before({operation: 'promote', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
-  const result = await requestDeploy(open, {bundleId, targetSlug, from}, options);
-  host.writes?.learn({deployment: result.deployment, status: result.status});
-  return {backend, bundleId, result, warnings: result.warnings ?? []};
 }

@@ -28,16 +28,19 @@ type RequestOptions = SlotOptions &
  */
 export async function requestDeploy(
   open: OpenBackend,
-  {from, ...request}: {readonly bundleId: BundleId; readonly targetSlug: string; readonly from?: string | undefined},
+  {
+    bundleId,
+    targetSlug,
+    from,
+  }: {readonly bundleId: BundleId; readonly targetSlug: string; readonly from?: string | undefined},
   options: RequestOptions,
 ): Promise<DeployResult> {
-  const {bundleId, targetSlug} = request;
   const {watch} = options;
   const send = async () => {
     await watch?.look(open);
     return from !== undefined && open.backend.promote
       ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
-      : invoke(open, 'deploy', request);
+      : invoke(open, 'deploy', {bundleId, targetSlug});
   };
   const result = await inTargetSlot(open, targetSlug, options, send).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
