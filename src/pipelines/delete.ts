@@ -20,7 +20,7 @@ import {
   type PruneBundlesResult,
 } from '../operations/prune-bundles.js';
 import type {StepReport} from './report.js';
-import {resolveStep, type ResolvedRun} from './resolve.js';
+import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline} from './run.js';
 

@@ -5,8 +5,7 @@ import {withFollowUps} from '../operations/deploy/check-deployment.js';
 import {chooseDeployBackend, requestDeployment, waitForAccepted} from '../operations/deploy/deploy-bundle.js';
 import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
 import {waitForDeployment as waitFor} from '../operations/deploy/wait-for-deployment.js';
-import {guardBundle, watchBundle} from '../operations/guard/guard-bundle.js';
-import {activeGuards, askForTarget, describeGuards} from '../operations/guard/guards.js';
+import {activeGuards, askForTarget, describeGuards, guardBundle, watchNotOlder} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {resolveBundleId} from '../operations/list.js';
 import {openBackend} from '../operations/open-backend.js';
@@ -16,8 +15,7 @@ import type {
   TargetConfirmation,
   WaitForDeploymentOptions,
 } from '../operations/options.js';
-import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
-import {resolveStep, type ResolvedRun} from './resolve.js';
+import {checkStep, resolveStep, rollbackStep, type FollowedRun, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import type {StepReport} from './report.js';
 import {made, runGuarded, runPipeline, type PipelineRun, type Step} from './run.js';
@@ -78,7 +76,9 @@ export async function runDeployment(
             run.bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(run.bundleId)} to ${targetSlug}`,
           task: async (_, report) => {
             const bundleId = made(run, 'bundleId');
-            const watch = watchBundle(run.watch, {operation, projectSlug, targetSlug, bundleId}, options, host);
+            const watch = watchNotOlder(run.watch, options, (open, rules) =>
+              guardBundle({operation, projectSlug, targetSlug, bundleId}, open, {...options, guard: rules}, host),
+            );
             const request = {...report.watch(options), bundleId, operation, command, from, watch};
             run.accepted = await requestDeployment(request, made(run, 'selection'), host, report.note);
             const deployed = String(run.accepted.bundleId);

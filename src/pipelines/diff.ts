@@ -15,7 +15,7 @@ import {
   type DiffBundlesOptions,
   type DiffBundlesResult,
 } from '../operations/diff-bundles.js';
-import {resolveStep, type ResolvedRun} from './resolve.js';
+import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type Step} from './run.js';
 

@@ -27,7 +27,7 @@ import {
 } from '../operations/push/plan-push.js';
 import {buildPush, describeContent, type PushContent} from '../operations/push/push-content.js';
 import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
-import {checkStep, rollbackStep, type FollowedRun} from './follow-ups.js';
+import {checkStep, rollbackStep, type FollowedRun} from './steps.js';
 import type {StepReport} from './report.js';
 import type {PipelineHost} from './host.js';
 import {made, runGuarded, runPipeline, type Step} from './run.js';

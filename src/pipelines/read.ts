@@ -43,7 +43,7 @@ import {
   type TargetStatus,
 } from '../operations/targets.js';
 import type {StepReport} from './report.js';
-import {resolveStep, type ResolvedRun} from './resolve.js';
+import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type PipelineRun} from './run.js';
 

@@ -6,7 +6,7 @@ import type {CommonOptions, ConnectionOptions} from '../options.js';
 import {quickLook} from '../quick-look.js';
 import type {Host} from '../host.js';
 import {listedUrl} from '../targets.js';
-import {failedChecks} from './failed-checks.js';
+import {failedChecks} from './check-deployment.js';
 import {previousDeployment} from './rollback-bundle.js';
 
 /** What users can do after a deployment. */

@@ -1,13 +1,14 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {shownUrl} from '../../backends/answers.js';
 import {secretsOf} from '../../backends/configuration.js';
-import type {BackendCapability, BundleId, DeploymentRef} from '../../backends/contract.js';
+import type {BackendCapability, BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import {checkDefaults, checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {problemsOf, rejectProblems} from '../../settings/option-problems.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../errors/sentence.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
@@ -19,9 +20,10 @@ import type {
   ConnectionOptions,
   RollbackOnFailureOptions,
 } from '../options.js';
-import {callBackSafely, type Host} from '../host.js';
+import {callBackSafely, type FailedCheck, type Host} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
-import {recordFailedCheck} from './failed-checks.js';
+import {createdTime} from '../pages.js';
+import {clockSkewMs, placeOf} from '../place.js';
 
 /** What follows the request of a deployment. */
 export interface FollowUps extends CheckedDeployOptions, RollbackOnFailureOptions {
@@ -238,4 +240,43 @@ function interruptedCheck(reason: unknown, deployed: FinishedDeployment): unknow
     message: `${reason.message} Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${kept}`,
     details: {backend, bundleId, ...(deployment !== undefined && {deployment}), status: 'finished'},
   });
+}
+
+type TargetOptions = CommonOptions & ConnectionOptions & {readonly projectSlug: string; readonly targetSlug: string};
+
+/** The bundles that failed a check on a target, as far as they were recorded. */
+export async function failedChecks(
+  backend: RuntimeBackend,
+  options: TargetOptions,
+  host: Host,
+): Promise<readonly FailedCheck[]> {
+  try {
+    return (await host.checkRecords?.read({...placeOf(backend, options, host), targetSlug: options.targetSlug})) ?? [];
+  } catch (error) {
+    host.logger.warn(asSentence(`The record of failed checks cannot be read: ${reasonOf(error)}`));
+    return [];
+  }
+}
+
+/** Records that a bundle failed a check. */
+async function recordFailedCheck(
+  backend: RuntimeBackend,
+  bundleId: BundleId,
+  options: TargetOptions,
+  host: Host,
+): Promise<void> {
+  try {
+    const failed = {bundleId, failedAt: host.now().toISOString()};
+    await host.checkRecords?.add({...placeOf(backend, options, host), targetSlug: options.targetSlug}, failed);
+  } catch (error) {
+    host.logger.debug(asSentence(`The failed check could not be recorded: ${reasonOf(error)}`));
+  }
+}
+
+/** Whether a deployment failed its check. A later one of the same bundle did not, or was not checked. */
+export function hasFailedCheck(deployment: DeploymentItem, failed: readonly FailedCheck[]): boolean {
+  return failed.some(
+    ({bundleId, failedAt}) =>
+      String(bundleId) === String(deployment.bundleId) && createdTime(deployment) <= Date.parse(failedAt) + clockSkewMs,
+  );
 }

@@ -7,8 +7,7 @@ import {chooseForBundle, type BundleSelection, type Command} from '../choose-bac
 import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {FailedCheck, Host} from '../host.js';
-import {followUpCapabilities} from './check-deployment.js';
-import {failedChecks, hasFailedCheck} from './failed-checks.js';
+import {failedChecks, followUpCapabilities, hasFailedCheck} from './check-deployment.js';
 
 /** Options of `rollbackBundle`. */
 export interface RollbackBundleOptions extends Omit<

@@ -1,4 +1,5 @@
 import {resolve} from 'node:path';
+import type {BundleId} from '../../backends/contract.js';
 import {readWorkTree} from '../../bundle/provenance/git.js';
 import {createError} from '../../errors/index.js';
 import type {DeploymentWatch} from '../deploy/request-deploy.js';
@@ -6,13 +7,13 @@ import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
 import {checks, type GuardedDeployment, type GuardName} from './checks.js';
-import type {Problem} from './running-commit.js';
+import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 
 type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDirectory?: string | undefined};
 
 /** The guards that are about the work tree, or about the commit of a bundle. */
-const sourceGuards = ['cleanTree', 'branch', 'notOlder'] as const;
-const guardNames = [...sourceGuards, 'origin', 'ciOnly', 'confirm'] as const satisfies readonly GuardName[];
+const sourceGuards: ReadonlySet<GuardName> = new Set(['cleanTree', 'branch', 'notOlder']);
+const guardNames = ['cleanTree', 'branch', 'notOlder', 'origin', 'ciOnly', 'confirm'] as const;
 
 /** The guards that are on. */
 export function activeGuards(guard: GuardRules | undefined): readonly GuardName[] {
@@ -21,7 +22,7 @@ export function activeGuards(guard: GuardRules | undefined): readonly GuardName[
 
 /** Whether a guard asks for the commit of a bundle. */
 export function needsCommit(guard: GuardRules | undefined): boolean {
-  return activeGuards(guard).some((name) => sourceGuards.some((needed) => needed === name));
+  return activeGuards(guard).some((name) => sourceGuards.has(name));
 }
 
 /** The rules for a rollback. It must stay possible in an emergency, and goes to an older commit on purpose. */
@@ -37,9 +38,7 @@ export async function checkGuards(deployment: GuardedDeployment, options: Option
   const {guard = {}, confirmTarget} = options;
   const active = activeGuards(guard);
   const directory = resolve(host.cwd, options.cwd ?? '.', options.projectDirectory ?? '.');
-  const tree = active.some((name) => name !== 'ciOnly' && name !== 'confirm')
-    ? await readWorkTree(directory, host.env)
-    : undefined;
+  const tree = needsCommit(guard) || active.includes('origin') ? await readWorkTree(directory, host.env) : undefined;
   const failures: GuardFailure[] = [];
   for (const [name, check] of Object.entries(checks)) {
     const own = active.find((one) => one === name);
@@ -47,6 +46,26 @@ export async function checkGuards(deployment: GuardedDeployment, options: Option
     if (problem) failures.push({guard: own, ...problem});
   }
   if (failures.length > 0) throw guardRefusal(deployment.confirmation, failures);
+}
+
+/** A deployment of a bundle that is on the service already. */
+type BundleDeployment = TargetConfirmation & {readonly bundleId: BundleId};
+
+/**
+ * Checks the guards for a bundle that is on the service already: what it says about its commit counts, not the work
+ * tree.
+ * @throws RuntimeCliError `ERR_GUARD_REFUSED`.
+ */
+export async function guardBundle(
+  confirmation: BundleDeployment,
+  open: OpenBackend,
+  options: Options,
+  host: Host,
+): Promise<void> {
+  const {bundleId, targetSlug} = confirmation;
+  const recorded = needsCommit(options.guard) ? await recordOfBundle(open, bundleId) : undefined;
+  const source = {kind: 'bundle', name: `Bundle ${String(bundleId)}`, recorded} as const;
+  await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host);
 }
 
 /** `Guards of production: cleanTree, branch` */
@@ -85,15 +104,11 @@ export async function askForTarget(
   {guard, confirmTarget}: GuardOptions,
 ): Promise<void> {
   if (!activeGuards(guard).includes('confirm')) return;
-  const typed = confirmTarget === undefined ? '' : await confirmTarget(confirmation);
-  if (typed.trim() === confirmation.targetSlug) return;
-  throw guardRefusal(confirmation, [
-    {
-      guard: 'confirm',
-      message: `The name of the target was not confirmed.`,
-      suggestion: `Run the command again and type ${confirmation.targetSlug}.`,
-    },
-  ]);
+  const typed = await confirmTarget?.(confirmation);
+  if (typed?.trim() === confirmation.targetSlug) return;
+  const message = 'The name of the target was not confirmed.';
+  const suggestion = `Run the command again and type ${confirmation.targetSlug}.`;
+  throw guardRefusal(confirmation, [{guard: 'confirm', message, suggestion}]);
 }
 
 interface GuardFailure extends Problem {

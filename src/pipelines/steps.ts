@@ -1,3 +1,4 @@
+import {describeSelection, type BundleSelection} from '../operations/choose-backend.js';
 import type {
   CheckOutcome,
   CommonOptions,
@@ -15,6 +16,23 @@ import {
 } from '../operations/deploy/check-deployment.js';
 import {rollbackOf, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
 import {made, type PipelineRun, type Step} from './run.js';
+
+/** A run that needs a backend. */
+export interface ResolvedRun extends PipelineRun {
+  selection?: BundleSelection;
+}
+
+/** The step that chooses the backend. */
+export function resolveStep(choose: () => Promise<BundleSelection>): Step<ResolvedRun> {
+  return {
+    name: 'resolve',
+    title: 'Resolve the backend',
+    task: async (run, report) => {
+      run.selection = await choose();
+      report.title = describeSelection(run.selection, run.host);
+    },
+  };
+}
 
 /** A run that deploys a bundle, checks it and rolls back. */
 export interface FollowedRun extends PipelineRun {
