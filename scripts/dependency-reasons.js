@@ -31,6 +31,7 @@ export const reasons = {
   'pretty-bytes': 'Sizes for people.',
   'fast-string-width':
     'How many columns of a terminal a text takes: Chinese letters take two. string-width takes 18 ms to load.',
+  'fast-wrap-ansi': 'Wraps sentences and table cells for a terminal.',
   'tar-stream':
     'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway; its weight is native ' +
     'modules for another runtime than Node, which nothing loads here.',

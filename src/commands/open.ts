@@ -1,7 +1,6 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
-import {reachBackends} from '../cli/settings/reach-backends.js';
 import type {Body, OpenDocument} from '../cli/output/documents.js';
 import {Args, Flags} from '../cli/command/oclif.js';
 import {createError} from '../errors/index.js';
@@ -32,16 +31,9 @@ export default class Open extends BaseCommand<typeof Open> {
         suggestions: [`If it is the target, run it with ${shellLine(...flagValue('--target', path))}.`],
       });
     }
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      needs: ['projectSlug', 'targetSlug'],
-    });
+    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {findTarget} = await import('../pipelines/read.js');
-    const target = await findTarget({...connection, ...values}, host);
+    const target = await findTarget({...options}, host);
     const url = pageUrl(target.url, path);
     const {openBrowser} = await import('../cli/setup/prompts.js');
     const opens = !this.flags.print && !output.json && output.terminal;

@@ -1,7 +1,6 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../cli/command/flags.js';
-import {reachBackends} from '../cli/settings/reach-backends.js';
 
 export default class Status extends BaseCommand<typeof Status> {
   static override readonly summary = 'Show what each target runs, since when, and where.';
@@ -16,24 +15,16 @@ export default class Status extends BaseCommand<typeof Status> {
   static override readonly flags = {...connectionFlags, ...rateLimitFlags, ...eventsFlag};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      needs: ['projectSlug'],
-    });
+    const {settings, options, host} = await this.reach(context, ['projectSlug']);
     const {getProjectStatus} = await import('../pipelines/read.js');
     const {renderStatus} = await import('../cli/output/status.js');
     const {targetSlug} = settings;
     const status = {
-      ...connection,
-      ...values,
+      ...options,
       targetSlug: targetSlug?.value,
       // One that is only configured does not hide the others.
       allTargets: targetSlug?.source.kind !== 'flag',
     };
-    return renderStatus(await getProjectStatus(status, host), context.output, context.now());
+    return renderStatus(await getProjectStatus(status, host), context.output);
   }
 }

@@ -73,12 +73,3 @@ export function describeDuration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return `${String(Math.floor(seconds / 60))} min ${String(seconds % 60)} s`;
 }
-
-/** Runs `operation` and describes how long it took. */
-export async function timed<Result>(
-  operation: () => Promise<Result>,
-): Promise<{readonly result: Result; readonly took: string}> {
-  const startedAt = performance.now();
-  const result = await operation();
-  return {result, took: describeDuration(performance.now() - startedAt)};
-}

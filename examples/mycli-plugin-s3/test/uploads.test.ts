@@ -8,7 +8,7 @@ import {AbortMultipartUploadCommand, DeleteObjectCommand, HeadObjectCommand} fro
 import {describe, expect, test} from 'vitest';
 import {callInContext} from '../../../src/backends/call.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
-import {uploadStateFiles} from '../../../src/cli/command/upload-states.js';
+import {uploadStateFiles} from '../../../src/cli/command/records.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {s3Backend} from '../src/backend.js';
 import {makeProject} from './test-project.js';

@@ -3,14 +3,15 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
 import {createContext, type CommandContext} from './command-context.js';
+import {createSession, type AllowedWrite, type Session} from './session.js';
 import {isUsageError, usageError} from './oclif-errors.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
 import {asksForVersion, givenValue, switchWithValue} from './command-line.js';
-import {definitions, variableOf} from '../../settings/definitions.js';
+import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
+import type {BackendReach} from '../settings/reach-backends.js';
 import {sessionOf} from './host-config.js';
 import {Command} from './oclif.js';
-import {createSession, type EndedWrite, type Session} from './session.js';
 
 /** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
@@ -34,6 +35,19 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   /** Does the work. Resolves to the document that `--json` prints. */
   protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;
+
+  /** Loads the settings, unless they are given, and prepares what operations need to reach a backend. */
+  protected async reach<Needed extends SettingKey>(
+    context: CommandContext,
+    needs: readonly Needed[],
+    more: Partial<BackendReach<Needed>> = {},
+  ) {
+    const settings = more.settings ?? (await context.loadSettings());
+    const {reachBackends} = await import('../settings/reach-backends.js');
+    const {config, flags} = this;
+    const {values, connection, host} = await reachBackends({context, settings, config, flags, needs, ...more});
+    return {settings, options: {...connection, ...values}, host};
+  }
 
   /** Parses and executes. Commands override `execute` instead. */
   override async run(): Promise<void> {
@@ -68,12 +82,12 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   /** The outcome of the command stands already. */
-  async #tellPlugins({write, endedWrites, ended, output, signal}: Session): Promise<void> {
-    const last = write !== undefined && ended !== undefined ? [{...write, ended: 'error' in ended ? ended : {}}] : [];
-    const writes = [...endedWrites, ...last];
+  async #tellPlugins({writes, ended = {error: undefined}, output, signal}: Session): Promise<void> {
     if (writes.length === 0) return;
     const {tellAfterWrite} = await import('../settings/write-hooks.js');
-    const tell = (told: EndedWrite) => tellAfterWrite(told, told.ended, {config: this.config, output, signal});
+    const outcome = 'error' in ended ? ended : {};
+    const tell = (told: AllowedWrite) =>
+      tellAfterWrite(told, told.ended ?? outcome, {config: this.config, output, signal});
     // One after the other, in the order of what happened, unless there is hardly any time.
     if (signal.aborted) await Promise.all(writes.map(tell));
     else for (const told of writes) await tell(told);

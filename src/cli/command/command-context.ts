@@ -1,12 +1,11 @@
 import {statSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import {dirname, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
-import type {Environment, Logger} from '../../http/types.js';
+import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import type {Session} from './session.js';
 import type {CredentialFile} from '../settings/credential-file.js';
-import type {EventFeed} from '../../pipelines/event-feed.js';
-import type {Output} from '../output/output.js';
-import type {AllowedWrite, EndedWrite, Session, TemporaryDirectories} from './session.js';
 import {explainSettings, loadSettings, type ExplainedSettings} from '../settings/load-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
 import {impliedFlags, namedBySource, secretValues, withLoginOrigin, type Settings} from '../settings/settings.js';
@@ -14,45 +13,26 @@ import {impliedFlags, namedBySource, secretValues, withLoginOrigin, type Setting
 export type {JsonDocument} from '../output/output.js';
 
 /** The context of a command. */
-export interface CommandContext {
+export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output' | 'signal'> {
+  readonly session: Session;
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
   /** Absolute folder of the configuration file, once the settings are loaded, or else the working directory. */
   readonly configDirectory: string;
-  readonly env: Environment;
-  /** `MYCLI_SAFETY` as the process was started with. */
-  readonly safety: string | undefined;
-  /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
-  readonly setVariable: (name: string, value: string | undefined) => void;
-  readonly stdin: NodeJS.ReadStream;
-  readonly output: Output;
-  /** Where to report what happens, with `--events`. */
-  readonly events: EventFeed | undefined;
   /** The files of `--events` and `--output-env`. */
   readonly ownFiles: readonly string[];
-  readonly logger: Logger;
-  /** Aborted by SIGINT, SIGTERM and SIGHUP. */
-  readonly signal: AbortSignal;
   /** Version of mycli. */
   readonly version: string;
   /** `User-Agent` of requests. */
   readonly userAgent: string;
-  readonly temporary: TemporaryDirectories;
-  readonly now: () => Date;
-  /** Called with the title of a step that is changing something on a server; undefined once it is done. */
-  readonly noteChange: (title: string | undefined) => void;
-  /** Called with the change that plugins have allowed, and again when more is known about its outcome. */
-  readonly noteWrite: (write: AllowedWrite) => void;
-  /** Tells that the last change has ended, although the command goes on. */
-  readonly noteEndedWrite: (write: EndedWrite) => void;
-  /** Called with what a plugin cleans up after an interruption. */
-  readonly noteCleanup: (work: Promise<void>) => void;
-  /** Ends the process with the exit code of a program that was run, when the command has done its work. */
-  readonly endWith: (exitCode: number) => void;
   /** Where credentials are stored. */
   readonly credentialFile: CredentialFile;
   /** oclif's data folder; absolute. */
   readonly dataDirectory: string;
+  /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
+  readonly setVariable: (name: string, value: string | undefined) => void;
+  /** Creates a private folder, which is removed however the process ends. The caller should remove it earlier. */
+  createTemporaryDirectory(): Promise<TemporaryDirectory>;
   /**
    * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` ignores
    * stored credentials, for the commands that manage them.
@@ -77,7 +57,7 @@ interface CommandContextOptions {
 
 /** Creates the context of a command. */
 export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
-  const {env, safety, setVariable, stdin, output, signal, temporary, uid} = session;
+  const {env, stdin, output, signal, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
   const credentialFile = {directory: config.configDir, hasModes: uid !== undefined, warn};
@@ -90,36 +70,30 @@ export function createContext(session: Session, {flags, config}: CommandContextO
   const origin = {flags, env, cwd, configFile, uid, stdin, warn, onConfigFile};
   let loaded: Settings | undefined;
   return {
+    session,
+    env,
+    stdin,
+    output,
+    signal,
     cwd,
     get configDirectory() {
       return configDirectory;
     },
-    env,
-    safety,
-    setVariable,
-    stdin,
-    output,
-    events: session.events?.feed,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
-    logger: output,
-    signal,
     version: config.version,
     userAgent: config.userAgent,
-    temporary,
-    now: () => new Date(),
-    noteChange(title) {
-      session.changing = title;
-      session.hasChanged = true;
-    },
-    noteWrite: (write) => (session.write = write),
-    noteEndedWrite(write) {
-      session.endedWrites.push(write);
-      session.write = undefined;
-    },
-    noteCleanup: (work) => void session.cleanups.push(work),
-    endWith: (exitCode) => (session.exitCode = exitCode),
     credentialFile,
     dataDirectory: config.dataDir,
+    setVariable(name, value) {
+      if (value === undefined) Reflect.deleteProperty(env, name);
+      else env[name] = value;
+    },
+    async createTemporaryDirectory() {
+      const {createSweptDirectory} = await import('../../files/temporary-directory.js');
+      const directory = await createSweptDirectory(tmpdir());
+      session.temporary.push(directory);
+      return directory;
+    },
     async loadSettings({stored = true} = {}) {
       const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
       output.addSecrets(secretValues(settings));

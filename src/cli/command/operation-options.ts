@@ -1,16 +1,16 @@
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
-import type {Logger} from '../../http/types.js';
 import type {GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
-import type {EventBody, PipelineHost} from '../../pipelines/host.js';
+import type {PipelineHost} from '../../pipelines/host.js';
 import {definitions, settingKeys} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
-import {valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
+import {valuesOf, type Setting, type Settings, type ValueSource} from '../settings/settings.js';
 import type {PluginConfig} from '../settings/write-hooks.js';
-import type {AllowedWrite} from './session.js';
-import {checkRecordFiles} from './check-records.js';
+import {checkRecordFiles} from './records.js';
 import type {CommandContext} from './command-context.js';
+import type {AllowedWrite, Session} from './session.js';
+import type {Missing} from './requirements.js';
 
 /**
  * Converts the settings of a bundle to the library's options of the same names. `--node-version` sets the SSR parameter
@@ -63,58 +63,58 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
   });
 }
 
-/** What the checks and the rollback of a deployment need, named like the operations' options. */
-interface FollowUpOptions extends WaitOptions {
+/** The settings of a deployment and of what follows it, named like the operations' options. */
+export interface DeploymentOptions extends WaitOptions, GuardOptions {
   readonly wait: boolean | undefined;
   readonly check: readonly CheckOptions[];
   readonly rollbackOnFailure: boolean;
-}
-
-/**
- * The settings for what follows a deployment. Without a target there is none: checks of a configuration file do not
- * apply then.
- * @param options `canRollBack`: whether it can be rolled back on failure. @default true
- * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows, or when it is said how to
- * check but not what.
- */
-export function followUpOptions(
-  settings: Settings,
-  {deploys, canRollBack = true}: {readonly deploys: boolean; readonly canRollBack?: boolean},
-): FollowUpOptions {
-  const {check, checkStatus, checkText, checkRetries, checkInterval, checkTimeout, rollbackOnFailure, wait} = settings;
-  rejectUnusedCheckSettings(settings);
-  const standard = {
-    ...{status: checkStatus?.value, text: checkText?.value, retries: checkRetries.value},
-    ...{interval: checkInterval.value, timeout: checkTimeout.value},
-  };
-  const checks = deploys ? (check?.value ?? []).map((own) => ({...standard, ...own})) : [];
-  const rollsBack = deploys && canRollBack && rollbackOnFailure.value;
-  const follows = checks.length > 0 ? check : rollsBack ? rollbackOnFailure : undefined;
-  const times = valuesOf(settings, 'wait');
-  if (follows === undefined || wait.value) return {...times, check: checks, rollbackOnFailure: rollsBack};
-  if (wait.source.kind !== 'default') throw cannotFollow(follows.source, wait.source);
-  return {...times, wait: undefined, check: checks, rollbackOnFailure: rollsBack};
+  readonly projectDirectory: string;
 }
 
 const checkDetails = ['checkStatus', 'checkText', 'checkRetries', 'checkInterval', 'checkTimeout'] as const;
 
 /**
- * Refuses what says how to check if there is no check, which would look as if something was checked. `--check '[]'`
- * turns off what the environment sets, too.
+ * The settings of a deployment: its guards, its checks and its rollback. Without a target there is none: checks of a
+ * configuration file do not apply then. Only a person at a terminal can confirm.
+ * @param options `canRollBack`: whether it can be rolled back on failure. @default true
+ * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows, or when flags say how to
+ * check but not what.
  */
-function rejectUnusedCheckSettings(settings: Settings): void {
-  const {check} = settings;
-  if (check !== undefined && check.value.length > 0) return;
-  const kinds = check === undefined ? ['flag', 'environment'] : ['flag'];
-  const given = checkDetails.flatMap((key) => {
-    const source = settings[key]?.source;
-    return source !== undefined && kinds.includes(source.kind) ? [source.name] : [];
-  });
-  if (given.length === 0) return;
-  const names = given.join(', ');
-  throw createError('ERR_USAGE', `${names} ${given.length === 1 ? 'requires' : 'require'} a check.`, {
-    suggestions: [`Pass --check URL or --check PATH, or remove ${names}.`],
-  });
+export function deploymentOptions(
+  settings: Settings,
+  context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>,
+  {canRollBack = true}: {readonly canRollBack?: boolean} = {},
+): DeploymentOptions {
+  const {check, checkStatus, checkText, checkRetries, checkInterval, checkTimeout, rollbackOnFailure, wait} = settings;
+  const own = check?.value ?? [];
+  const details = flagsAmong(checkDetails.map((key) => settings[key]));
+  if (own.length === 0 && details.length > 0) {
+    const names = details.join(', ');
+    throw createError('ERR_USAGE', `${names} ${details.length === 1 ? 'requires' : 'require'} a check.`, {
+      suggestions: [`Pass --check URL or --check PATH, or remove ${names}.`],
+    });
+  }
+  const deploys = settings.targetSlug !== undefined;
+  const standard = {
+    status: checkStatus?.value,
+    text: checkText?.value,
+    retries: checkRetries.value,
+    interval: checkInterval.value,
+    timeout: checkTimeout.value,
+  };
+  const checks = deploys ? own.map((one) => ({...standard, ...one})) : [];
+  const rollsBack = deploys && canRollBack && rollbackOnFailure.value;
+  const follows = checks.length > 0 ? check : rollsBack ? rollbackOnFailure : undefined;
+  if (follows !== undefined && !wait.value && wait.source.kind !== 'default')
+    throw cannotFollow(follows.source, wait.source);
+  return {
+    ...valuesOf(settings, 'wait'),
+    ...guardOptions(settings, context),
+    // What follows waits.
+    wait: follows !== undefined && !wait.value ? undefined : wait.value,
+    check: checks,
+    rollbackOnFailure: rollsBack,
+  };
 }
 
 function cannotFollow(follows: ValueSource, wait: ValueSource): Error {
@@ -125,24 +125,27 @@ function cannotFollow(follows: ValueSource, wait: ValueSource): Error {
   });
 }
 
-/** The flags of what can only follow a deployment, and are given without a target. */
-export function flagsWithoutTarget(settings: Settings): readonly string[] {
-  if (settings.targetSlug !== undefined) return [];
-  const given = [settings.wait, settings.check, settings.rollbackOnFailure];
-  const needy = given.filter(
-    (setting) => setting?.value === true || (Array.isArray(setting?.value) && setting.value.length > 0),
-  );
-  // Without a check, it is that which they lack.
-  const details = needy.includes(settings.check) ? checkDetails.map((key) => settings[key]) : [];
-  return [...needy, ...details].flatMap((setting) => (setting?.source.kind === 'flag' ? [setting.source.name] : []));
+/** The target, if it is missing and flags are given that only apply to a deployment. */
+export function lackedTarget(settings: Settings): readonly Missing[] {
+  const {targetSlug, wait, check, rollbackOnFailure} = settings;
+  const needy = [wait, check, rollbackOnFailure].filter((setting) => setting?.value === true || hasItems(setting));
+  const [flag] = targetSlug === undefined ? flagsAmong(needy) : [];
+  if (flag === undefined) return [];
+  const error = createError('ERR_USAGE', `${flag} requires a target.`, {
+    suggestions: [`Pass --target SLUG, or remove ${flag}.`],
+  });
+  return [{what: 'target', error}];
 }
 
-/** The guards of a target, named like the operations' options. Only a person at a terminal can confirm. */
-export function guardOptions(
-  settings: Settings,
-  context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>,
-): GuardOptions & {readonly projectDirectory: string} {
-  const {guardCleanTree, guardBranch, guardOrigin, guardNotOlder, guardCiOnly, guardConfirm} = settings;
+function hasItems(setting: Setting<unknown> | undefined): boolean {
+  return Array.isArray(setting?.value) && setting.value.length > 0;
+}
+
+function flagsAmong(given: readonly (Setting<unknown> | undefined)[]): readonly string[] {
+  return given.flatMap((setting) => (setting?.source.kind === 'flag' ? [setting.source.name] : []));
+}
+
+function guardOptions(settings: Settings, context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>) {
   const ask = async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
     const {askText} = await import('../setup/prompts.js');
     const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
@@ -151,12 +154,12 @@ export function guardOptions(
   };
   return {
     guard: {
-      cleanTree: guardCleanTree?.value,
-      branch: guardBranch?.value,
-      origin: guardOrigin?.value,
-      notOlder: guardNotOlder?.value,
-      ciOnly: guardCiOnly?.value,
-      confirm: guardConfirm?.value,
+      cleanTree: settings.guardCleanTree?.value,
+      branch: settings.guardBranch?.value,
+      origin: settings.guardOrigin?.value,
+      notOlder: settings.guardNotOlder?.value,
+      ciOnly: settings.guardCiOnly?.value,
+      confirm: settings.guardConfirm?.value,
     },
     confirmTarget: context.output.terminal && context.stdin.isTTY ? ask : undefined,
     production: settings.production?.value,
@@ -184,89 +187,67 @@ export function commandHost(
   context: CommandContext,
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): PipelineHost {
-  const {
+  const {cwd, configDirectory, dataDirectory, env, session, userAgent, output} = context;
+  let changing: string | undefined;
+  return {
     cwd,
     configDirectory,
-    dataDirectory,
     env,
-    safety,
-    ownFiles,
-    events,
-    output,
+    safety: session.safety,
+    ownFiles: context.ownFiles,
     userAgent,
-    now,
-    temporary,
-    noteChange,
-    noteCleanup: onCleanup,
-  } = context;
-  const logger: Logger = {
-    debug: (message) => output.debug(message),
-    // A redrawn task list shows waits itself.
-    info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
-    warn: (message) => output.warn(message),
-  };
-  let changing: string | undefined;
-  const onEvent = (event: EventBody) => {
-    if (event.type === 'warning') output.warn(event.message);
-    else events?.emit(event);
-    if (event.type !== 'step' || !changingSteps.has(event.step)) return;
-    changing = event.status === 'started' ? event.title : undefined;
-    noteChange(changing);
-  };
-  const terminal = {
-    ...{interactive: output.interactive, color: output.color, unicode: output.unicode, stream: output.stream},
-    settings: resolved,
-    info: (line: string) => output.info(line),
-    clean: (text: string) => output.clean(text),
-  };
-  const checkRecords = checkRecordFiles(dataDirectory);
-  const createTemporaryDirectory = () => temporary.create();
-  // While plugins are asked, nothing has been sent.
-  const whileUnchanged = async (ask: () => Promise<void>) => {
-    noteChange(undefined);
-    await ask();
-    noteChange(changing);
-  };
-  const writes = config && writeObserver(context, config, whileUnchanged);
-  const about = {cwd, configDirectory, env, safety, ownFiles, userAgent, secrets, commandFlags};
-  const maskSecret = (secret: string) => output.addSecrets([secret]);
-  return {
-    ...about,
-    logger,
-    maskSecret,
-    now,
-    terminal,
-    onEvent,
-    writes,
-    checkRecords,
-    onCleanup,
-    createTemporaryDirectory,
+    secrets,
+    commandFlags,
+    logger: {
+      debug: (message) => output.debug(message),
+      // A redrawn task list shows waits itself.
+      info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
+      warn: (message) => output.warn(message),
+    },
+    maskSecret: (secret) => output.addSecrets([secret]),
+    now: () => new Date(),
+    terminal: {
+      interactive: output.interactive,
+      color: output.color,
+      unicode: output.unicode,
+      stream: output.stream,
+      settings: resolved,
+      info: (line) => output.info(line),
+      clean: (text) => output.clean(text),
+    },
+    onEvent(event) {
+      if (event.type === 'warning') output.warn(event.message);
+      else session.events?.feed.emit(event);
+      if (event.type !== 'step' || !changingSteps.has(event.step)) return;
+      changing = event.status === 'started' ? event.title : undefined;
+      session.changing = changing;
+      session.hasChanged = true;
+    },
+    writes: config && {
+      async before(planned, {dryRun} = {dryRun: false}) {
+        const {askBeforeWrite} = await import('../settings/write-hooks.js');
+        // While plugins are asked, nothing has been sent.
+        session.changing = undefined;
+        await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
+        session.changing = changing;
+        // A fallback replaces what was planned before.
+        const earlier = session.writes.filter(({ended}) => ended !== undefined);
+        if (!dryRun) session.writes = [...earlier, {planned, known: {}}];
+      },
+      learn(facts) {
+        amendLastWrite(session, ({known}) => ({known: {...known, ...facts}}));
+      },
+      conclude(ended) {
+        amendLastWrite(session, () => ({ended}));
+      },
+    },
+    checkRecords: checkRecordFiles(dataDirectory),
+    onCleanup: (work) => void session.cleanups.push(work),
+    createTemporaryDirectory: () => context.createTemporaryDirectory(),
   };
 }
 
-/** Asks plugins before changes, and remembers what they are told after the command. */
-function writeObserver(
-  {output, signal, noteWrite, noteEndedWrite}: CommandContext,
-  config: PluginConfig,
-  whileUnchanged: (ask: () => Promise<void>) => Promise<void>,
-): NonNullable<PipelineHost['writes']> {
-  let allowed: AllowedWrite | undefined;
-  const note = (write: AllowedWrite) => {
-    allowed = write;
-    noteWrite(write);
-  };
-  return {
-    async before(planned, {dryRun} = {dryRun: false}) {
-      const {askBeforeWrite} = await import('../settings/write-hooks.js');
-      await whileUnchanged(() => askBeforeWrite(planned, {dryRun}, {config, output, signal}));
-      if (!dryRun) note({planned, known: {}});
-    },
-    learn(facts) {
-      if (allowed !== undefined) note({...allowed, known: {...allowed.known, ...facts}});
-    },
-    conclude(ended) {
-      if (allowed !== undefined) noteEndedWrite({...allowed, ended});
-      allowed = undefined;
-    },
-  };
+/** Adds to what is known of the change that has not ended. */
+function amendLastWrite(session: Session, amend: (write: AllowedWrite) => Partial<AllowedWrite>): void {
+  session.writes = session.writes.map((write) => (write.ended === undefined ? {...write, ...amend(write)} : write));
 }

@@ -243,7 +243,13 @@ function interruptionOf(error: unknown, reason: unknown): unknown {
 
 /** Cleans up: no temporary file, no hidden cursor. */
 function leave({temporary, output, events}: Session): void {
-  temporary.removeAllSync();
+  for (const directory of temporary.splice(0)) {
+    try {
+      directory.removeSync();
+    } catch {
+      // The process must end; the next one will sweep.
+    }
+  }
   events?.close();
   output.releaseStream();
 }

@@ -15,7 +15,7 @@ import type {
 } from './documents.js';
 import type {Output} from './output.js';
 import {count} from '../../errors/sentence.js';
-import {chooseColumns, renderTable, type Column} from './table.js';
+import {chooseColumns, printTable, type Column} from './table.js';
 
 /** The columns of `bundle:list`. */
 export const bundleColumns: readonly Column<BundleItem>[] = [
@@ -42,13 +42,12 @@ export function renderBundles(
   result: ListBundlesResult,
   columns: readonly Column<BundleItem>[],
   output: Output,
-  now: Date,
 ): JsonDocument {
   const {bundles, total} = result;
   // Servers answer alike for both.
   if (bundles.length === 0 && !total)
     output.info('The project is empty, or does not exist: check its name if you expected bundles.');
-  renderRows(bundles, columns, output, now);
+  if (bundles.length > 0) printTable(bundles, columns, output);
   tellRest(bundles.length, total, output);
   return {...result} satisfies Body<BundleListDocument>;
 }
@@ -63,10 +62,9 @@ export function renderDeployments(
   result: ListDeploymentsResult,
   columns: readonly Column<ListedDeployment>[],
   output: Output,
-  now: Date,
 ): JsonDocument {
   const {deployments, total} = result;
-  renderRows(deployments, columns, output, now);
+  if (deployments.length > 0) printTable(deployments, columns, output);
   tellRest(deployments.length, total, output);
   return {
     ...result,
@@ -80,28 +78,22 @@ export function deletionQuestion(ids: readonly BundleId[], projectSlug: string, 
 }
 
 /** Lists the bundles that are about to be deleted. */
-export function renderPrunable(bundles: readonly BundleItem[], output: Output, now: Date): void {
-  renderRows(bundles, chooseColumns(bundleColumns), output, now);
+export function renderPrunable(bundles: readonly BundleItem[], output: Output): void {
+  printTable(bundles, chooseColumns(bundleColumns), output);
 }
 
 /** Shows what was deleted, or would be. Returns the document of `--json`. */
-export function renderPruned(result: PruneBundlesResult, output: Output, now: Date): JsonDocument {
+export function renderPruned(result: PruneBundlesResult, output: Output): JsonDocument {
   const {dryRun, found, deleted, kept, projectSlug} = result;
   if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
   else if (dryRun) {
-    renderPrunable(found, output, now);
+    renderPrunable(found, output);
     output.outcome(`Would delete ${count(found.length, 'bundle')} of ${projectSlug} and keep ${String(kept)}.`);
   } else {
     const spared = found.length - deleted.length;
     output.outcome(`Deleted ${count(deleted.length, 'bundle')} of ${projectSlug} and kept ${String(kept + spared)}.`);
   }
   return {...result} satisfies Body<BundlePruneDocument>;
-}
-
-function renderRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Output, now: Date): void {
-  if (rows.length === 0) return;
-  const {width} = output;
-  for (const line of renderTable(rows, columns, {width, clean: (text) => output.clean(text), now})) output.result(line);
 }
 
 function tellRest(shown: number, total = 0, output: Output): void {
@@ -146,7 +138,7 @@ export function renderInspection(
     output.result(line);
   }
   output.result('');
-  for (const line of renderTable(files, columns, output)) output.result(line);
+  printTable(files, columns, output);
   for (const problem of problems) output.outcome(`Problem: ${problem}`);
   if (config === undefined)
     output.info('A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.');

@@ -2,32 +2,28 @@ import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
 import {placeFlags} from '../../errors/suggest.js';
 import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
-import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
 import type {DeployBundleResult} from '../../operations/options.js';
-import type {JsonDocument} from '../command/command-context.js';
-import type {Body, BundleDeployDocument, BundlePromoteDocument, BundleRollbackDocument} from './documents.js';
 import type {Output} from './output.js';
 
 /** A deployment that was accepted or has ended. */
 interface DeployOutcome {
   readonly result: DeployBundleResult;
+  readonly next: NextSteps;
   /** How long it took, in words. */
   readonly took: string;
 }
 
-/** Shows the outcome of a deployment and what to do next. Returns the document of `--json`. */
-export function renderDeployment(outcome: DeployOutcome, next: NextSteps, output: Output): JsonDocument {
-  const {result} = outcome;
-  output.outcome(describeOutcome(outcome));
+/** Shows the outcome of a deployment and what to do next. */
+export function renderDeployment({result, took, next}: DeployOutcome, output: Output): void {
+  output.outcome(describeOutcome(result, took));
   for (const line of afterDeployment(result.status, result, next)) output.hint(line);
   renderUrl(result, output);
-  return {...result} satisfies Body<BundleDeployDocument>;
 }
 
 /** `Deployed bundle 42 to staging of shop in 12.3 s.` */
-function describeOutcome({result, took}: DeployOutcome): string {
+function describeOutcome(result: DeployBundleResult, took: string): string {
   const {bundleId, targetSlug, projectSlug, backend, status, deploymentId} = result;
   const where = `${targetSlug} of ${projectTitle(projectSlug, backend)}`;
   if (status === 'finished') return `Deployed bundle ${String(bundleId)} to ${where} in ${took}.`;
@@ -35,29 +31,16 @@ function describeOutcome({result, took}: DeployOutcome): string {
   return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;
 }
 
-/** Shows the outcome of a rollback and how to undo it. Returns the document of `--json`. */
+/** Shows the outcome of a rollback and how to undo it. */
 export function renderRollback(
-  outcome: DeployOutcome & {readonly result: RollbackBundleResult},
-  {commandFlags}: Pick<NextSteps, 'commandFlags'>,
+  {result, took, next: {commandFlags}}: DeployOutcome & {readonly result: RollbackBundleResult},
   output: Output,
-): JsonDocument {
-  const {result} = outcome;
+): void {
   const {rolledBackFrom} = result;
-  output.outcome(describeOutcome(outcome));
+  output.outcome(describeOutcome(result, took));
   if (rolledBackFrom !== undefined)
     output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result, commandFlags)]}]);
   renderUrl(result, output);
-  return {...result} satisfies Body<BundleRollbackDocument>;
-}
-
-/** Shows the outcome of a promotion and what to do next. Returns the document of `--json`. */
-export function renderPromotion(
-  outcome: DeployOutcome & {readonly result: PromoteBundleResult},
-  next: NextSteps,
-  output: Output,
-): JsonDocument {
-  renderDeployment(outcome, next, output);
-  return {...outcome.result} satisfies Body<BundlePromoteDocument>;
 }
 
 /** Shows where it runs: the last line, alone, for people and for `tail -1`. */

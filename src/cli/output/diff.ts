@@ -7,7 +7,7 @@ import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDiffDocument} from './documents.js';
 import type {Output} from './output.js';
 import {htmlInMarkdown} from './sanitize.js';
-import {renderTable, type Column} from './table.js';
+import {printTable, type Column} from './table.js';
 
 /** How many of the differences to show. `--json` has all of them. */
 export interface DiffDisplay {
@@ -26,7 +26,7 @@ function showText(diff: DiffBundlesResult, limit: number, output: Output): void 
   const {before, after, changes, config, total} = diff;
   const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => {
     output.result('');
-    for (const line of renderTable(rows, columns, output)) output.result(line);
+    printTable(rows, columns, output);
   };
   const more = (number: number) => {
     if (number > 0) output.outcome(`${String(number)} more. Pass --limit N to show more, or --json to get all.`);

@@ -8,9 +8,8 @@ import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {Output} from './output.js';
-import {describeAge} from './age.js';
 import {afterDeployment, deployCommand, renderUrl} from './deployment.js';
-import {renderTable, type Column} from './table.js';
+import {describeAge, printTable, type Column} from './table.js';
 
 /** A push that succeeded. */
 interface PushOutcome {
@@ -21,9 +20,9 @@ interface PushOutcome {
 }
 
 /** Shows the outcome of a push and what to do next. Returns the document of `--json`. */
-export function renderPush({result, next, took}: PushOutcome, output: Output, now: Date): JsonDocument {
+export function renderPush({result, next, took}: PushOutcome, output: Output): JsonDocument {
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
-  output.outcome(describePush(result, took, now));
+  output.outcome(describePush(result, took));
   if (targetSlug === undefined) {
     output.hint(['Deploy it: ', deployCommand(bundleId, result, next.commandFlags)]);
   } else if (deployed) {
@@ -39,11 +38,11 @@ export function renderPush({result, next, took}: PushOutcome, output: Output, no
   return {...result} satisfies Body<BundlePushDocument>;
 }
 
-function describePush(result: PushResult, took: string, now: Date): string {
+function describePush(result: PushResult, took: string): string {
   const {bundleId, projectSlug, backend, pushedAt, archive} = result;
   const [id, place] = [String(bundleId), projectTitle(projectSlug, backend)];
   if (pushedAt !== undefined) {
-    return `Nothing was uploaded: unchanged since bundle ${id}, pushed to ${place} ${describeAge(pushedAt, now)}.`;
+    return `Nothing was uploaded: unchanged since bundle ${id}, pushed to ${place} ${describeAge(pushedAt)}.`;
   }
   const {size, sha256} = archive;
   return `Pushed bundle ${id} to ${place} in ${took}: ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
@@ -58,14 +57,13 @@ export function renderPushPreview(
     ifChanged,
   }: Pick<PushRuntimeBundleBackendOptions, 'projectSlug' | 'targetSlug' | 'ifChanged'>,
   output: Output,
-  now: Date,
 ): JsonDocument {
   const {backend} = selection;
   const planned = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
   if ('files' in planned) listFiles(planned.files, output);
   if (unchanged) {
     const next = targetSlug === undefined ? 'Nothing would be uploaded.' : `It would be deployed to ${targetSlug}.`;
-    const age = describeAge(unchanged.pushedAt, now);
+    const age = describeAge(unchanged.pushedAt);
     output.outcome(`Dry run: unchanged since bundle ${String(unchanged.bundleId)}, pushed ${age}. ${next}`);
   } else {
     const deployed = targetSlug === undefined ? '' : ` and deployed to ${targetSlug}`;
@@ -119,7 +117,7 @@ type PlannedFiles = ReturnType<typeof plannedDocument>['files'];
 const listedFiles = 20;
 
 function listFiles(files: PlannedFiles, output: Output): void {
-  for (const line of renderTable(files.slice(0, listedFiles), plannedColumns, output)) output.result(line);
+  printTable(files.slice(0, listedFiles), plannedColumns, output);
   const more = files.length - listedFiles;
   if (more > 0) output.result(`... and ${String(more)} more ${more === 1 ? 'file' : 'files'}; --json lists all.`);
 }

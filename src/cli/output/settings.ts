@@ -8,7 +8,7 @@ import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import type {ExplainedSetting, OverriddenValue} from '../settings/resolve-settings.js';
 import {describeSource} from '../settings/settings.js';
-import {renderTable, type Column} from './table.js';
+import {printTable, type Column} from './table.js';
 
 /** The columns of `config:show`, which names the configuration file as seen from `cwd`. */
 export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
@@ -18,7 +18,7 @@ export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[]
     {name: 'setting', value: ({name}) => definitions[name].config ?? name},
     {name: 'value', value: ({value}) => showValue(value), flexible: 'wrap'},
     {name: 'source', value: ({source}) => describeSource(source, cwd)},
-    {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; '), flexible: 'below'},
+    {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; '), flexible: 'wrap'},
     {name: 'flag', value: ({name}) => flagOf(name), extra: true},
   ];
 }
@@ -32,7 +32,7 @@ export function renderSettings(
 ): JsonDocument {
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const mode of safety) output.info(describeSafety(mode));
-  for (const line of renderTable(settings, columns, output)) output.result(line);
+  printTable(settings, columns, output);
   return {
     configFile: configFile ?? null,
     ...(safety.length > 0 && {safety}),
@@ -74,6 +74,6 @@ export function renderBackends(
   failures: readonly BackendFailure[],
   output: Output,
 ): JsonDocument {
-  for (const line of renderTable(backends, backendColumns, output)) output.result(line);
+  printTable(backends, backendColumns, output);
   return {backends, failures} satisfies Body<BackendListDocument>;
 }

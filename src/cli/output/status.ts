@@ -4,21 +4,18 @@ import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
 import type {JsonDocument} from '../command/command-context.js';
 import type {Body, StatusDocument} from './documents.js';
 import type {Output} from './output.js';
-import {wrapSentence} from './wrap.js';
 import {listedDeployment} from './bundles.js';
-import {describeAge} from './age.js';
+import {describeAge} from './table.js';
 
 /** Shows what the targets of a project run. Returns the document of `--json`. */
-export function renderStatus(status: ProjectStatus, output: Output, now: Date): JsonDocument {
+export function renderStatus(status: ProjectStatus, output: Output): JsonDocument {
   const {projectSlug, targets} = status;
   // Users read terminals; programs that read pipes need exact times.
-  const when = (time: string) => (output.width === Number.POSITIVE_INFINITY ? time : describeAge(time, now));
+  const when = (time: string) => (output.width === Number.POSITIVE_INFINITY ? time : describeAge(time));
   for (const [index, target] of targets.entries()) {
     if (index > 0) output.result('');
     output.result(target.targetSlug);
-    for (const line of targetLines(target, when)) {
-      for (const part of wrapSentence(output.clean(`  ${line}`), output.width, '    ')) output.result(part);
-    }
+    for (const line of targetLines(target, when)) output.outcome(`  ${line}`, '    ');
   }
   if (targets.length === 0) output.outcome(`The project ${projectSlug} has no targets, or does not exist.`);
   return {

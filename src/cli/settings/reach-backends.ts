@@ -18,7 +18,7 @@ import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from
 import {optionsFor, readPluginSettings} from './plugin-options.js';
 
 /** What a command needs from a backend. */
-interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, 'config' | 'flags'> {
+export interface BackendReach<Needed extends SettingKey> extends Pick<BackendLoading, 'config' | 'flags'> {
   readonly context: CommandContext;
   readonly settings: Settings;
   /** Settings that the command requires. */

@@ -110,7 +110,7 @@ export async function askPlugin(
   {backend, options, variables}: PluginCredentials,
 ): Promise<VerifyResult | undefined> {
   return withVariables(context, variables, async () => {
-    const {configDirectory, env, logger, signal} = context;
+    const {configDirectory, env, output: logger, signal} = context;
     const place = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
     const backendOptions = {backendOptions: options};
     const missing = await missingConfiguration(backend, backendOptions, {configDirectory, env, logger, ...place});
@@ -289,7 +289,7 @@ async function examine(
   const {context, settings} = reach;
   try {
     const {options, variables} = await readPluginSettings(registration, reach);
-    const {configDirectory, env, logger} = context;
+    const {configDirectory, env, output: logger} = context;
     const place = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
     const missing = await withVariables(context, variables, () =>
       missingConfiguration(backend, {...connection, backendOptions: options}, {configDirectory, env, logger, ...place}),

@@ -59,7 +59,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
       const place = origins.length === 0 ? '' : `, for ${origins.join(', ')}`;
       output.outcome(`  ${backend}: ${options.join(', ')}${place}`, '    ');
     }
-    for (const service of services) output.outcome(describeService(service, context.now()));
+    for (const service of services) output.outcome(describeService(service));
     const backends = services.map(({checked, ...row}) => ({...row, check: checked?.check}));
     return {file, credentials, plugins, backends} satisfies Body<AuthStatusDocument>;
   }
@@ -72,7 +72,7 @@ function describeEntry({origin, kind, user, clientId, tokenUrl}: CredentialEntry
 }
 
 /** A line such as `Runtime (API key) at https://runtime.example: accepted, user ann (from MYCLI_API_KEY)`. */
-function describeService({backend, origin, source, checked}: ServiceCredentials, now: Date): string {
+function describeService({backend, origin, source, checked}: ServiceCredentials): string {
   const title = backendTitle(backend);
   const place = origin === undefined ? title : `${title} at ${origin}`;
   const {status, user, clientId, expiresAt, reason} = checked?.check ?? {};
@@ -81,7 +81,7 @@ function describeService({backend, origin, source, checked}: ServiceCredentials,
     ...(status === undefined || status === 'unknown' ? [] : [status]),
     ...(user === undefined ? [] : [`user ${user}`]),
     ...(clientId === undefined ? [] : [`client ${clientId}`]),
-    ...(expiresAt === undefined ? [] : [`token expires ${describeTime(expiresAt, now)}`]),
+    ...(expiresAt === undefined ? [] : [`token expires ${describeTime(expiresAt)}`]),
   ];
   const from = source === null ? '' : `from ${source}`;
   const known = facts.join(', ');
@@ -89,7 +89,7 @@ function describeService({backend, origin, source, checked}: ServiceCredentials,
   return reason === undefined ? line : `${line}\n  ${reason}`;
 }
 
-function describeTime(time: string, now: Date): string {
-  const minutes = Math.round((Date.parse(time) - now.getTime()) / 60_000);
+function describeTime(time: string): string {
+  const minutes = Math.round((Date.parse(time) - Date.now()) / 60_000);
   return `${new Intl.RelativeTimeFormat('en').format(minutes, 'minute')} (${time})`;
 }

@@ -5,7 +5,6 @@ import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import {deletionQuestion} from '../../cli/output/bundles.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly aliases = ['delete'];
@@ -30,22 +29,14 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {yes} = this.flags;
     requireConsent('Deleting bundles', yes, context);
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      writes: true,
-      needs: ['projectSlug'],
-    });
-    const {projectSlug} = values;
+    const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
+    const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');
     const ask = async (backend: string, bundleIds: readonly (string | number)[]) => {
       const question = deletionQuestion(bundleIds, projectSlug, backend);
       if (!yes) await confirm(question, 'Cancelled. Nothing was deleted.', context);
     };
-    const result = await deleteBundles({...connection, projectSlug, bundleIds: this.args.bundle, confirm: ask}, host);
+    const result = await deleteBundles({...options, bundleIds: this.args.bundle, confirm: ask}, host);
     for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);
     return {...result} satisfies Body<BundleDeleteDocument>;
   }

@@ -1,4 +1,5 @@
-import {followUpOptions, guardOptions} from '../../cli/command/operation-options.js';
+import {deploymentOptions} from '../../cli/command/operation-options.js';
+import type {Body, BundleDeployDocument} from '../../cli/output/documents.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
@@ -13,7 +14,6 @@ import {
   waitForSlotFlag,
 } from '../../cli/command/flags.js';
 import {Args} from '../../cli/command/oclif.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly aliases = ['deploy'];
@@ -47,30 +47,20 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   async #deploy(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
     const settings = await context.loadSettings();
     note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      writes: true,
-      needs: ['projectSlug', 'targetSlug'],
-    });
-    const {projectSlug, targetSlug} = values;
+    const needs = ['projectSlug', 'targetSlug'] as const;
+    const {options, host} = await this.reach(context, needs, {settings, writes: true});
     const {deployBundle} = await import('../../pipelines/deploy.js');
-    const {timed} = await import('../../pipelines/progress-text.js');
     const {renderDeployment} = await import('../../cli/output/deployment.js');
-    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
+    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
     const deploy = {
-      ...connection,
-      projectSlug,
-      targetSlug,
+      ...options,
       bundleId: this.args.bundle,
-      ...guardOptions(settings, context),
-      ...followUpOptions(settings, {deploys: true}),
+      ...deploymentOptions(settings, context),
       waitForSlot: settings.waitForSlot.value,
     };
-    const outcome = await timed(() => deployBundle(deploy, host));
-    const {result, next} = await lookAfter(outcome.result, connection, host, {history: !context.output.json});
-    return renderDeployment({...outcome, result}, next, context.output);
+    const history = !context.output.json;
+    const outcome = await timeDeployment(() => deployBundle(deploy, host), options, host, {history});
+    renderDeployment(outcome, context.output);
+    return {...outcome.result} satisfies Body<BundleDeployDocument>;
   }
 }

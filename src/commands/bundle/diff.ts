@@ -3,7 +3,6 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 import {exitCodes} from '../../errors/index.js';
 
 /** The folders to compare are arguments. */
@@ -59,17 +58,11 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     const {renderDiff} = await import('../../cli/output/diff.js');
     const diff = async () => {
       if (![from, to].some((source) => isRemote(source))) return diffBundles(local, commandHost(context));
-      const {values, connection, host} = await reachBackends({
-        context,
-        settings,
-        config: this.config,
-        flags: this.flags,
-        needs: ['projectSlug'],
-      });
-      return diffBundles({...local, ...connection, ...values}, host);
+      const {options, host} = await this.reach(context, ['projectSlug'], {settings});
+      return diffBundles({...local, ...options}, host);
     };
     const result = await diff();
-    if (tellsDifference && !result.identical) context.endWith(exitCodes.mismatch);
+    if (tellsDifference && !result.identical) context.session.exitCode = exitCodes.mismatch;
     return renderDiff(result, {limit, markdown}, context.output);
   }
 }

@@ -5,7 +5,6 @@ import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
   static override readonly aliases = ['download'];
@@ -39,25 +38,14 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
         suggestions: ['Pass --output FILE.'],
       });
     }
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      needs: ['projectSlug'],
-    });
-    const {projectSlug} = values;
+    const {settings, options, host} = await this.reach(context, ['projectSlug']);
     const [{downloadBundle}, {verifyOutside}] = await Promise.all([
       import('../../pipelines/read.js'),
       import('../../operations/build-bundle.js'),
     ]);
     const {cwd} = context;
     verifyOutside(resolve(cwd, settings.buildDirectory.value), resolve(cwd, output ?? 'bundle.tar.gz'));
-    const result = await downloadBundle(
-      {...connection, projectSlug, bundleId: this.args.bundle, output, force, cwd},
-      host,
-    );
+    const result = await downloadBundle({...options, bundleId: this.args.bundle, output, force, cwd}, host);
     context.output.result(result.path);
     context.output.result(`sha256 ${result.sha256}`);
     context.output.info(

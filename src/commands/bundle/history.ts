@@ -1,7 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, listFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly aliases = ['history'];
@@ -19,19 +18,11 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     const {deploymentColumns, renderDeployments} = await import('../../cli/output/bundles.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(deploymentColumns, this.flags.columns);
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      needs: ['projectSlug', 'targetSlug'],
-    });
-    const {projectSlug, targetSlug} = values;
+    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listDeployments} = await import('../../pipelines/read.js');
     const {limit, offset, all} = this.flags;
     const range = {limit: all ? Infinity : limit, offset};
-    const result = await listDeployments({...connection, projectSlug, targetSlug, ...range}, host);
-    return renderDeployments(result, columns, context.output, context.now());
+    const result = await listDeployments({...options, ...range}, host);
+    return renderDeployments(result, columns, context.output);
   }
 }

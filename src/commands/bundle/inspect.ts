@@ -5,7 +5,6 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Args} from '../../cli/command/oclif.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   static override readonly aliases = ['inspect'];
@@ -43,18 +42,11 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     const {bundle} = this.args;
     const {signal, cwd} = context;
     const settings = await context.loadSettings();
-    const options = {rootDir: settings.rootDir?.value, configPath: settings.configPath?.value, signal};
+    const paths = {rootDir: settings.rootDir?.value, configPath: settings.configPath?.value};
     // A name with a slash or an extension is not an ID, so report a missing file instead.
     const isFile = /[/\\.]/.test(bundle) || existsSync(resolve(cwd, bundle));
-    if (isFile) return inspectArchive(bundle, options, commandHost(context));
-    const needs = ['projectSlug'] as const;
-    const {connection, values, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      needs,
-    });
-    return inspectBundle({...connection, ...options, ...values, bundleId: bundle}, host);
+    if (isFile) return inspectArchive(bundle, {...paths, signal}, commandHost(context));
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings});
+    return inspectBundle({...options, ...paths, bundleId: bundle}, host);
   }
 }

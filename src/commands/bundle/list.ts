@@ -1,7 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, listFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly aliases = ['list'];
@@ -19,18 +18,10 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     const {bundleColumns, renderBundles} = await import('../../cli/output/bundles.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(bundleColumns, this.flags.columns);
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      needs: ['projectSlug'],
-    });
-    const {projectSlug} = values;
+    const {options, host} = await this.reach(context, ['projectSlug']);
     const {listBundles} = await import('../../pipelines/read.js');
     const {limit, offset, all} = this.flags;
-    const result = await listBundles({...connection, projectSlug, limit: all ? Infinity : limit, offset}, host);
-    return renderBundles(result, columns, context.output, context.now());
+    const result = await listBundles({...options, limit: all ? Infinity : limit, offset}, host);
+    return renderBundles(result, columns, context.output);
   }
 }

@@ -2,7 +2,6 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
 
 export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
@@ -31,22 +30,14 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      needs: ['projectSlug', 'targetSlug'],
-    });
-    const {projectSlug, targetSlug} = values;
+    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {deployment: deploymentId, follow} = this.flags;
     const {output} = context;
     const show = (lines: readonly string[]) => {
       for (const line of lines) output.result(line);
     };
     const {readDeploymentLogs} = await import('../../pipelines/read.js');
-    const read = {...connection, projectSlug, targetSlug, deploymentId, follow};
+    const read = {...options, deploymentId, follow};
     const result = await readDeploymentLogs({...read, onLines: output.json ? undefined : show}, host);
     return {...result} satisfies Body<BundleLogsDocument>;
   }

@@ -1,4 +1,5 @@
-import {followUpOptions, guardOptions} from '../../cli/command/operation-options.js';
+import {deploymentOptions} from '../../cli/command/operation-options.js';
+import type {Body, BundlePromoteDocument} from '../../cli/output/documents.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {
@@ -10,7 +11,6 @@ import {
   waitFlags,
 } from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   static override readonly aliases = ['promote'];
@@ -36,31 +36,14 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      writes: true,
-      needs: ['projectSlug', 'targetSlug'],
-    });
-    const {projectSlug, targetSlug} = values;
-    const {from} = this.flags;
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {promoteBundle} = await import('../../pipelines/promote.js');
-    const {timed} = await import('../../pipelines/progress-text.js');
-    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
-    const {renderPromotion} = await import('../../cli/output/deployment.js');
-    const promotion = {
-      ...connection,
-      projectSlug,
-      targetSlug,
-      from,
-      ...guardOptions(settings, context),
-      ...followUpOptions(settings, {deploys: true}),
-    };
-    const outcome = await timed(() => promoteBundle(promotion, host));
-    const {result, next} = await lookAfter(outcome.result, connection, host, {history: !context.output.json});
-    return renderPromotion({...outcome, result}, next, context.output);
+    const {renderDeployment} = await import('../../cli/output/deployment.js');
+    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
+    const promotion = {...options, from: this.flags.from, ...deploymentOptions(settings, context)};
+    const history = !context.output.json;
+    const outcome = await timeDeployment(() => promoteBundle(promotion, host), options, host, {history});
+    renderDeployment(outcome, context.output);
+    return {...outcome.result} satisfies Body<BundlePromoteDocument>;
   }
 }

@@ -2,7 +2,6 @@ import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/fla
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 import {Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 
@@ -47,33 +46,27 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
     const olderThanMs = age === undefined ? undefined : millisecondsOf(age);
     if (!dryRun) requireConsent('Deleting bundles', yes, context);
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      writes: true,
-      needs: ['projectSlug'],
-    });
-    const {projectSlug} = values;
+    const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
+    const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');
     const {renderPrunable, renderPruned} = await import('../../cli/output/bundles.js');
-    const {output, now} = context;
+    const {output} = context;
     const rules = {keep, olderThanMs, match};
     const result = await pruneBundles(
       {
-        ...{...connection, ...rules, projectSlug, dryRun},
+        ...options,
+        ...rules,
+        dryRun,
         confirm: async (backend, bundles) => {
           if (yes) return;
-          renderPrunable(bundles, output, now());
+          renderPrunable(bundles, output);
           const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
           await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, 'Cancelled. Nothing was deleted.', context);
         },
       },
       host,
     );
-    return renderPruned(result, output, now());
+    return renderPruned(result, output);
   }
 }
 

@@ -2,9 +2,8 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import {
   archiveSettings,
   bundleOptions,
-  flagsWithoutTarget,
-  followUpOptions,
-  guardOptions,
+  deploymentOptions,
+  lackedTarget,
   rejectV2OnlyFlags,
 } from '../../cli/command/operation-options.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
@@ -24,9 +23,8 @@ import {
 import {Args, Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
-import {pushRecordFiles} from '../../cli/command/push-records.js';
-import {uploadStateFiles} from '../../cli/command/upload-states.js';
-import {reachBackends, requireBackend} from '../../cli/settings/reach-backends.js';
+import {pushRecordFiles, uploadStateFiles} from '../../cli/command/records.js';
+import {requireBackend} from '../../cli/settings/reach-backends.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
@@ -80,37 +78,23 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
     note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
     const targetSlug = settings.targetSlug?.value;
-    const [needy] = flagsWithoutTarget(settings);
-    const noTarget =
-      needy === undefined
-        ? undefined
-        : createError('ERR_USAGE', `${needy} requires a target.`, {
-            suggestions: [`Pass --target SLUG, or remove ${needy}.`],
-          });
-    const {values, connection, host} = await reachBackends({
-      context,
+    const {options, host} = await this.reach(context, ['projectSlug'], {
       settings,
-      config: this.config,
-      flags: this.flags,
       writes: true,
-      needs: ['projectSlug'],
       builds: archive === undefined,
       previews: dryRun,
-      lacks: noTarget === undefined ? [] : [{what: 'target', error: noTarget}],
+      lacks: lackedTarget(settings),
     });
-    const {projectSlug} = values;
     const push = {
-      ...connection,
-      ...guardOptions(settings, context),
+      ...options,
       ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
-      projectSlug,
+      ...deploymentOptions(settings, context),
       targetSlug,
       v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
       ifChanged: settings.ifChanged.value && !force,
       pushRecords: pushRecordFiles(context.dataDirectory),
       uploadStates: uploadStateFiles(context.dataDirectory),
       archive,
-      ...followUpOptions(settings, {deploys: targetSlug !== undefined}),
       waitForSlot: settings.waitForSlot.value,
       cwd: context.cwd,
       onFormat: (format: BundleFormat) => {
@@ -119,13 +103,12 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     };
     const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/output/push.js');
-    const {output, now} = context;
-    if (dryRun) return renderPushPreview(await previewPush(push, host), push, output, now());
-    const {timed} = await import('../../pipelines/progress-text.js');
-    const outcome = await timed(() => pushRuntimeBundle(push, host));
-    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
-    const found = await lookAfter(outcome.result, connection, host, {history: !output.json});
-    return renderPush({...outcome, ...found}, output, now());
+    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
+    const {output} = context;
+    if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);
+    const history = !output.json;
+    const outcome = await timeDeployment(() => pushRuntimeBundle(push, host), options, host, {history});
+    return renderPush(outcome, output);
   }
 
   async #loadSettings(context: CommandContext): Promise<Settings> {

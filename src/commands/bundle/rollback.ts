@@ -1,9 +1,9 @@
-import {followUpOptions, guardOptions} from '../../cli/command/operation-options.js';
+import {deploymentOptions} from '../../cli/command/operation-options.js';
+import type {Body, BundleRollbackDocument} from '../../cli/output/documents.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {checkFlags, connectionFlags, eventsFlag, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
-import {reachBackends} from '../../cli/settings/reach-backends.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly aliases = ['rollback'];
@@ -24,30 +24,13 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const settings = await context.loadSettings();
-    const {values, connection, host} = await reachBackends({
-      context,
-      settings,
-      config: this.config,
-      flags: this.flags,
-      writes: true,
-      needs: ['projectSlug', 'targetSlug'],
-    });
-    const {projectSlug, targetSlug} = values;
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {rollbackBundle} = await import('../../pipelines/rollback.js');
-    const {timed} = await import('../../pipelines/progress-text.js');
-    const {lookAfter} = await import('../../operations/deploy/after-deployment.js');
     const {renderRollback} = await import('../../cli/output/deployment.js');
-    const rollback = {
-      ...connection,
-      projectSlug,
-      targetSlug,
-      to: this.flags.to,
-      ...guardOptions(settings, context),
-      ...followUpOptions(settings, {deploys: true, canRollBack: false}),
-    };
-    const outcome = await timed(() => rollbackBundle(rollback, host));
-    const {result, next} = await lookAfter(outcome.result, connection, host, {history: false});
-    return renderRollback({...outcome, result}, next, context.output);
+    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
+    const rollback = {...options, to: this.flags.to, ...deploymentOptions(settings, context, {canRollBack: false})};
+    const outcome = await timeDeployment(() => rollbackBundle(rollback, host), options, host, {history: false});
+    renderRollback(outcome, context.output);
+    return {...outcome.result} satisfies Body<BundleRollbackDocument>;
   }
 }

@@ -57,6 +57,6 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     // A plugin's backend declares its secret options, which are masked from here on.
     await loadWantedBackends({context, settings: explained.resolved, config: this.config, flags: this.flags});
     const {safetyOf} = await import('../../operations/guard/safety.js');
-    return renderSettings(explained, safetyOf(context), columns, context.output);
+    return renderSettings(explained, safetyOf(context.session), columns, context.output);
   }
 }

@@ -90,7 +90,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       ssr,
       'ssr-env': ssrVariables = [],
     } = this.flags;
-    const {output, logger, cwd, env, signal} = context;
+    const {output, cwd, env, signal} = context;
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, runCommand, variableNames, writeReadyFile} =
       await import('../../cli/setup/local-runtime.js');
@@ -99,7 +99,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     if (readyPath !== undefined) await rm(readyPath, {force: true});
     const envFile =
       outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
-    const log = this.flags['log-requests'] ? output.info.bind(output) : logger.debug.bind(logger);
+    const log = this.flags['log-requests'] ? output.info.bind(output) : output.debug.bind(output);
     const {startLocalRuntime} = await import('../../testing.js');
     const runtime = await startLocalRuntime({
       port,
@@ -124,7 +124,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
-        context.endWith(await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal}));
+        context.session.exitCode = await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal});
         return undefined;
       }
       output.document({origin, appsOrigin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {

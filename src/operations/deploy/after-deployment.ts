@@ -20,7 +20,7 @@ export interface NextSteps {
 }
 
 /** The result of a deployment, or of a push without one. */
-interface Deployed {
+export interface Deployed {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;

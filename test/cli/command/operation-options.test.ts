@@ -5,10 +5,11 @@ import {PassThrough} from 'node:stream';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {
   bundleOptions,
-  flagsWithoutTarget,
-  followUpOptions,
+  deploymentOptions,
+  lackedTarget,
   rejectV2OnlyFlags,
 } from '../../../src/cli/command/operation-options.js';
+import type {CommandContext} from '../../../src/cli/command/command-context.js';
 import {loadSettings} from '../../../src/cli/settings/load-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
 
@@ -82,21 +83,23 @@ describe('rejectV2OnlyFlags', () => {
   });
 });
 
-describe('followUpOptions', () => {
+describe('deploymentOptions', () => {
   const standard = {status: undefined, text: undefined, retries: 5, interval: 2, timeout: 10};
-  const configured = async (config: unknown, flags: Readonly<Record<string, unknown>> = {target: 'live'}) => {
+  const live = {target: 'live'};
+  const context = {output: {terminal: false}, stdin: {isTTY: false}} as unknown as CommandContext;
+  const optionsOf = (settings: Settings, more = {}) => deploymentOptions(settings, context, more);
+  const configured = async (config: unknown, flags: Readonly<Record<string, unknown>> = live) => {
     await writeFile(join(cwd, 'mycli.config.json'), JSON.stringify(config));
     return load(flags);
   };
 
   test('nothing follows by default', async () => {
-    const options = followUpOptions(await load({target: 'live'}), {deploys: true});
-    expect(options).toMatchObject({wait: false, check: [], rollbackOnFailure: false});
+    expect(optionsOf(await load(live))).toMatchObject({wait: false, check: [], rollbackOnFailure: false});
   });
 
   test('flags say where to look, and how to judge what is there', async () => {
     const flags = {check: ['/', '/health'], 'check-text': 'OK', 'check-status': ['200', '204'], 'check-retries': '0'};
-    const options = followUpOptions(await load(flags), {deploys: true});
+    const options = optionsOf(await load({...live, ...flags}));
     const how = {...standard, text: 'OK', status: [200, 204], retries: 0};
     expect(options.check).toEqual([
       {...how, url: '/'},
@@ -111,59 +114,32 @@ describe('followUpOptions', () => {
       check: {url: ['/', {url: '/health', text: 'OK', retries: 1}], interval: 1},
       targets: {live: {check: {interval: 7, rollbackOnFailure: true}}},
     });
-    const {check, rollbackOnFailure} = followUpOptions(settings, {deploys: true});
+    const {check, rollbackOnFailure} = optionsOf(settings);
     expect(check).toEqual([
       {...standard, url: '/', interval: 7},
       {...standard, url: '/health', text: 'OK', retries: 1, interval: 7},
     ]);
     expect(rollbackOnFailure).toBe(true);
-    expect(followUpOptions(settings, {deploys: true, canRollBack: false}).rollbackOnFailure).toBe(false);
+    expect(optionsOf(settings, {canRollBack: false}).rollbackOnFailure).toBe(false);
   });
 
   test('one check of the configuration needs no list, and --check [] turns it off', async () => {
     const config = {check: {url: '/'}};
-    expect(followUpOptions(await configured(config), {deploys: true}).check).toHaveLength(1);
-    const none = await configured(config, {target: 'live', check: ['[]']});
-    expect(followUpOptions(none, {deploys: true})).toMatchObject({check: [], wait: false});
+    expect(optionsOf(await configured(config)).check).toHaveLength(1);
+    const none = await configured(config, {...live, check: ['[]']});
+    expect(optionsOf(none)).toMatchObject({check: [], wait: false});
   });
 
   test('what is configured does not follow a push without a target', async () => {
     const settings = await configured({check: {url: '/', rollbackOnFailure: true}}, {});
-    expect(followUpOptions(settings, {deploys: false})).toMatchObject({check: [], rollbackOnFailure: false});
-    expect(flagsWithoutTarget(settings)).toEqual([]);
+    expect(optionsOf(settings)).toMatchObject({check: [], rollbackOnFailure: false});
+    expect(lackedTarget(settings)).toEqual([]);
   });
 
   test.each([
     [{'check-text': 'OK'}, {}, '--check-text requires a check.'],
-    [{'check-retries': '3'}, {MYCLI_CHECK_TEXT: 'OK'}, 'MYCLI_CHECK_TEXT, --check-retries require a check.'],
+    [{'check-retries': '3', 'check-text': 'OK'}, {}, '--check-text, --check-retries require a check.'],
     [{'check-status': ['200'], check: ['[]']}, {MYCLI_CHECK_TEXT: 'OK'}, '--check-status requires a check.'],
-  ])('%j with %j says how to check, but not what', async (flags, env, message) => {
-    for (const deploys of [true, false]) {
-      const settings = await load(flags, env);
-      expect(() => followUpOptions(settings, {deploys})).toThrow(expect.objectContaining({code: 'ERR_USAGE', message}));
-    }
-  });
-
-  test('--check [] turns off what the environment says of checks, too', async () => {
-    const settings = await load({check: ['[]']}, {MYCLI_CHECK_TEXT: 'OK'});
-    expect(followUpOptions(settings, {deploys: true}).check).toEqual([]);
-  });
-
-  test('how to check needs a target like the check of the configuration', async () => {
-    const settings = await configured({check: {url: '/'}}, {'check-text': 'OK'});
-    expect(flagsWithoutTarget(settings)).toEqual(['--check-text']);
-  });
-
-  test.each([
-    [{check: ['/']}, '--check'],
-    [{'rollback-on-failure': true}, '--rollback-on-failure'],
-    [{wait: true}, '--wait'],
-  ])('%j needs a target', async (flags, named) => {
-    expect(flagsWithoutTarget(await load(flags))).toEqual([named]);
-    expect(flagsWithoutTarget(await load({...flags, target: 'live'}))).toEqual([]);
-  });
-
-  test.each([
     [{check: ['/'], wait: false}, {}, '--check waits for the deployment, but --no-wait turns waiting off.'],
     [
       {'rollback-on-failure': true},
@@ -171,8 +147,18 @@ describe('followUpOptions', () => {
       '--rollback-on-failure waits for the deployment, but MYCLI_WAIT',
     ],
   ])('%j with %j is refused', async (flags, env, message) => {
-    const settings = await load(flags, env);
-    expect(() => followUpOptions(settings, {deploys: true})).toThrow(message);
+    const settings = await load({...live, ...flags}, env);
+    expect(() => optionsOf(settings)).toThrow(message);
+  });
+
+  test.each([
+    [{check: ['/']}, '--check'],
+    [{'rollback-on-failure': true}, '--rollback-on-failure'],
+    [{wait: true}, '--wait'],
+  ])('%j needs a target', async (flags, named) => {
+    const message = `${named} requires a target.`;
+    expect(lackedTarget(await load(flags))).toMatchObject([{what: 'target', error: {code: 'ERR_USAGE', message}}]);
+    expect(lackedTarget(await load({...flags, ...live}))).toEqual([]);
   });
 
   test.each([

@@ -46,7 +46,7 @@ describe('the contents of a bundle', () => {
 
 test('an empty list of bundles says that the project may not exist', () => {
   const {output, texts} = collect();
-  renderBundles({backend: 'legacy', projectSlug: 'nope', bundles: []}, [], output, new Date());
+  renderBundles({backend: 'legacy', projectSlug: 'nope', bundles: []}, [], output);
   expect(texts()).toEqual({
     stdout: '',
     stderr: 'The project is empty, or does not exist: check its name if you expected bundles.\n',

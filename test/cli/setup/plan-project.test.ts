@@ -7,7 +7,6 @@ import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {createContext} from '../../../src/cli/command/command-context.js';
 import {Output} from '../../../src/cli/output/output.js';
-import {TemporaryDirectories} from '../../../src/cli/command/session.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {createError} from '../../../src/errors/index.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
@@ -65,17 +64,15 @@ async function plan(
     cwd,
     env,
     safety: undefined,
-    setVariable: () => undefined,
     // A stream of lines is all that is read from it.
     stdin: stdin as unknown as NodeJS.ReadStream,
     output,
-    temporary: new TemporaryDirectories(root, process.pid),
+    temporary: [],
     signal: new AbortController().signal,
-    pid: process.pid,
     uid: process.getuid?.(),
     foreign: false,
     cleanups: [],
-    endedWrites: [],
+    writes: [],
   };
   const config = {version: '0.0.0', userAgent: 'mycli', configDir: join(root, 'config'), dataDir: join(root, 'data')};
   const context = createContext(session, {flags, config});

@@ -1,0 +1,116 @@
+import {createHash} from 'node:crypto';
+import {lstat, readdir, rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import * as v from 'valibot';
+import {createError} from '../../errors/index.js';
+import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import type {CheckRecords} from '../../operations/host.js';
+import type {PushPlace, PushRecords, UploadStates} from '../../operations/push/records.js';
+
+// What runs remember for later ones, in a data folder: one JSON file for each place, replaced atomically, which only
+// its owner can read. A record that cannot be read is an error, which callers take as a warning.
+
+const version = v.literal(1);
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const time = v.pipe(v.string(), v.isoTimestamp());
+const bundleId = v.union([v.number(), v.pipe(v.string(), v.minLength(1))]);
+
+const pushRecord = v.object({
+  version,
+  bundleId,
+  fingerprint: digest,
+  fileBytes: bytes,
+  size: bytes,
+  sha256: digest,
+  pushedAt: time,
+});
+const checkRecord = v.object({version, failed: v.array(v.object({bundleId, failedAt: time}))});
+const uploadState = v.object({version, state: v.unknown()});
+
+/** How many failed checks are kept for a target. */
+const keptChecks = 50;
+/** How long the state of an upload is kept, in milliseconds. Services drop incomplete uploads within a week, too. */
+const keptStateMs = 7 * 24 * 60 * 60_000;
+
+/** Remembers the last push to each place. */
+export function pushRecordFiles(dataDirectory: string): PushRecords {
+  const files = new RecordFiles(join(dataDirectory, 'pushes'), pushRecord, 'a record of a push');
+  return {
+    read: (place) => files.read(nameOf(place)),
+    write: (place, record) => files.write(nameOf(place), {place, ...record}),
+  };
+}
+
+/** Remembers the failed checks of each target. */
+export function checkRecordFiles(dataDirectory: string): CheckRecords {
+  const files = new RecordFiles(join(dataDirectory, 'checks'), checkRecord, 'a record of checks');
+  return {
+    read: async (place) => (await files.read(nameOf(place, place.targetSlug)))?.failed ?? [],
+    async add(place, check) {
+      const name = nameOf(place, place.targetSlug);
+      const known = await files.read(name).catch(() => undefined);
+      await files.write(name, {place, failed: [check, ...(known?.failed ?? [])].slice(0, keptChecks)});
+    },
+  };
+}
+
+/** Remembers the state of each unfinished upload, for seven days. */
+export function uploadStateFiles(dataDirectory: string): UploadStates {
+  const files = new RecordFiles(join(dataDirectory, 'uploads'), uploadState, 'the state of an upload');
+  return {
+    async read(place) {
+      await files.removeOlderThan(keptStateMs);
+      return (await files.read(nameOf(place, place.sha256)))?.state;
+    },
+    write: (place, state) => files.write(nameOf(place, place.sha256), {place, state}),
+    remove: (place) => files.remove(nameOf(place, place.sha256)),
+  };
+}
+
+/** The name of the file of a place, or of a target or an archive there. */
+function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace, ...more: readonly string[]) {
+  const parts = [backend, origin, organizationId, optionsSha256, projectSlug, ...more];
+  return `${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}.json`;
+}
+
+/** Records of one kind in a folder. */
+class RecordFiles<const Schema extends v.GenericSchema> {
+  readonly #directory: string;
+  readonly #schema: Schema;
+  readonly #what: string;
+
+  constructor(directory: string, schema: Schema, what: string) {
+    this.#directory = directory;
+    this.#schema = schema;
+    this.#what = what;
+  }
+
+  async read(name: string): Promise<v.InferOutput<Schema> | undefined> {
+    const path = join(this.#directory, name);
+    const file = await readPrivateFile(path);
+    if (file === undefined) return undefined;
+    const result = v.safeParse(this.#schema, file.value);
+    if (result.success) return result.output;
+    throw createError('ERR_CONFIG_INVALID', `${path} is not ${this.#what}.`);
+  }
+
+  async write(name: string, record: Readonly<Record<string, unknown>>): Promise<void> {
+    await makePrivateDirectory(this.#directory);
+    const content = `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`;
+    await replacePrivateFile(join(this.#directory, name), content);
+  }
+
+  remove(name: string): Promise<void> {
+    return rm(join(this.#directory, name), {force: true});
+  }
+
+  async removeOlderThan(ageMs: number): Promise<void> {
+    await makePrivateDirectory(this.#directory);
+    for (const name of await readdir(this.#directory)) {
+      const path = join(this.#directory, name);
+      const stats = await lstat(path).catch(() => undefined);
+      if (stats?.isFile() === true && Date.now() - stats.mtimeMs > ageMs) await rm(path, {force: true});
+    }
+  }
+}

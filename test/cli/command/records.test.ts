@@ -1,0 +1,111 @@
+import {mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {checkRecordFiles, pushRecordFiles, uploadStateFiles} from '../../../src/cli/command/records.js';
+import type {PushPlace, PushRecord} from '../../../src/operations/push/records.js';
+
+const place: PushPlace = {backend: 'legacy', origin: 'https://runtime.example', projectSlug: 'shop'};
+const record: PushRecord = {
+  bundleId: 42,
+  fingerprint: 'a'.repeat(64),
+  fileBytes: 1000,
+  size: 300,
+  sha256: 'b'.repeat(64),
+  pushedAt: '2026-11-21T10:00:00.000Z',
+};
+const failed = {bundleId: 42, failedAt: record.pushedAt};
+const upload = {...place, backend: 'acme', sha256: record.sha256};
+const target = {...place, targetSlug: 'staging'};
+
+let data: string;
+beforeEach(async () => {
+  data = join(await mkdtemp(join(tmpdir(), 'mycli-records-')), 'not/there/yet');
+});
+afterEach(() => rm(join(data, '../../..'), {recursive: true}));
+
+async function onlyFile(folder: string): Promise<string> {
+  const [name = '', ...more] = await readdir(join(data, folder));
+  expect(more).toEqual([]);
+  return join(data, folder, name);
+}
+
+test('records: are kept for each place, in files that only their owner can read', async () => {
+  const records = pushRecordFiles(data);
+  const others: readonly PushPlace[] = [
+    {...place, projectSlug: 'other'},
+    {...place, origin: 'https://other.example'},
+    {...place, organizationId: 'one'},
+    {...place, optionsSha256: 'c'.repeat(64)},
+  ];
+  await records.write(place, record);
+  for (const [bundleId, other] of others.entries()) {
+    expect(await records.read(other)).toBeUndefined();
+    await records.write(other, {...record, bundleId});
+  }
+  expect(await records.read(place)).toMatchObject(record);
+  expect(await records.read({...place, organizationId: 'one'})).toMatchObject({bundleId: 2});
+  const folder = join(data, 'pushes');
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+});
+
+test('records: written at the same time are whole, and leave nothing beside them', async () => {
+  const records = pushRecordFiles(data);
+  await Promise.all([...Array(20).keys()].map((bundleId) => records.write(place, {...record, bundleId})));
+  expect(JSON.parse(await readFile(await onlyFile('pushes'), 'utf8'))).toMatchObject({version: 1, place});
+});
+
+test.each(['', '{', 'null', '{"version": 2}', '{"version": 1, "bundleId": null}'])(
+  'records: a damaged one is an error that names its file, until it is replaced: %j',
+  async (content) => {
+    const [pushes, checks, states] = [pushRecordFiles(data), checkRecordFiles(data), uploadStateFiles(data)];
+    await pushes.write(place, record);
+    await checks.add(target, failed);
+    await states.write(upload, 1);
+    for (const folder of ['pushes', 'checks', 'uploads']) await writeFile(await onlyFile(folder), content);
+    await expect(pushes.read(place)).rejects.toThrow(`${await onlyFile('pushes')} is not a record of a push.`);
+    await expect(checks.read(target)).rejects.toThrow(`${await onlyFile('checks')} is not a record of checks.`);
+    await pushes.write(place, record);
+    await checks.add(target, failed);
+    await states.write(upload, 2);
+    expect(await pushes.read(place)).toMatchObject(record);
+    expect(await checks.read(target)).toEqual([failed]);
+    expect(await states.read(upload)).toBe(2);
+  },
+);
+
+test('records: one that cannot be read is an error', async () => {
+  const records = pushRecordFiles(data);
+  await records.write(place, record);
+  const path = await onlyFile('pushes');
+  await rm(path);
+  await mkdir(path);
+  await expect(records.read(place)).rejects.toThrow('it is not a regular file');
+});
+
+test('records: failed checks are kept for each target, newest first', async () => {
+  const records = checkRecordFiles(data);
+  expect(await records.read(target)).toEqual([]);
+  await records.add(target, failed);
+  await records.add(target, {...failed, bundleId: 'forty-three'});
+  expect(await records.read(target)).toEqual([{...failed, bundleId: 'forty-three'}, failed]);
+  expect(await records.read({...target, targetSlug: 'production'})).toEqual([]);
+});
+
+test('records: states of uploads are kept for each archive, and dropped after seven days', async () => {
+  const states = uploadStateFiles(data);
+  await states.write(upload, 'old');
+  expect(await states.read({...upload, sha256: 'c'.repeat(64)})).toBeUndefined();
+  const [path, now] = [await onlyFile('uploads'), Date.now()];
+  const readAfter = async (days: number) => {
+    const then = new Date(now - days * 24 * 60 * 60_000);
+    await utimes(path, then, then);
+    return states.read(upload);
+  };
+  expect(await readAfter(6.9)).toBe('old');
+  expect(await readAfter(7.1)).toBeUndefined();
+  await states.write(upload, 'new');
+  await states.remove(upload);
+  expect(await readdir(join(data, 'uploads'))).toEqual([]);
+});
