@@ -1,69 +1,91 @@
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
+import {placeFlags, type CommandPlace} from '../errors/suggest.js';
+import type {CommandToRun} from '../errors/suggestion.js';
 import {readJson, wrongAnswer} from '../http/index.js';
-import type {AnsweredResponse} from '../http/types.js';
-import type {BundleMatches} from './built-in.js';
-import type {BackendContext, BodyOptions, Bundle, BundleId, ListRange, ListResult} from './contract.js';
+import type {AnsweredResponse, HttpClient} from '../http/types.js';
+import type {BuiltInUploadResult} from './built-in.js';
+import type {
+  BackendContext,
+  BodyOptions,
+  Bundle,
+  BundleId,
+  DeploymentItem,
+  DeploymentStatus,
+  ListRange,
+  ListResult,
+} from './contract.js';
 
 /** An answer of a server: an object, read member by member. */
 export type Answer = Readonly<Record<string, unknown>>;
-
-/** A parsed answer, plus the unmodified original for `raw`. */
-interface ReadAnswer {
-  readonly answer: Answer;
-  readonly raw: unknown;
-}
 
 /**
  * Reads a JSON object from a response.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the body is anything else.
  */
-export function readAnswer(response: AnsweredResponse): ReadAnswer {
-  const raw = readJson(response);
-  if (!isRecord(raw)) throw wrongAnswer(response, 'is not a JSON object');
-  return {answer: raw, raw};
+export function readAnswer(response: AnsweredResponse): Answer {
+  const answer = readJson(response);
+  if (!isRecord(answer)) throw wrongAnswer(response, 'is not a JSON object');
+  return answer;
 }
 
 /**
- * Reads the answer to a request that changes something. An empty body is fine when the status says it all. A body that
- * looks like an error is not an acceptance.
+ * Reads the answer to a request that changes something. An empty body is fine when the status says it all; it is
+ * undefined then. A body that looks like an error is not an acceptance.
  * @param known members of a valid answer
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is some other document.
  */
-export function readAcceptance(response: AnsweredResponse, known: readonly string[]): ReadAnswer {
+export function readAcceptance(response: AnsweredResponse, known: readonly string[]): Answer | undefined {
   const {statusCode, body} = response;
   const saysAll = statusCode === 202 || statusCode === 204;
-  if (saysAll && body === '') return {answer: {}, raw: undefined};
-  const read = readAnswer(response);
-  const has = (member: string) => (read.answer[member] ?? undefined) !== undefined;
+  if (saysAll && body === '') return undefined;
+  const answer = readAnswer(response);
+  const has = (member: string) => (answer[member] ?? undefined) !== undefined;
   const isError = has('error') || has('errors');
   const isMessage = !saysAll && ['detail', 'message', 'title'].some(has) && !known.some(has);
   if (isError || isMessage) throw wrongAnswer(response, 'looks like an error');
-  return read;
+  return answer;
 }
 
 /**
- * Reads one page of a list.
+ * The result of an upload. Built-in backends use numbers as bundle IDs.
+ * @param member holds the ID
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the answer has none.
+ */
+export function uploadResult(raw: Answer, backend: string, member: string): BuiltInUploadResult {
+  const id = raw[member] ?? undefined;
+  const bundleId = numericId(id);
+  if (bundleId !== undefined) {
+    return {bundleId, warnings: asTexts(raw['warnings']) ?? [], matches: asRecord(raw['matches']), raw};
+  }
+  const problem = id === undefined ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
+  throw createError('ERR_RESPONSE_INVALID', `The ${backend} backend accepted the upload, but its response ${problem}.`);
+}
+
+/**
+ * Requests and reads a part of a list. The cursors are offsets.
  * @param names the members that hold the rows and their total
  * @param toItem converts a row; undefined when the row lacks a required member
- * @param offset where in the list the page starts
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
  */
-export function readPage<Item>(
-  response: AnsweredResponse,
+export async function fetchPage<Item>(
+  http: HttpClient<AnsweredResponse>,
+  url: string,
+  {limit, cursor = '0'}: ListRange,
   names: {readonly rows: string; readonly total: string},
   toItem: (row: Answer) => Item | undefined,
-  {offset}: {readonly offset: number} = {offset: 0},
-): ListResult<Item> {
-  const {answer, raw} = readAnswer(response);
-  const rows = answer[names.rows];
+): Promise<ListResult<Item>> {
+  const offset = Number(cursor);
+  const response = await http.get(url, {searchParams: {limit, offset}});
+  const raw = readAnswer(response);
+  const rows = raw[names.rows];
   if (!Array.isArray(rows)) throw wrongAnswer(response, `is not a list: there is no array "${names.rows}"`);
   const items = rows.map((row: unknown, index) => {
     const item = isRecord(row) ? toItem(row) : undefined;
     if (item === undefined) throw wrongAnswer(response, `has an invalid item at "${names.rows}[${String(index)}]"`);
     return item;
   });
-  const told = asNumber(answer[names.total]);
+  const told = asNumber(raw[names.total]);
   const total = told !== undefined && told >= 0 ? told : undefined;
   const next = offset + items.length;
   // A service that caps pages may have more after a short one.
@@ -71,22 +93,24 @@ export function readPage<Item>(
   return {items, cursor: isLast ? undefined : String(next), total, raw};
 }
 
-/** The query for a part of a list. */
-export function pageQuery({limit, cursor = '0'}: ListRange): {readonly limit: number; readonly offset: number} {
-  return {limit, offset: Number(cursor)};
+/** The command that shows whether a write was carried out. `bundle:history` is about a target. */
+export function lookCommand(
+  command: 'bundle:list' | 'bundle:history',
+  backend: string,
+  {projectSlug, targetSlug}: Pick<CommandPlace, 'projectSlug' | 'targetSlug'>,
+): CommandToRun {
+  const place = {projectSlug, targetSlug: command === 'bundle:history' ? targetSlug : undefined, backend};
+  return {run: [command, ...placeFlags(place)]};
 }
 
-/**
- * Reads the answer to a request that may have changed something. Errors suggest how to check.
- * @param look the command that shows whether it did
- */
-export function readWritten<Result>(look: readonly string[], read: () => Result): Result {
+/** Reads the answer to a request that may have changed something. Errors suggest how to check. */
+export function readWritten<Result>(look: CommandToRun, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
     throw amendError(error, {
-      suggestions: ['The request may have been carried out. Check before retrying:', [{run: look}]],
+      suggestions: ['The request may have been carried out. Check before retrying:', [look]],
     });
   }
 }
@@ -100,6 +124,15 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   }
 }
 
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` if the status that the server `told` is not defined. */
+export function definedStatus(backend: string, status: DeploymentItem['status'], told: unknown): DeploymentStatus {
+  if (status !== 'unknown') return status;
+  throw createError(
+    'ERR_RESPONSE_INVALID',
+    `The ${backend} backend returned an unknown deployment status: ${JSON.stringify(told)}.`,
+  );
+}
+
 /** `value` if it is an object, else an empty one. */
 export function asRecord(value: unknown): Answer {
   return isRecord(value) ? value : {};
@@ -108,6 +141,17 @@ export function asRecord(value: unknown): Answer {
 /** `value` if it is a string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+/** `value` if it is a number. */
+export function asNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** A server's strings; anything else is shown as JSON. */
+export function asTexts(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
 }
 
 /**
@@ -121,41 +165,8 @@ export function shownUrl(value: unknown): string | undefined {
   return username === '' && password === '' ? href : undefined;
 }
 
-/** `value` if it is a number. */
-export function asNumber(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
-/** A server's warnings, as strings. */
-export function asWarnings(value: unknown): readonly string[] {
-  return asTexts(value) ?? [];
-}
-
-/** A server's strings; anything else is shown as JSON. */
-export function asTexts(value: unknown): readonly string[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
-}
-
-/** The pattern matches that a server reports, or `{}`. */
-export function asMatches(value: unknown): BundleMatches {
-  return asRecord(value);
-}
-
 /**
- * The ID of an uploaded bundle. Built-in backends use numbers.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the answer has none.
- */
-export function bundleIdOf(value: unknown, backend: string): number {
-  const id = numericId(value);
-  if (id !== undefined) return id;
-  const problem =
-    (value ?? undefined) === undefined ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
-  throw createError('ERR_RESPONSE_INVALID', `The ${backend} backend accepted the upload, but its response ${problem}.`);
-}
-
-/**
- * Converts a caller's bundle ID for a request to a built-in backend.
+ * Converts what a user typed to a bundle ID of a backend whose IDs are numbers.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is not a number.
  */
 export function requestedBundleId(value: BundleId, backend: string): number {

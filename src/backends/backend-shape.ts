@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import {isRecord} from '../errors/json.js';
-import {reasonOf} from '../errors/system-failure.js';
 import {backendCalls} from './call.js';
 import {backendApiVersion} from './built-in.js';
 import type {AnyBackend} from './contract.js';
@@ -38,23 +37,19 @@ const members: Readonly<Record<string, v.GenericSchema>> = {
 export function checkBackendShape(
   value: unknown,
 ): {readonly ok: true; readonly backend: AnyBackend} | {readonly ok: false; readonly problem: string} {
-  try {
-    if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
-    const {name, apiVersion} = value;
-    if (typeof name !== 'string' || !backendNamePattern.test(name)) {
-      return {
-        ok: false,
-        problem: `the backend name ${JSON.stringify(name)} does not match ${backendNamePattern.source}`,
-      };
-    }
-    const problem = versionProblem(apiVersion) ?? memberProblem(value);
-    return problem === undefined
-      ? {ok: true, backend: value as unknown as AnyBackend}
-      : {ok: false, problem: `backend "${name}": ${problem}`};
-  } catch (error) {
-    // A getter or proxy of the plugin threw.
-    return {ok: false, problem: `a backend cannot be read: ${reasonOf(error)}`};
+  if (!isRecord(value)) return {ok: false, problem: 'a backend must be an object'};
+  const {name} = value;
+  if (typeof name !== 'string' || !backendNamePattern.test(name)) {
+    const problem = `the backend name ${JSON.stringify(name)} does not match ${backendNamePattern.source}`;
+    return {ok: false, problem};
   }
+  const problems = Object.entries(members).flatMap(
+    ([member, schema]) => v.safeParse(schema, value[member]).issues ?? [],
+  );
+  const problem = versionProblem(value['apiVersion']) ?? problems[0]?.message;
+  return problem === undefined
+    ? {ok: true, backend: value as unknown as AnyBackend}
+    : {ok: false, problem: `backend "${name}": ${problem}`};
 }
 
 function versionProblem(version: unknown): string | undefined {
@@ -63,10 +58,6 @@ function versionProblem(version: unknown): string | undefined {
   if (typeof version !== 'number') return `apiVersion must be the number ${own}, not ${JSON.stringify(version)}`;
   const remedy = version > backendApiVersion ? 'Update mycli' : 'Update the plugin';
   return `it is for version ${String(version)} of the contract, and this mycli has version ${own}. ${remedy}`;
-}
-
-function memberProblem(value: Readonly<Record<string, unknown>>): string | undefined {
-  return Object.entries(members).flatMap(([name, schema]) => v.safeParse(schema, value[name]).issues ?? [])[0]?.message;
 }
 
 /** Some libraries' schemas are functions. */

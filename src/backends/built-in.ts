@@ -51,3 +51,8 @@ export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, '
    */
   uploadStream?(bundle: StreamedBundle, context: BuiltInContext<Options>): Promise<BuiltInUploadResult>;
 }
+
+/** What a check has found. @param missing what to set, in words for users */
+export function checkResult(missing: readonly string[]): CheckResult {
+  return missing.length === 0 ? {configured: true} : {configured: false, missing};
+}

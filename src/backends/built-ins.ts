@@ -77,8 +77,6 @@ export interface Identity {
   readonly clientId?: string | undefined;
   /** When the access token expires, ISO 8601 (Api backend). */
   readonly expiresAt?: string | undefined;
-  /** The server's `Date` header. */
-  readonly serverDate?: string | undefined;
 }
 
 const api: BuiltIn = {

@@ -1,8 +1,8 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {catalogue, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
+import {catalogue, createError, isRuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {BuiltInContext} from './built-in.js';
-import type {AbortCleanup, Backend, BackendCapability} from './contract.js';
+import type {AbortCleanup, Backend, BackendCapability, BackendError} from './contract.js';
 import {asSentence} from '../errors/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
@@ -41,11 +41,6 @@ type Redact = (text: string) => string;
 /** A member that gives a backend its capability. */
 export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'login' | 'verify' | 'upload'>;
 
-/** The members that give a backend a capability. */
-export const optionalCalls = Object.entries(backendCalls).flatMap(([member, call]) =>
-  'capability' in call ? [{member, capability: call.capability, doing: call.doing, reads: 'reads' in call}] : [],
-);
-
 /** The context for a call of an optional member. */
 export function contextFor(member: OptionalCall, context: BuiltInContext): BuiltInContext {
   return 'reads' in backendCalls[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
@@ -53,9 +48,9 @@ export function contextFor(member: OptionalCall, context: BuiltInContext): Built
 
 /** The capabilities of a backend: those whose member it has. */
 export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
-  return optionalCalls
-    .filter(({member}) => Reflect.get(backend, member) !== undefined)
-    .map(({capability}) => capability);
+  return Object.entries(backendCalls).flatMap(([member, call]) =>
+    'capability' in call && Reflect.get(backend, member) !== undefined ? [call.capability] : [],
+  );
 }
 
 /**
@@ -76,9 +71,8 @@ export async function callBackend<Result>(
     return await call();
   } catch (error) {
     signal.throwIfAborted();
-    throw isRuntimeCliError(error)
-      ? error
-      : toRuntimeCliError(backend.name, doing, error, secrets ? createRedactor(secrets) : String);
+    if (isRuntimeCliError(error)) throw error;
+    throw toRuntimeCliError(backend.name, doing, error, secrets ? createRedactor(secrets) : String);
   }
 }
 
@@ -153,11 +147,10 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown, redac
       cause,
     });
   }
-  return createError(error.code, asSentence(`The ${backend} backend failed: ${message}`), {
-    status: typeof error.status === 'number' ? error.status : undefined,
-    suggestions: Array.isArray(error.suggestions)
-      ? error.suggestions.map((suggestion) => redact(String(suggestion)))
-      : [],
+  const {code, status, suggestions = []} = error;
+  return createError(code, asSentence(`The ${backend} backend failed: ${message}`), {
+    status,
+    suggestions: suggestions.map((suggestion) => redact(suggestion)),
     details: {backend},
     cause,
   });
@@ -173,7 +166,7 @@ function withoutSecrets(error: unknown, redact: Redact): unknown {
 }
 
 /** An error with a code of the catalogue, such as one of `context.error`. */
-function isBackendError(error: unknown): error is Error & {code: ErrorCode; status?: unknown; suggestions?: unknown} {
+function isBackendError(error: unknown): error is BackendError {
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'string' && Object.hasOwn(catalogue, error.code)
   );

@@ -5,6 +5,7 @@ import {createRedactor} from '../http/redact.js';
 import type {Environment, Logger} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
 import type {HostBackend} from './built-in.js';
+import {callBackend} from './call.js';
 import type {Backend} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
@@ -46,7 +47,10 @@ const anyOptions: NonNullable<Backend['options']> = {
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
   const builtIn = builtIns.get(backend.name);
   if (builtIn) return builtIn.options(settings);
-  const result = await validateOptionTexts(backend.options ?? anyOptions, settings.backendOptions ?? {});
+  const {signal} = new AbortController();
+  const result = await callBackend(backend, 'checking its options', signal, () =>
+    validateOptionTexts(backend.options ?? anyOptions, settings.backendOptions ?? {}),
+  );
   if (!result.issues) return result.value;
   // Validators tend to quote their input.
   const redact = createRedactor(secretsOf(backend, settings));

@@ -33,10 +33,8 @@ export class OptionText {
   }
 }
 
-type Schema = StandardSchemaV1;
-type Result = StandardSchemaV1.Result<unknown>;
-type Issue = StandardSchemaV1.Issue;
 type Options = Readonly<Record<string, unknown>>;
+type Issue = StandardSchemaV1.Issue;
 
 /** The option that an issue is about. Undefined if it is about all of them, or does not say. */
 function optionOf({path}: Issue): string | undefined {
@@ -48,56 +46,43 @@ function optionOf({path}: Issue): string | undefined {
  * Validates options. Text stays text if the schema accepts it: `007` is a name wherever a name is expected. An option
  * is only parsed as JSON if the schema refuses it as text. If it refuses both, the issues tell why.
  */
-export async function validateOptionTexts(schema: Schema, given: Options): Promise<Result> {
-  const texts: Options = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, value instanceof OptionText ? value.text : value]),
-  );
-  const meanings = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(given)) {
-    const json = value instanceof OptionText ? value.json : undefined;
-    if (json !== undefined) meanings.set(name, json.value);
-  }
-  const validate = async (parsed: ReadonlySet<string>): Promise<Result> => {
-    const meant = [...parsed].map((name) => [name, meanings.get(name)] as const);
-    return schema['~standard'].validate({...texts, ...Object.fromEntries(meant)});
-  };
-  const asText = await validate(new Set());
-  if (!asText.issues || meanings.size === 0) return asText;
-  const named = await parseNamed(validate, [...meanings.keys()], asText);
-  if (!named.result.issues) return named.result;
-  const isVague = named.result.issues.some((issue) => optionOf(issue) === undefined);
-  // A schema that only refuses the whole, such as a union, names no option: then all that are JSON are parsed.
-  const guessed = isVague ? await validate(new Set(meanings.keys())) : named.result;
-  return guessed.issues ? {issues: [...textIssues(asText.issues, named), ...named.result.issues]} : guessed;
-}
-
-type Validate = (parsed: ReadonlySet<string>) => Promise<Result>;
-interface Attempt {
-  /** The options that are parsed. */
-  readonly parsed: ReadonlySet<string>;
-  readonly result: Result;
-}
-
-/** Parses the options that issues name, until there are no more such issues. */
-async function parseNamed(validate: Validate, candidates: readonly string[], asText: Result): Promise<Attempt> {
+export async function validateOptionTexts(
+  schema: StandardSchemaV1,
+  given: Options,
+): Promise<StandardSchemaV1.Result<unknown>> {
+  const validate = async (parsed: ReadonlySet<string>) =>
+    schema['~standard'].validate(
+      Object.fromEntries(
+        Object.entries(given).map(([name, value]) => {
+          if (!(value instanceof OptionText)) return [name, value];
+          return [name, parsed.has(name) ? value.shown : value.text];
+        }),
+      ),
+    );
+  const unparsed = new Set(Object.keys(given).filter((name) => isJson(given[name])));
+  const all = new Set(unparsed);
   const parsed = new Set<string>();
-  let result = asText;
+  const aboutTexts: Issue[] = [];
+  let result = await validate(parsed);
   for (;;) {
-    const refused = new Set(result.issues?.map(optionOf));
-    const next = candidates.filter((name) => refused.has(name) && !parsed.has(name));
-    if (next.length === 0) return {parsed, result};
-    for (const name of next) parsed.add(name);
-    result = await validate(new Set(parsed));
+    const refused = (result.issues ?? []).filter((issue) => unparsed.has(optionOf(issue) ?? ''));
+    if (refused.length === 0) break;
+    aboutTexts.push(...refused);
+    for (const name of refused.map((issue) => optionOf(issue) ?? '')) if (unparsed.delete(name)) parsed.add(name);
+    result = await validate(parsed);
   }
+  const {issues} = result;
+  if (!issues) return result;
+  // A schema that only refuses the whole, such as a union, names no option: then all that are JSON are parsed.
+  const guessed = issues.some((issue) => optionOf(issue) === undefined) ? await validate(all) : result;
+  if (!guessed.issues) return guessed;
+  const isRefusedAnotherWay = (issue: Issue) => {
+    const others = issues.filter((other) => optionOf(other) === optionOf(issue));
+    return others.length > 0 && others.every(({message}) => message !== issue.message);
+  };
+  return {issues: [...aboutTexts.filter(isRefusedAnotherWay), ...issues]};
 }
 
-/** What the schema said about the texts of options that it refuses as JSON, too. */
-function textIssues(issues: readonly Issue[], {parsed, result}: Attempt): readonly Issue[] {
-  const refused = result.issues ?? [];
-  return issues.filter((issue) => {
-    const name = optionOf(issue);
-    if (name === undefined || !parsed.has(name)) return false;
-    const others = refused.filter((other) => optionOf(other) === name);
-    return others.length > 0 && others.every(({message}) => message !== issue.message);
-  });
+function isJson(value: unknown): boolean {
+  return value instanceof OptionText && value.json !== undefined;
 }

@@ -1,7 +1,8 @@
 import {withTimeout, pluginTimeoutMs} from './call.js';
 import {backendApiVersion} from './built-in.js';
 import type {BackendsHookOptions} from './contract.js';
-import {createBackendRegistry, type BackendFailure, type BackendRegistry} from './registry.js';
+import {createBackendRegistry, type BackendFailure, type BackendRegistry, type PluginBackend} from './registry.js';
+import {isRecord} from '../errors/json.js';
 import {asSentence} from '../errors/sentence.js';
 
 /** What oclif returns for a hook: a result or an error per module. */
@@ -34,16 +35,6 @@ interface DiscoveryOptions {
   readonly signal: AbortSignal;
 }
 
-/** What one plugin returned. */
-interface PluginReport {
-  readonly backends: readonly {
-    readonly plugin: string;
-    readonly version?: string | undefined;
-    readonly backend: unknown;
-  }[];
-  readonly failures: readonly BackendFailure[];
-}
-
 /**
  * Asks all plugins for their backends at the same time, and registers them in the order of the plugins' names, as in
  * `mycli plugins`. Whatever goes wrong in a plugin only adds an entry to `failures`.
@@ -56,8 +47,16 @@ export async function discoverBackends(
   signal.throwIfAborted();
   const ordered = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
   const host = {version, apiVersion: backendApiVersion};
-  const ask = (plugin: BackendPlugin) => askPlugin(plugin, () => plugin.runHook({host}, timeoutMs), timeoutMs, signal);
-  const reports = await Promise.all(ordered.map(ask));
+  const reports = await Promise.all(
+    ordered.map(async (plugin) => {
+      const asked = withTimeout(plugin.runHook({host}, timeoutMs), timeoutMs, signal);
+      const outcome = await asked.catch((error: unknown) => {
+        signal.throwIfAborted();
+        return {successes: [], failures: [{error}]};
+      });
+      return reportOf(plugin, outcome);
+    }),
+  );
   return createBackendRegistry(
     reports.flatMap(({backends}) => backends),
     reports.flatMap(({failures}) => failures),
@@ -65,39 +64,25 @@ export async function discoverBackends(
   );
 }
 
-async function askPlugin(
-  plugin: BackendPlugin,
-  runHook: () => Promise<HookOutcome>,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<PluginReport> {
-  const failure = (what: string) => ({plugin: plugin.name, message: asSentence(`Plugin ${plugin.name}: ${what}`)});
-  try {
-    const {successes, failures} = await withTimeout(runHook(), timeoutMs, signal);
-    const answers = successes.map(({result}) => backendsOf(result));
+function reportOf(
+  {name: plugin, version}: BackendPlugin,
+  {successes, failures}: HookOutcome,
+): {readonly backends: readonly PluginBackend[]; readonly failures: readonly BackendFailure[]} {
+  const answers = successes.map(({result}) => (isRecord(result) ? result['backends'] : undefined));
+  const problems = [
     // oclif silently skips a module that does not export a function.
-    const silent = successes.length + failures.length === 0 ? ['its mycli:backends hook exports no function'] : [];
-    return {
-      backends: answers.flatMap((backends = []) =>
-        backends.map((backend) => ({plugin: plugin.name, version: plugin.version, backend})),
-      ),
-      failures: [
-        ...silent,
-        ...failures.map(({error}) => `its mycli:backends hook failed: ${messageOf(error)}`),
-        ...answers
-          .filter((backends) => backends === undefined)
-          .map(() => 'its mycli:backends hook returned no {backends: [...]}'),
-      ].map(failure),
-    };
-  } catch (error) {
-    signal.throwIfAborted();
-    return {backends: [], failures: [failure(`its mycli:backends hook failed: ${messageOf(error)}`)]};
-  }
-}
-
-function backendsOf(result: unknown): readonly unknown[] | undefined {
-  if (typeof result !== 'object' || result === null || !('backends' in result)) return undefined;
-  return Array.isArray(result.backends) ? result.backends : undefined;
+    ...(successes.length + failures.length === 0 ? ['exports no function'] : []),
+    ...failures.map(({error}) => `failed: ${messageOf(error)}`),
+    ...answers.filter((answer) => !Array.isArray(answer)).map(() => 'returned no {backends: [...]}'),
+  ];
+  const backends = answers.flatMap((answer): readonly unknown[] => (Array.isArray(answer) ? answer : []));
+  return {
+    backends: backends.map((backend) => ({plugin, version, backend})),
+    failures: problems.map((problem) => ({
+      plugin,
+      message: asSentence(`Plugin ${plugin}: its mycli:backends hook ${problem}`),
+    })),
+  };
 }
 
 function messageOf(error: unknown): string {

@@ -43,6 +43,13 @@ export interface BackendRegistry {
   find(name: string): BackendRegistration;
 }
 
+/** What a plugin says is a backend. */
+export interface PluginBackend {
+  readonly plugin: string;
+  readonly version?: string | undefined;
+  readonly backend: unknown;
+}
+
 /** Names that no backend of a plugin may have. */
 export const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()]);
 
@@ -53,35 +60,25 @@ export const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.k
  * @param chosen `plugin/name` of backends to use where several plugins have one of that name
  */
 export function createBackendRegistry(
-  plugins: readonly {readonly plugin: string; readonly version?: string | undefined; readonly backend: unknown}[] = [],
+  plugins: readonly PluginBackend[] = [],
   failures: readonly BackendFailure[] = [],
   chosen: readonly string[] = [],
 ): BackendRegistry {
-  const registered: Omit<BackendRegistration, 'name'>[] = Array.from(builtIns.values(), ({backend}) => ({
+  const registered: Omit<BackendRegistration, 'name'>[] = [...builtIns.values()].map(({backend}) => ({
     backend,
     plugin: 'mycli',
   }));
   const refused: BackendFailure[] = [...failures];
   for (const {plugin, version, backend} of plugins) {
     const shape = checkBackendShape(backend);
-    if (!shape.ok) {
-      refused.push({plugin, message: asSentence(`Plugin ${plugin}: ${shape.problem}`)});
-      continue;
-    }
-    const {name} = shape.backend;
-    const isTaken = registered.some((other) => other.plugin === plugin && other.backend.name === name);
-    if (reservedNames.has(name)) {
-      refused.push({plugin, message: `Plugin ${plugin}: the backend name "${name}" is reserved.`});
-    } else if (isTaken) {
-      refused.push({plugin, message: `Plugin ${plugin}: it has two backends with the name "${name}".`});
-    } else {
-      registered.push({backend: checkedBackend(shape.backend, plugin), plugin, version});
-    }
+    const problem = shape.ok ? nameProblem(shape.backend.name, plugin, registered) : shape.problem;
+    if (problem !== undefined) refused.push({plugin, message: asSentence(`Plugin ${plugin}: ${problem}`)});
+    else if (shape.ok) registered.push({backend: checkedBackend(shape.backend, plugin), plugin, version});
   }
-  const withName = (name: string) => registered.filter(({backend}) => backend.name === name);
+  const names = registered.map(({backend}) => backend.name);
   const registrations = registered.map((entry) => {
     const {name} = entry.backend;
-    return {...entry, name: withName(name).length > 1 ? qualified(entry) : name};
+    return {...entry, name: names.filter((other) => other === name).length > 1 ? qualified(entry) : name};
   });
   const candidates = (name: string) => {
     const found = registrations.filter((entry) => entry.backend.name === name || qualified(entry) === name);
@@ -90,13 +87,7 @@ export function createBackendRegistry(
   };
   const find = (name: string) => {
     const [found, ...others] = candidates(name);
-    if (found === undefined) {
-      throw unknownBackend(
-        name,
-        registrations.map((entry) => entry.name),
-        refused,
-      );
-    }
+    if (found === undefined) throw unknownBackend(name, registrations, refused);
     if (others.length > 0) throw ambiguousBackend(name, [found, ...others]);
     return found;
   };
@@ -112,7 +103,17 @@ export function createBackendRegistry(
   };
 }
 
-function qualified({plugin, backend}: Omit<BackendRegistration, 'name'>): string {
+function nameProblem(
+  name: string,
+  plugin: string,
+  registered: readonly Pick<BackendRegistration, 'plugin' | 'backend'>[],
+): string | undefined {
+  if (reservedNames.has(name)) return `the backend name "${name}" is reserved`;
+  const isTaken = registered.some((other) => other.plugin === plugin && other.backend.name === name);
+  return isTaken ? `it has two backends with the name "${name}"` : undefined;
+}
+
+function qualified({plugin, backend}: Pick<BackendRegistration, 'plugin' | 'backend'>): string {
   return qualifiedName(plugin, backend.name);
 }
 
@@ -131,7 +132,12 @@ function ambiguousBackend(name: string, found: readonly BackendRegistration[]): 
   );
 }
 
-function unknownBackend(name: string, known: readonly string[], failures: readonly BackendFailure[]): Error {
+function unknownBackend(
+  name: string,
+  registrations: readonly BackendRegistration[],
+  failures: readonly BackendFailure[],
+): Error {
+  const known = registrations.map((entry) => entry.name);
   const near = nearest(name, ['auto', ...known]);
   return createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}". Use auto, ${known.join(', ')}.`, {
     suggestions: [...(near ? [`Did you mean "${near}"?`] : []), ...failures.map(({message}) => message)],

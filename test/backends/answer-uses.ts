@@ -12,8 +12,8 @@ export interface AnswerUse {
    * What is told in place of that when a member is missing or null; a member that is not named here changes nothing.
    */
   readonly without: Readonly<Record<string, Told>>;
-  /** What is told in place of that when all are missing or null: several at once may tell something else. */
-  readonly bare: Told;
+  /** What is told besides when all are missing or null: several at once may tell something else. */
+  readonly bare?: Told;
   /** What is told in place of that for other values of a member, unpublished ones among them. */
   readonly words?: readonly (readonly [path: string, value: Json, told: Told | 'invalid'])[];
   /** Without these, or with null in their place, it is no answer. */
@@ -31,13 +31,11 @@ const gone = undefined;
 const uploaded = {
   told: {bundleId: 7, warnings: ['careful'], matches},
   without: {warnings: {warnings: []}, matches: {matches: {}}},
-  bare: {warnings: [], matches: {}},
 };
 const uploadedV1 = {
   shape: 'legacy push v1',
   told: {bundleId: 7, warnings: ['careful'], url: 'http://runtime.example/preview'},
   without: {warnings: {warnings: []}, bundle_preview_url: {url: gone}},
-  bare: {warnings: [], url: gone},
   words: [
     ['bundle_id', '7', {}],
     ['bundle_id', 'b7', 'invalid'],
@@ -72,10 +70,6 @@ export const answerUses = {
       'results.0.created_at': {createdAt: gone},
       'results.0.in_use_by': {inUseBy: gone},
     },
-    bare: {
-      ...{total: gone, message: gone, status: 'unknown'},
-      ...{createdAt: gone, createdBy: gone, inUseBy: gone},
-    },
     words: [
       ['results.0.status', 0, {status: 'preparing'}],
       ['results.0.status', 2, {status: 'broken'}],
@@ -91,15 +85,13 @@ export const answerUses = {
     shape: 'legacy download',
     told: {archive: 'the archive'},
     without: {},
-    bare: {},
     required: ['download_url'],
   },
-  'legacy: a deletion': {shape: 'legacy delete', told: {}, without: {}, bare: {}, required: []},
+  'legacy: a deletion': {shape: 'legacy delete', told: {}, without: {}, required: []},
   'legacy: a deployment': {
     shape: 'legacy deploy',
     told: {deployment: deployed, status: 'in_progress', warnings: ['careful']},
     without: {status: {status: 'queued'}, warnings: {warnings: []}},
-    bare: {status: 'queued', warnings: []},
     words: [
       ['status', 'Queued', {status: 'queued'}],
       ['status', 'Failed', {status: 'failed'}],
@@ -119,10 +111,6 @@ export const answerUses = {
       'results.0.status': {status: 'queued'},
       'results.0.user': {createdBy: gone},
       'results.0.created_at': {createdAt: gone},
-    },
-    bare: {
-      ...{total: gone, bundleId: gone, message: gone, status: 'queued'},
-      ...{createdAt: gone, createdBy: gone},
     },
     words: [
       ['results.0.status', 'Queued', {status: 'queued'}],
@@ -168,7 +156,6 @@ export const answerUses = {
     shape: 'token',
     told: {header: 'Bearer a.b.c'},
     without: {},
-    bare: {},
     words: [
       ['token_type', 'bearer', {}],
       ['expires_in', '1800', {}],
@@ -195,10 +182,6 @@ export const answerUses = {
       'data.0.creationDate': {createdAt: gone},
       'data.0.inUseBy': {inUseBy: gone},
     },
-    bare: {
-      ...{total: gone, message: gone, status: 'unknown'},
-      ...{createdAt: gone, createdBy: gone, inUseBy: gone},
-    },
     words: [
       ['data.0.status', 'broken', {status: 'broken'}],
       ['data.0.status', 'preparing', {status: 'preparing'}],
@@ -211,7 +194,6 @@ export const answerUses = {
     shape: 'Api deploy',
     told: {deployment: {deploymentId, targetSlug: 'staging'}, status: 'in_progress', url, warnings: ['careful']},
     without: {status: {status: 'queued'}, url: {url: gone}, warnings: {warnings: []}},
-    bare: {status: 'queued', url: gone, warnings: []},
     words: [
       ['status', 'queued', {status: 'queued'}],
       ['status', 'failed', {status: 'failed'}],
@@ -235,10 +217,6 @@ export const answerUses = {
       'data.0.creationDate': {createdAt: gone},
       'data.0.statusMessage': {description: gone},
       'data.0.url': {url: gone},
-    },
-    bare: {
-      ...{total: gone, bundleId: gone, message: gone, status: 'queued'},
-      ...{createdAt: gone, createdBy: gone, description: gone, url: gone},
     },
     words: [
       ['data.0.status', 'queued', {status: 'queued'}],

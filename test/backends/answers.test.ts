@@ -170,7 +170,7 @@ function variantsOf({shape: name, told, without, bare, words = [], required}: An
   const change = (paths: readonly string[], member: Json | undefined) =>
     paths.reduce<Json>((value, path) => withMember(value, path.split('.'), member), answer ?? null);
   const statuses = [status, ...alsoStatus].map((number) => ({name: `with ${String(number)}`, status: number, told}));
-  const empty = {told: {...told, ...bare}};
+  const empty = {told: Object.assign({}, told, ...Object.values(without), bare) as Told};
   if (answer === undefined) return statuses;
   const variants: readonly Omit<Variant, 'status'>[] = [
     {name: 'with members that nobody knows', body: withExtras(answer, open), told},

@@ -88,17 +88,6 @@ test.each([
   });
 });
 
-test('of a backend error only what has its type is taken over', async () => {
-  const odd = Object.assign(new Error('odd'), {
-    code: 'ERR_SERVER',
-    status: '500',
-    suggestions: 'Wait.',
-  });
-  await expect(call(odd)).rejects.toMatchObject({code: 'ERR_SERVER', status: undefined, suggestions: []});
-  const listed = Object.assign(new Error('odd'), {code: 'ERR_SERVER', suggestions: [1, 'Wait.']});
-  await expect(call(listed)).rejects.toMatchObject({suggestions: ['1', 'Wait.'], cause: listed});
-});
-
 test('a call that is aborted already is not begun', async () => {
   const reason = new Error('too late');
   const begun: unknown[] = [];

@@ -149,14 +149,6 @@ describe('the answers of a plugin', () => {
     expect(answering({}, {listDeployments: undefined})).not.toHaveProperty('listDeployments');
   });
 
-  test('a plugin cannot change what it has registered', () => {
-    const [formats, secrets] = [['v2'], ['token']];
-    const backend = answering({}, {formats, secrets});
-    for (const list of [formats, secrets]) list.push('more');
-    expect(backend).toMatchObject({formats: ['v2'], secrets: ['token']});
-    expect(backend).toMatchObject({apiVersion: 1, name: 'acme', summary: 'For tests'});
-  });
-
   test.each([
     [{required: ['url', 'token'], check: undefined}, ['token']],
     [{required: ['url'], check: undefined}, []],

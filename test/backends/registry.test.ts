@@ -45,11 +45,8 @@ describe('the registry of backends', () => {
     ['has no summary', {...complete, summary: undefined}, 'summary'],
     ['has no format', {...complete, formats: []}, 'formats'],
     ['has an unknown format', {...complete, formats: ['v3']}, 'formats'],
-    ['has formats that are not a list', {...complete, formats: 'v2'}, 'formats'],
     ['has formats of which one is unknown', {...complete, formats: ['v2', 'v3']}, 'formats'],
     ['has options that are not a schema', {...complete, options: null}, 'options must be a Standard Schema'],
-    ['has options of another kind', {...complete, options: {'~standard': {}}}, 'options must be a Standard Schema'],
-    ['has options of no kind', {...complete, options: {'~standard': null}}, 'options must be a Standard Schema'],
     [
       'has secrets that are not names',
       {...complete, secrets: ['token', 5]},
@@ -63,12 +60,9 @@ describe('the registry of backends', () => {
     ['has ids of an unknown kind', {...complete, bundleIds: 'uuid'}, 'bundleIds must be "number"'],
     ['requires what is no name', {...complete, required: [5]}, 'required must be an array of option names'],
     ['has no name', {...complete, name: 5}, 'the backend name 5 does not match ^[a-z]'],
-    ['has a name that is a list', {...complete, name: ['acme']}, 'the backend name ["acme"] does not match'],
     ['has a name that is too long', {...complete, name: 'a'.repeat(33)}, 'does not match'],
     ['is nothing', null, 'must be an object'],
     ['lists with no function', {...complete, listBundles: []}, 'listBundles must be a function'],
-    ['waits with null', {...complete, getDeployment: null}, 'getDeployment must be a function'],
-    ['checks with no function', {...complete, check: true}, 'check must be a function'],
     ['cannot upload', {...complete, upload: undefined}, 'upload'],
   ])('a backend that %s is left out and reported with its plugin', (_, backend, problem) => {
     const registry = createBackendRegistry([{plugin: 'broken-plugin', backend}]);
@@ -95,21 +89,6 @@ describe('the registry of backends', () => {
     const registry = createBackendRegistry([{plugin: 'acme', backend: {...complete, ...more}}]);
     expect(registry.failures).toEqual([]);
     expect(registry.registrations).toHaveLength(3);
-  });
-
-  test.each<[string, unknown]>([
-    ['an error', new Error('no access')],
-    ['something else', 'no access'],
-  ])('a backend that throws %s when it is read is left out', (_, thrown) => {
-    const backend = {
-      ...complete,
-      get summary(): string {
-        throw thrown;
-      },
-    };
-    expect(createBackendRegistry([{plugin: 'p', backend}]).failures).toEqual([
-      {plugin: 'p', message: 'Plugin p: a backend cannot be read: no access.'},
-    ]);
   });
 
   test('a name that nothing is near to gets no suggestion', () => {

@@ -1,26 +1,23 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../errors/suggest.js';
 import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';
 import {
-  asMatches,
   asNumber,
   asRecord,
   asText,
   asTexts,
-  asWarnings,
-  bundleIdOf,
+  definedStatus,
+  fetchPage,
   fromTarget,
-  numericId,
-  pageQuery,
-  readAnswer,
-  readPage,
-  readWritten,
-  requestedBundleId,
+  lookCommand,
   multipartBody,
+  numericId,
+  readAnswer,
+  readWritten,
+  uploadResult,
   type Answer,
 } from '../answers.js';
-import type {BuiltInContext, HostBackend} from '../built-in.js';
+import {checkResult, type BuiltInContext, type HostBackend} from '../built-in.js';
 import type {BundleItem, DeploymentItem, DeploymentStatus} from '../contract.js';
 
 /** Options of the Api backend. */
@@ -28,6 +25,16 @@ export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;
   /** What a connection still needs, in the caller's words. Only used when there is none. */
   readonly missing?: readonly string[] | undefined;
+}
+
+/** Connection to the Api backend. */
+export interface ApiRuntimeConnection {
+  /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
+  readonly origin: string;
+  /** 1 to 32 characters. */
+  readonly organizationId: string;
+  /** How requests are authorized: an OAuth strategy or a ready-made token. */
+  readonly auth: AuthStrategy;
 }
 
 type Context = BuiltInContext<ApiBackendOptions>;
@@ -46,81 +53,74 @@ export const apiBackend = {
   bundleIds: 'number',
   offsetCursors: true,
 
-  check({options, projectSlug, targetSlug}) {
-    const {connection, missing: unset = ['apiConnection']} = options;
+  async check({options, projectSlug, targetSlug}) {
+    const {connection, missing = ['apiConnection']} = options;
     const {organizationId = ''} = connection ?? {};
     const isOrganization = organizationId.length <= 32 && isSegment(organizationId);
-    const missing = [
-      ...(connection === undefined ? unset : isOrganization ? [] : ['an organization ID of 1 to 32 characters']),
+    return checkResult([
+      ...(connection === undefined ? missing : isOrganization ? [] : ['an organization ID of 1 to 32 characters']),
       ...missingIdentifier('project slug', projectSlug, maxProject),
       ...missingIdentifier('target slug', targetSlug, maxTarget),
-    ];
-    return Promise.resolve(missing.length === 0 ? {configured: true} : {configured: false, missing});
+    ]);
   },
 
   async upload(bundle, context: Context) {
-    const {http, base} = connect(context);
-    const response = await http.post(`${storefront(base, context)}/bundles`, multipartBody(bundle, context));
-    const look = ['bundle:list', ...placeFlags({projectSlug: context.projectSlug, backend: 'api'})];
-    return readWritten(look, () => {
-      const {answer, raw} = readAnswer(response);
-      const bundleId = bundleIdOf(answer['bundleId'], 'api');
-      return {bundleId, warnings: asWarnings(answer['warnings']), matches: asMatches(answer['matches']), raw};
-    });
+    const {http, url} = connect(context);
+    const response = await http.post(url('bundles'), multipartBody(bundle, context));
+    return readWritten(lookCommand('bundle:list', 'api', context), () =>
+      uploadResult(readAnswer(response), 'api', 'bundleId'),
+    );
   },
 
   async deploy({bundleId, targetSlug}, context: Context) {
-    const {http, base} = connect(context);
-    const json = {bundleId: requestedBundleId(bundleId, 'api')};
-    const response = await fromTarget(http.post(deployments(base, targetSlug, context), {json}));
-    const look = ['bundle:history', ...placeFlags({projectSlug: context.projectSlug, targetSlug, backend: 'api'})];
-    return readWritten(look, () => {
-      const {answer, raw} = readAnswer(response);
-      const deploymentId = deploymentIdOf(answer);
+    const {http, url} = connect(context);
+    const response = await fromTarget(http.post(url(...deployments(targetSlug)), {json: {bundleId}}));
+    return readWritten(lookCommand('bundle:history', 'api', {...context, targetSlug}), () => {
+      const raw = readAnswer(response);
+      const deploymentId = deploymentIdOf(raw);
       if (deploymentId === undefined) {
         throw createError(
           'ERR_RESPONSE_INVALID',
           'The api backend accepted the deployment, but its response has no deployment ID.',
         );
       }
-      const status = statusOf(answer);
-      const [url, warnings] = [asText(answer['url']), asWarnings(answer['warnings'])];
-      return {deployment: {deploymentId, targetSlug}, status, url, warnings, raw};
+      return {
+        deployment: {deploymentId, targetSlug},
+        status: statusOf(raw),
+        url: asText(raw['url']),
+        warnings: asTexts(raw['warnings']) ?? [],
+        raw,
+      };
     });
   },
 
   async getDeployment({deploymentId, targetSlug}, context: Context) {
-    const {http, base} = connect(context);
+    const {http, url} = connect(context);
     const id = deploymentIdOf({deploymentId});
     if (id === undefined) throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the api backend.');
-    const url = `${deployments(base, String(targetSlug), context)}/${encodeURIComponent(id)}`;
-    const response = await http.get(url);
-    const {answer, raw} = readAnswer(response);
-    if (deploymentIdOf(answer) === undefined && asText(answer['status']) === undefined) {
+    const response = await http.get(url(...deployments(String(targetSlug)), id));
+    const raw = readAnswer(response);
+    if (deploymentIdOf(raw) === undefined && asText(raw['status']) === undefined) {
       throw wrongAnswer(response, 'is not a deployment');
     }
-    const progress = asRecord(answer['progress']);
+    const progress = asRecord(raw['progress']);
     return {
-      status: statusOf(answer),
-      description: asText(progress['description']) ?? asText(answer['statusMessage']),
+      status: statusOf(raw),
+      description: asText(progress['description']) ?? asText(raw['statusMessage']),
       percentage: asNumber(progress['percentage']),
-      url: asText(answer['url']),
+      url: asText(raw['url']),
       raw,
     };
   },
 
   async listBundles(range, context: Context) {
-    const {http, base} = connect(context);
-    const searchParams = pageQuery(range);
-    const response = await http.get(`${storefront(base, context)}/bundles`, {searchParams});
-    return readPage(response, page, bundleItem, searchParams);
+    const {http, url} = connect(context);
+    return fetchPage(http, url('bundles'), range, page, bundleItem);
   },
 
   async listDeployments({targetSlug, ...range}, context: Context) {
-    const {http, base} = connect(context);
-    const searchParams = pageQuery(range);
-    const response = await http.get(deployments(base, targetSlug, context), {searchParams});
-    return readPage(response, page, (row) => deploymentItem(row, targetSlug), searchParams);
+    const {http, url} = connect(context);
+    return fetchPage(http, url(...deployments(targetSlug)), range, page, (row) => deploymentItem(row, targetSlug));
   },
 } satisfies HostBackend<ApiBackendOptions>;
 
@@ -129,7 +129,7 @@ export const apiBackend = {
  * says nothing against the client.
  */
 export async function identifyClient(context: Context) {
-  const {http, base} = connect(context);
+  const {http, url} = connect(context);
   const auth = context.options.connection?.auth;
   const header = await auth?.getAuthorizationHeader(context);
   const claims = claimsOf(header ?? '');
@@ -139,15 +139,15 @@ export async function identifyClient(context: Context) {
   };
   // A client was asked for a token; one that was given has been nowhere yet.
   if (context.projectSlug === '') return {...owner, asked: !(auth instanceof BearerTokenStrategy)};
-  const list = http.get(`${storefront(base, context)}/bundles`, {searchParams: {limit: 1, offset: 0}});
-  const response = await list.catch((error: unknown) => {
-    if (isRuntimeCliError(error) && error.status === 404) return undefined;
-    throw error;
-  });
-  return {...owner, asked: true, serverDate: response?.headers.date};
+  try {
+    await http.get(url('bundles'), {searchParams: {limit: 1, offset: 0}});
+  } catch (error) {
+    if (!isRuntimeCliError(error) || error.status !== 404) throw error;
+  }
+  return {...owner, asked: true};
 }
 
-/** The claims of a JWT in an `Authorization` header; undefined if it is not a JWT. */
+/** The claims of a JWT in an `Authorization` header; none if it is not a JWT. */
 function claimsOf(header: string): Answer {
   const payload = header.split('.')[1] ?? '';
   try {
@@ -170,23 +170,20 @@ function missingIdentifier(what: string, value: string | undefined, max: number)
   return [`a ${what} of at most ${String(max)} lowercase letters, digits and inner hyphens, not "${value}"`];
 }
 
-function connect(context: Context): {readonly http: Context['http']; readonly base: string} {
-  const {connection} = context.options;
+/** An authorized client, and the URL of a path below the project. */
+function connect({options: {connection}, projectSlug, http}: Context) {
   if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The api backend has no connection.');
   const origin = normalizeOrigin('api origin', connection.origin);
-  const organization = encodeURIComponent(connection.organizationId);
+  const project = ['organizations', connection.organizationId, 'storefronts', projectSlug];
   return {
-    http: authorize(context.http, connection.auth, origin),
-    base: `${origin}/storefront/deployments/v1/organizations/${organization}`,
+    http: authorize(http, connection.auth, origin),
+    url: (...segments: readonly string[]) =>
+      `${origin}/storefront/deployments/v1/${[...project, ...segments].map(encodeURIComponent).join('/')}`,
   };
 }
 
-function storefront(base: string, {projectSlug}: Context): string {
-  return `${base}/storefronts/${encodeURIComponent(projectSlug)}`;
-}
-
-function deployments(base: string, targetSlug: string, context: Context): string {
-  return `${storefront(base, context)}/environments/${encodeURIComponent(targetSlug)}/deployments`;
+function deployments(targetSlug: string): readonly string[] {
+  return ['environments', targetSlug, 'deployments'];
 }
 
 /** The ID of a deployment. It becomes part of a path, so one that would lead elsewhere is ignored. */
@@ -200,55 +197,40 @@ function isSegment(text: string): boolean {
   return text !== '' && text.length <= 256 && !/^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` for an unknown status. */
+const deploymentStatuses = new Map<unknown, DeploymentStatus>([
+  ['queued', 'queued'],
+  ['in_progress', 'in_progress'],
+  ['finished', 'finished'],
+  ['failed', 'failed'],
+]);
+
 function statusOf(answer: Answer): DeploymentStatus {
-  const status = listedStatus(answer);
-  if (status !== 'unknown') return status;
-  throw createError(
-    'ERR_RESPONSE_INVALID',
-    `The api backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
-  );
+  return definedStatus('api', listedStatus(answer), answer['status']);
 }
 
 /** The status of a deployment. The server may omit it at first. */
-function listedStatus({status = null}: Answer): DeploymentItem['status'] {
-  switch (status) {
-    case null:
-      return 'queued';
-    case 'queued':
-    case 'in_progress':
-    case 'finished':
-    case 'failed':
-      return status;
-    default:
-      return 'unknown';
-  }
+function listedStatus({status}: Answer): DeploymentItem['status'] {
+  return deploymentStatuses.get(status ?? 'queued') ?? 'unknown';
 }
+
+const bundleStatuses = new Map<unknown, BundleItem['status']>([
+  ['ok', 'ready'],
+  ['preparing', 'preparing'],
+  ['broken', 'broken'],
+]);
 
 function bundleItem(item: Answer): BundleItem | undefined {
   const bundleId = numericId(item['bundleId']);
   if (bundleId === undefined) return undefined;
+  const isDeleting = /^(?:cleanup|delet)/i.test(asText(item['lifecycleStatus']) ?? '');
   return {
     bundleId,
     message: asText(item['description']),
-    status: bundleStatus(item),
+    status: isDeleting ? 'deleting' : (bundleStatuses.get(item['status']) ?? 'unknown'),
     createdAt: asText(item['creationDate']),
     createdBy: asText(item['createdBy']),
     inUseBy: asTexts(item['inUseBy']),
   };
-}
-
-function bundleStatus(item: Answer): BundleItem['status'] {
-  if (/^(?:cleanup|delet)/i.test(asText(item['lifecycleStatus']) ?? '')) return 'deleting';
-  switch (item['status']) {
-    case 'ok':
-      return 'ready';
-    case 'preparing':
-    case 'broken':
-      return item['status'];
-    default:
-      return 'unknown';
-  }
 }
 
 /** A row of the deployment list. Only its ID is guaranteed. */
@@ -266,14 +248,4 @@ function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | unde
     description: asText(item['statusMessage']),
     url: asText(item['url']),
   };
-}
-
-/** Connection to the Api backend. */
-export interface ApiRuntimeConnection {
-  /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
-  readonly origin: string;
-  /** 1 to 32 characters. */
-  readonly organizationId: string;
-  /** How requests are authorized: an OAuth strategy or a ready-made token. */
-  readonly auth: AuthStrategy;
 }

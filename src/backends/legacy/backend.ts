@@ -1,27 +1,23 @@
 import {
-  asMatches,
   asText,
   asTexts,
-  asWarnings,
-  bundleIdOf,
+  fetchPage,
   fromTarget,
+  lookCommand,
+  multipartBody,
   numericId,
-  pageQuery,
   readAcceptance,
   readAnswer,
-  readPage,
   readWritten,
-  requestedBundleId,
-  multipartBody,
+  uploadResult,
   type Answer,
 } from '../answers.js';
 import type {StreamedBundle} from '../../bundle/types.js';
-import type {BuiltInContext, BuiltInUploadResult, HostBackend} from '../built-in.js';
+import {checkResult, type BuiltInContext, type BuiltInUploadResult, type HostBackend} from '../built-in.js';
 import type {BodyOptions, Bundle, BundleItem, TargetItem} from '../contract.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../errors/suggest.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
-import {deploy, findDeployment, listDeployments, noteBefore, page} from './deployments.js';
+import {deploy, getDeployment, listDeployments, noteBefore, page} from './deployments.js';
 import {downloadArchive} from './download.js';
 
 /** The legacy backend: API key, v1 bundles, v2 on request. */
@@ -34,66 +30,51 @@ export const legacyBackend = {
   offsetCursors: true,
   deploysOnUpload: ['v1'],
 
-  check({options, env}) {
-    const missing = missingOptions(options, env);
-    return Promise.resolve(missing.length === 0 ? {configured: true} : {configured: false, missing});
+  async check({options, env}) {
+    return checkResult(missingOptions(options, env));
   },
 
   async upload(bundle, context: LegacyContext) {
     if (bundle.format === 'v1') return uploadV1(bundle, context);
     const {http, url} = connect(context);
-    const response = await http.post(
-      url('v2', 'projects', context.projectSlug, 'bundles'),
-      multipartBody(bundle, context),
+    const path = url('v2', 'projects', context.projectSlug, 'bundles');
+    const response = await http.post(path, multipartBody(bundle, context));
+    return readWritten(lookCommand('bundle:list', 'legacy', context), () =>
+      uploadResult(readAnswer(response), 'legacy', 'id'),
     );
-    return readWritten(listCommand(context), () => {
-      const {answer, raw} = readAnswer(response);
-      const bundleId = bundleIdOf(answer['id'], 'legacy');
-      return {bundleId, warnings: asWarnings(answer['warnings']), matches: asMatches(answer['matches']), raw};
-    });
   },
 
   uploadStream: uploadV1,
   deploy,
-  getDeployment: findDeployment,
+  getDeployment,
 
   async listBundles(range, context: LegacyContext) {
     const {http, url} = connect(context);
-    const searchParams = pageQuery(range);
-    const response = await http.get(url('projects', context.projectSlug, 'bundles'), {searchParams});
-    return readPage(response, page, bundleItem, searchParams);
+    return fetchPage(http, url('projects', context.projectSlug, 'bundles'), range, page, bundleItem);
   },
 
   listDeployments,
 
   async listTargets(range, context: LegacyContext) {
     const {http, url} = connect(context);
-    const searchParams = pageQuery(range);
-    const response = await http.get(url('projects', context.projectSlug, 'target'), {searchParams});
-    return readPage(response, page, targetItem, searchParams);
+    return fetchPage(http, url('projects', context.projectSlug, 'target'), range, page, targetItem);
   },
 
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context: LegacyContext) {
     const {http, url} = connect(context);
-    const id = requestedBundleId(bundleId, 'legacy');
-    const response = await unlessInUse(() => http.delete(url('projects', context.projectSlug, 'bundles', String(id))));
-    readWritten(listCommand(context), () => readAcceptance(response, []));
+    const response = await http
+      .delete(url('projects', context.projectSlug, 'bundles', String(bundleId)))
+      .catch((error: unknown) => {
+        if (!isRuntimeCliError(error) || error.status !== 409) throw error;
+        throw amendError(error, {
+          suggestions: ['If a target runs it, deploy another bundle there first: mycli status tells which one.'],
+        });
+      });
+    readWritten(lookCommand('bundle:list', 'legacy', context), () => readAcceptance(response, []));
   },
 } satisfies HostBackend<LegacyBackendOptions>;
-
-/** The service refuses to delete a bundle that a target runs with 409. */
-async function unlessInUse<Answer>(remove: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await remove();
-  } catch (error) {
-    if (!isRuntimeCliError(error) || error.status !== 409) throw error;
-    throw amendError(error, {
-      suggestions: ['If a target runs it, deploy another bundle there first: mycli status tells which one.'],
-    });
-  }
-}
 
 /** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
 async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<BuiltInUploadResult> {
@@ -103,12 +84,12 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   const path = ['projects', projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
   const request = http.post(url(...path), v1Body(bundle, context));
   const response = await (noted ? fromTarget(request) : request);
-  return readWritten(listCommand(context), () => {
-    const {answer, raw} = readAnswer(response);
-    const bundleId = bundleIdOf(answer['bundle_id'], 'legacy');
+  return readWritten(lookCommand('bundle:list', 'legacy', context), () => {
+    const answer = readAnswer(response);
+    const {bundleId, warnings = [], raw} = uploadResult(answer, 'legacy', 'bundle_id');
     return {
       bundleId,
-      warnings: [...(noted?.warnings ?? []), ...asWarnings(answer['warnings'])],
+      warnings: [...(noted?.warnings ?? []), ...warnings],
       deployment: noted && {bundleId, targetSlug, before: noted.before},
       url: asText(answer[noted ? 'url' : 'bundle_preview_url']),
       raw,
@@ -119,13 +100,8 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
 /** Tries the API key on the list of projects. */
 export async function identifyKey(context: LegacyContext) {
   const {http, url} = connect(context);
-  const response = await http.get(url('projects'), {searchParams: {limit: 1}});
-  readAnswer(response);
-  return {asked: true, serverDate: response.headers.date};
-}
-
-function listCommand({projectSlug}: LegacyContext): readonly string[] {
-  return ['bundle:list', ...placeFlags({projectSlug, backend: 'legacy'})];
+  readAnswer(await http.get(url('projects'), {searchParams: {limit: 1}}));
+  return {asked: true};
 }
 
 /** Servers name the host that customers see first, then that of their own network; a URL says both. */
@@ -136,31 +112,24 @@ function targetItem(item: Answer): TargetItem | undefined {
   return {targetSlug, url: asText(item['url']) ?? (host === undefined ? undefined : `https://${host}`)};
 }
 
+const bundleStatuses = new Map<unknown, BundleItem['status']>([
+  [0, 'preparing'],
+  [1, 'ready'],
+  [2, 'broken'],
+]);
+
 function bundleItem(item: Answer): BundleItem | undefined {
   const bundleId = numericId(item['id']);
   if (bundleId === undefined) return undefined;
+  const isActive = (item['deletion_status'] ?? 'ACTIVE') === 'ACTIVE';
   return {
     bundleId,
     message: asText(item['message']),
-    status: bundleStatus(item),
+    status: isActive ? (bundleStatuses.get(item['status']) ?? 'unknown') : 'deleting',
     createdAt: asText(item['created_at']),
     createdBy: asText(item['user']),
     inUseBy: asTexts(item['in_use_by']),
   };
-}
-
-function bundleStatus(item: Answer): BundleItem['status'] {
-  if ((item['deletion_status'] ?? 'ACTIVE') !== 'ACTIVE') return 'deleting';
-  switch (item['status']) {
-    case 0:
-      return 'preparing';
-    case 1:
-      return 'ready';
-    case 2:
-      return 'broken';
-    default:
-      return 'unknown';
-  }
 }
 
 /**

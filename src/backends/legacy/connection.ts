@@ -1,6 +1,5 @@
 import {createError} from '../../errors/index.js';
-import {authorize} from '../../http/index.js';
-import {normalizeOrigin} from '../../http/index.js';
+import {authorize, normalizeOrigin} from '../../http/index.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {BuiltInContext} from '../built-in.js';
 

@@ -1,17 +1,17 @@
 import {createError} from '../../errors/index.js';
-import {wrongAnswer} from '../../http/index.js';
+import {asSentence} from '../../errors/sentence.js';
 import {
   asNumber,
   asRecord,
   asText,
-  asWarnings,
+  asTexts,
+  definedStatus,
+  fetchPage,
   fromTarget,
+  lookCommand,
   numericId,
-  pageQuery,
   readAcceptance,
-  readPage,
   readWritten,
-  requestedBundleId,
   type Answer,
 } from '../answers.js';
 import type {
@@ -25,8 +25,6 @@ import type {
   ListResult,
 } from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
-import {asSentence} from '../../errors/sentence.js';
-import {placeFlags} from '../../errors/suggest.js';
 
 /**
  * The newest deployment before ours. This protocol has no deployment IDs, so ours is a later one with our bundle.
@@ -48,17 +46,15 @@ export async function deploy(
   context: LegacyContext,
 ): Promise<DeployResult> {
   const {http, url} = connect(context);
-  const {projectSlug} = context;
-  const id = requestedBundleId(bundleId, 'legacy');
   const {before, warnings} = await noteBefore(targetSlug, context);
-  const request = http.post(url('projects', projectSlug, 'target', targetSlug, 'deploy'), {json: {bundle_id: id}});
-  const response = await fromTarget(request);
-  const look = ['bundle:history', ...placeFlags({projectSlug, targetSlug, backend: 'legacy'})];
-  const {answer, raw} = readWritten(look, () => readAcceptance(response, deployAnswer));
+  const path = url('projects', context.projectSlug, 'target', targetSlug, 'deploy');
+  const response = await fromTarget(http.post(path, {json: {bundle_id: bundleId}}));
+  const look = lookCommand('bundle:history', 'legacy', {...context, targetSlug});
+  const raw = readWritten(look, () => readAcceptance(response, deployAnswer));
   return {
-    deployment: {bundleId: id, targetSlug, before},
-    status: statusWords.get(answer['status']) ?? 'queued',
-    warnings: [...warnings, ...asWarnings(answer['warnings'])],
+    deployment: {bundleId, targetSlug, before},
+    status: statuses.get(raw?.['status']) ?? 'queued',
+    warnings: [...warnings, ...(asTexts(raw?.['warnings']) ?? [])],
     raw,
   };
 }
@@ -68,8 +64,7 @@ export async function listDeployments(
   {targetSlug, ...range}: ListRange & {readonly targetSlug: string},
   context: LegacyContext,
 ): Promise<ListResult<DeploymentItem>> {
-  const response = await fetchDeployments(targetSlug, range, context);
-  return readPage(response, page, (row) => deploymentItem(row, targetSlug), pageQuery(range));
+  return fetchRows(targetSlug, range, context, (row) => deploymentItem(row, targetSlug));
 }
 
 /**
@@ -91,89 +86,58 @@ export async function noteBefore(
   }
 }
 
-/** @throws RuntimeCliError when the answer leaves open which deployment is the newest. */
+/** @throws Error when the answer leaves open which deployment is the newest. */
 async function newestDeployment(targetSlug: string, context: LegacyContext): Promise<Before> {
   // The second one shows whether the list starts with the newest.
-  const response = await fetchDeployments(targetSlug, {limit: 2}, context);
-  const {items, total} = readPage(response, page, (row) => row);
-  if (items.length === 0) {
-    if (total === undefined || total === 0) return 'none';
-    throw wrongAnswer(response, 'has a total above 0, but no items');
+  const {items, total} = await fetchRows(targetSlug, {limit: 2}, context, (row) => row);
+  const [first, second] = items;
+  if (first === undefined && !total) return 'none';
+  const createdAt = asText(first?.['created_at']) ?? '';
+  if (Number.isNaN(Date.parse(createdAt)) || (second && createdTime(second) > Date.parse(createdAt))) {
+    throw new Error('The list does not start with the newest deployment.');
   }
-  const [first] = items;
-  if (first !== undefined && Number.isNaN(createdTime(first)))
-    throw wrongAnswer(response, 'has an item without "created_at"');
-  const isWhole = total === undefined ? items.length !== 2 : items.length >= total;
-  if (!isWhole && !isNewestFirst(items)) throw wrongAnswer(response, 'does not list the newest deployment first');
-  const createdAt = items
-    .map((row) => asText(row['created_at']) ?? '')
-    .reduce((a, b) => (Date.parse(b) > Date.parse(a) ? b : a));
-  return {createdAt, count: total === undefined || total < items.length ? undefined : total};
+  return {createdAt, count: total};
 }
 
 /**
  * Finds the deployment that `deployment` identifies: the first one of its bundle after the recorded one, or if it was
  * read from a list, the one that was created at its time.
+ * @throws RuntimeCliError `ERR_OUTCOME_UNKNOWN` when nothing was recorded, or it is no longer among the newest.
  */
-export async function findDeployment(deployment: DeploymentRef, context: LegacyContext): Promise<DeploymentState> {
+export async function getDeployment(deployment: DeploymentRef, context: LegacyContext): Promise<DeploymentState> {
   const {bundleId, targetSlug} = deployment;
   const createdAt = asText(deployment['createdAt']);
-  if (createdAt !== undefined) return findListed({bundleId, targetSlug, createdAt}, context);
   const before = parseBefore(deployment['before']);
-  if (isUnknown(before)) {
-    throw createError(
-      'ERR_OUTCOME_UNKNOWN',
-      `The state of the deployment of bundle ${String(bundleId)} is unknown. ${before.unknown}`,
-      {suggestions: ["Check the target on the hosting service's website."]},
-    );
+  if (createdAt === undefined && isUnknown(before)) {
+    throw outcomeUnknown(`The state of the deployment of bundle ${String(bundleId)} is unknown. ${before.unknown}`);
   }
-  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll}, context);
-  const {items: rows, total, raw} = readPage(response, page, (row) => row);
-  const count = isNewestFirst(rows) ? total : undefined;
-  const ours = rows
-    .filter((row, index) => isAfter(row, index, count, before))
-    .sort((a, b) => createdTime(b) - createdTime(a))
-    .findLast((row) => numericId(asRecord(row['bundle'])['id']) === bundleId);
+  const {items, total, raw} = await fetchRows(String(targetSlug), {limit: rowsPerPoll}, context, (row) => row);
+  // The list begins with the newest.
+  const ours = items.findLast((row, index) => {
+    if (numericId(asRecord(row['bundle'])['id']) !== bundleId) return false;
+    return createdAt === undefined ? isAfter(row, index, total, before) : row['created_at'] === createdAt;
+  });
+  if (ours) return {status: statusOf(ours), raw: ours};
   // Accepted, but not listed yet.
-  if (!ours) return {status: 'queued', raw};
-  return {status: statusOf(ours), raw: ours};
-}
-
-/** @throws RuntimeCliError `ERR_OUTCOME_UNKNOWN` when it is no longer among the newest. */
-async function findListed(
-  {bundleId, targetSlug, createdAt}: {bundleId: unknown; targetSlug: unknown; createdAt: string},
-  context: LegacyContext,
-): Promise<DeploymentState> {
-  const response = await fetchDeployments(String(targetSlug), {limit: rowsPerPoll}, context);
-  const {items: rows} = readPage(response, page, (row) => row);
-  const listed = rows.find(
-    (row) => numericId(asRecord(row['bundle'])['id']) === bundleId && asText(row['created_at']) === createdAt,
-  );
-  if (listed) return {status: statusOf(listed), raw: listed};
-  throw createError(
-    'ERR_OUTCOME_UNKNOWN',
+  if (createdAt === undefined) return {status: 'queued', raw};
+  throw outcomeUnknown(
     `The deployment of bundle ${String(bundleId)} from ${createdAt} is not among the last ${String(rowsPerPoll)}.`,
-    {suggestions: ["Check the target on the hosting service's website."]},
   );
 }
 
-function isAfter(
-  row: Answer,
-  index: number,
-  count: number | undefined,
-  before: Exclude<Before, {unknown: string}>,
-): boolean {
+function outcomeUnknown(message: string): Error {
+  return createError('ERR_OUTCOME_UNKNOWN', message, {
+    suggestions: ["Check the target on the hosting service's website."],
+  });
+}
+
+function isAfter(row: Answer, index: number, count: number | undefined, before: Before): boolean {
   if (before === 'none') return true;
-  const created = createdTime(row);
-  const limit = Date.parse(before.createdAt);
+  if (isUnknown(before)) return false;
+  const [created, limit] = [createdTime(row), Date.parse(before.createdAt)];
   if (created !== limit) return created > limit;
   // Times may only be precise to the second. Among equal ones, rows that were added on top are later.
   return count !== undefined && before.count !== undefined && index < count - before.count;
-}
-
-function isNewestFirst(rows: readonly Answer[]): boolean {
-  const times = rows.map(createdTime);
-  return times.every((time, index) => !(time > (times[index - 1] ?? Infinity)));
 }
 
 function createdTime(row: Answer): number {
@@ -192,10 +156,14 @@ function parseBefore(value: unknown): Before {
   return {unknown: asText(unknown) ?? 'The deployments before it were not recorded.'};
 }
 
-async function fetchDeployments(targetSlug: string, range: ListRange, context: LegacyContext) {
+async function fetchRows<Item>(
+  targetSlug: string,
+  range: ListRange,
+  context: LegacyContext,
+  toItem: (row: Answer) => Item,
+): Promise<ListResult<Item>> {
   const {http, url} = connect(context);
-  const address = url('projects', context.projectSlug, 'target', targetSlug, 'deploy');
-  return http.get(address, {searchParams: pageQuery(range)});
+  return fetchPage(http, url('projects', context.projectSlug, 'target', targetSlug, 'deploy'), range, page, toItem);
 }
 
 /** A row of the deployment list as a history item. It has no ID, and no member is guaranteed. */
@@ -207,31 +175,26 @@ function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
     createdAt === undefined ? {before: {unknown: 'The list does not say when it was created.'}} : {createdAt};
   return {
     deployment: {bundleId, targetSlug, ...found},
-    ...{bundleId, createdAt},
+    bundleId,
+    createdAt,
     status: listedStatus(row),
     message: asText(bundle['message']),
     createdBy: asText(row['user']),
   };
 }
 
-const statusWords = new Map<unknown, DeploymentStatus>([
+const statuses = new Map<unknown, DeploymentStatus>([
   ['Queued', 'queued'],
   ['In Progress', 'in_progress'],
   ['Finished', 'finished'],
   ['Failed', 'failed'],
 ]);
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` for an unknown status. */
 function statusOf(row: Answer): DeploymentStatus {
-  const status = listedStatus(row);
-  if (status !== 'unknown') return status;
-  throw createError(
-    'ERR_RESPONSE_INVALID',
-    `The legacy backend returned an unknown deployment status: ${JSON.stringify(row['status'])}.`,
-  );
+  return definedStatus('legacy', listedStatus(row), row['status']);
 }
 
 /** The status of a deployment. The server may omit it at first. */
 function listedStatus({status}: Answer): DeploymentItem['status'] {
-  return statusWords.get(status ?? 'Queued') ?? 'unknown';
+  return statuses.get(status ?? 'Queued') ?? 'unknown';
 }

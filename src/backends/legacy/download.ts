@@ -1,17 +1,18 @@
 import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createError} from '../../errors/index.js';
-import {readJson, wrongAnswer} from '../../http/index.js';
-import {asRecord, asText, requestedBundleId} from '../answers.js';
+import {wrongAnswer} from '../../http/index.js';
+import {asText, readAnswer} from '../answers.js';
 import type {DownloadRequest, DownloadResume, DownloadStart, OpenedStream} from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 
 /** Streams a bundle's archive from its presigned URL, or only the rest of it if the server supports that. */
 export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
   const {http, url} = connect(context);
-  const id = requestedBundleId(request.bundleId, 'legacy');
-  const response = await http.get(url('projects', context.projectSlug, 'bundles', String(id), 'download'));
-  const address = httpUrl(asText(asRecord(readJson(response))['download_url']));
+  const response = await http.get(
+    url('projects', context.projectSlug, 'bundles', String(request.bundleId), 'download'),
+  );
+  const address = httpUrl(asText(readAnswer(response)['download_url']));
   if (address === undefined) throw wrongAnswer(response, 'has no http(s) URL in "download_url"');
   const archive = await openArchive(address, request, context);
   await pipeline(archive, request.writeTo, {signal: context.signal});

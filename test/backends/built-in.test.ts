@@ -1,0 +1,412 @@
+import {Readable} from 'node:stream';
+import {describe, expect, test} from 'vitest';
+import {apiBackend, type ApiBackendOptions} from '../../src/backends/api/backend.js';
+import type {BuiltInContext, HostBackend} from '../../src/backends/built-in.js';
+import {legacyBackend} from '../../src/backends/legacy/backend.js';
+import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
+import type {Bundle, StreamedBundle} from '../../src/bundle/types.js';
+import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
+import {startRecordingServer, type RecordingServer, type Reply} from '../recording-server.js';
+import {contextFor, promised, silent} from './context-for.js';
+
+const file = (path: string, ssrOnly: boolean, ssrShared: boolean) => ({
+  ...{path, size: 1, executable: false, ssrOnly, ssrShared},
+});
+const archive = Buffer.from('the archive');
+const content = {
+  message: 'hello',
+  config: {ssrOnly: [], ssrShared: [], ssrParameters: {A: 1}},
+  files: [
+    file('ssr.js', true, false),
+    file('both.js', true, true),
+    file('a.css', false, true),
+    file('b', false, false),
+    {...file('link.css', true, true), linkTarget: 'a.css'},
+  ],
+  size: archive.length,
+};
+const bundleOf = (more: Partial<Bundle> & Pick<Bundle, 'format'>): Bundle => ({
+  ...content,
+  ...{path: '/nowhere', sha256: '', contentSha256: ''},
+  createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),
+  entries: () => Readable.from([]),
+  ...more,
+});
+const streamed: StreamedBundle = {
+  ...content,
+  format: 'v1',
+  async *read() {
+    yield archive;
+  },
+};
+
+type Name = 'api' | 'legacy';
+const auth = {api: new BearerTokenStrategy('token'), legacy: new ApiKeyStrategy({apiKey: 'key'})};
+const backends: Readonly<Record<Name, HostBackend>> = {
+  api: apiBackend,
+  legacy: legacyBackend,
+};
+const contextOf = async (name: Name, {origin}: RecordingServer, targetSlug?: string): Promise<BuiltInContext> =>
+  contextFor<unknown>(
+    name === 'api' ? {connection: {origin, organizationId: 'my org', auth: auth.api}} : {origin, auth: auth.legacy},
+    {targetSlug},
+  );
+const sent = ({requests}: RecordingServer) => requests.map(({method, path}) => `${method} ${path}`);
+
+type Call = (backend: HostBackend, context: BuiltInContext) => Promise<unknown>;
+const [first, range] = [{limit: 1}, {limit: 5, cursor: '10'}];
+const target = {targetSlug: 'a/b'};
+const upload =
+  (format: Bundle['format'], more = {}): Call =>
+  (backend, context) =>
+    backend.upload(bundleOf({format, ...more}), context);
+const deploy: Call = (backend, context) => promised(backend.deploy).call(backend, {bundleId: 12, ...target}, context);
+const remove: Call = (backend, context) => promised(backend.deleteBundle).call(backend, {bundleId: 12}, context);
+const look: Call = (backend, context) =>
+  promised(backend.getDeployment).call(backend, {deploymentId: 'd/1', ...target}, context);
+const listBundles = (part = range): Call => {
+  return (backend, context) => promised(backend.listBundles).call(backend, part, context);
+};
+const listDeployments = (part = range): Call => {
+  return (backend, context) => promised(backend.listDeployments).call(backend, {...part, ...target}, context);
+};
+const listTargets: Call = (backend, context) => promised(backend.listTargets).call(backend, first, context);
+
+/** Calls a backend whose server answers everything so. */
+async function answered(name: Name, call: Call, status: number, body: unknown, targetSlug?: string) {
+  await using server = await startRecordingServer(() => ({status, body}));
+  return await call(backends[name], await contextOf(name, server, targetSlug));
+}
+
+const storefront = '/storefront/deployments/v1/organizations/my%20org/storefronts/my%20shop';
+
+describe('a built-in backend: its requests', () => {
+  test.each<[Name, string, Call, unknown, string, unknown?]>([
+    ['api', 'an upload', upload('v2'), {bundleId: 5}, `POST ${storefront}/bundles`],
+    ['api', 'a list of bundles', listBundles(), {data: []}, `GET ${storefront}/bundles?limit=5&offset=10`],
+    [
+      ...(['api', 'a deployment', deploy, {deploymentId: 'd'}] as const),
+      ...([`POST ${storefront}/environments/a%2Fb/deployments`, {bundleId: 12}] as const),
+    ],
+    ['api', 'a look', look, {status: 'failed'}, `GET ${storefront}/environments/a%2Fb/deployments/d%2F1`],
+    [
+      ...(['api', 'a history', listDeployments(), {data: []}] as const),
+      `GET ${storefront}/environments/a%2Fb/deployments?limit=5&offset=10`,
+    ],
+    ['legacy', 'an upload of v2', upload('v2'), {id: 5}, 'POST /api/v2/projects/my%20shop/bundles/'],
+    ['legacy', 'an upload of v1', upload('v1'), {bundle_id: 5}, 'POST /api/projects/my%20shop/builds/'],
+    [
+      ...(['legacy', 'a list of bundles', listBundles(), {results: []}] as const),
+      'GET /api/projects/my%20shop/bundles/?limit=5&offset=10',
+    ],
+    [
+      ...(['legacy', 'a list of targets', listTargets, {results: []}] as const),
+      'GET /api/projects/my%20shop/target/?limit=1&offset=0',
+    ],
+    [
+      ...(['legacy', 'a deployment', deploy, {}] as const),
+      ...(['POST /api/projects/my%20shop/target/a%2Fb/deploy/', {bundle_id: 12}] as const),
+    ],
+    [
+      ...(['legacy', 'a history', listDeployments(), {results: []}] as const),
+      'GET /api/projects/my%20shop/target/a%2Fb/deploy/?limit=5&offset=10',
+    ],
+    ['legacy', 'a deletion', remove, {}, 'DELETE /api/projects/my%20shop/bundles/12/'],
+  ])('%s: %s', async (name, _, call, body, request, json) => {
+    await using server = await startRecordingServer(() => ({status: 200, body}));
+    await call(backends[name], await contextOf(name, server));
+    expect(sent(server)).toEqual([request]);
+    const [made] = server.requests;
+    expect(made?.headers).toMatchObject({
+      authorization: name === 'api' ? 'Bearer token' : 'Bearer key',
+      'user-agent': 'mycli/0.0.0-test',
+    });
+    if (json !== undefined) expect(JSON.parse(String(made?.body))).toEqual(json);
+  });
+
+  /** The parts of a multipart body, by name. */
+  const partsOf = ({requests}: RecordingServer) => {
+    const [request] = requests;
+    const [, boundary = ''] =
+      /^multipart\/form-data; boundary=(.*)$/.exec(request?.headers['content-type'] ?? '') ?? [];
+    const parts = String(request?.body).split(`--${boundary}`).slice(1, -1);
+    return Object.fromEntries(
+      parts.map((part) => {
+        const [head = '', ...rest] = part.split('\r\n\r\n');
+        return [/name="([^"]*)"/.exec(head)?.[1] ?? '', rest.join('\r\n\r\n').replace(/\r\n$/, '')];
+      }),
+    );
+  };
+  const whole = {rootDir: 'root', configPath: 'c.json', matchMode: 'ignore_missing'} as const;
+
+  test.each<[Name, Partial<Bundle>]>([
+    ['api', whole],
+    ['api', {}],
+    ['legacy', whole],
+    ['legacy', {}],
+  ])('%s: an upload of v2 has the archive, the message and %j', async (name, more) => {
+    await using server = await startRecordingServer(() => ({status: 201, body: {bundleId: 5, id: 5}}));
+    await upload('v2', more)(backends[name], await contextOf(name, server));
+    expect(partsOf(server)).toEqual({bundle: 'the archive', message: 'hello', ...more});
+    const body = String(server.requests[0]?.body);
+    expect(body).toContain('filename="bundle.tar.gz"');
+    expect(body.toLowerCase()).toContain('content-type: application/octet-stream');
+  });
+
+  test('legacy: an upload of v1 has the files that patterns match, and the archive, from a file or while it is packed', async () => {
+    await using server = await startRecordingServer(() => ({status: 201, body: {bundle_id: 5, warnings: ['careful']}}));
+    const context = await contextOf('legacy', server);
+    const bundleMetadata = {dependencies: {left: '^1'}, ccOverrides: ['x']};
+    const result = {bundleId: 5, warnings: ['careful'], raw: {bundle_id: 5, warnings: ['careful']}};
+    expect(await upload('v1')(backends.legacy, context)).toEqual(result);
+    expect(await promised(backends.legacy.uploadStream)(streamed, context)).toEqual(result);
+    await upload('v1', {config: {...content.config, bundleMetadata}})(backends.legacy, context);
+    const body = {
+      message: 'hello',
+      encoding: 'base64',
+      ssr_parameters: {A: 1},
+      ssr_only: ['ssr.js', 'both.js'],
+      ssr_shared: ['both.js', 'a.css'],
+      data: archive.toString('base64'),
+    };
+    const withMetadata = {...body, bundle_metadata: {dependencies: {left: '^1'}}};
+    expect(server.requests.map((request) => JSON.parse(String(request.body)) as unknown)).toEqual([
+      body,
+      body,
+      withMetadata,
+    ]);
+  });
+
+  test.each<[boolean, readonly string[], unknown]>([
+    [false, [], {unknown: expect.anything() as unknown}],
+    [true, ['GET /api/projects/my%20shop/target/a%2Fb/deploy/?limit=2&offset=0'], {createdAt: 'T', count: 2}],
+  ])('legacy: an upload of v1 with a target deploys in the same step; waited for: %s', async (wait, looks, before) => {
+    const created = '2026-01-01T00:00:01Z';
+    const list: Reply = {status: 200, body: {count: 2, results: [{created_at: created}]}};
+    await using server = await startRecordingServer(({method}) =>
+      method === 'GET' ? list : {status: 201, body: {bundle_id: 5}},
+    );
+    const context = {...(await contextOf('legacy', server, 'a/b')), wait};
+    expect(await promised(backends.legacy.uploadStream)(streamed, context)).toMatchObject({
+      deployment: {bundleId: 5, targetSlug: 'a/b', before: wait ? {createdAt: created, count: 2} : before},
+      warnings: [],
+    });
+    expect(sent(server)).toEqual([...looks, 'POST /api/projects/my%20shop/builds/a%2Fb/']);
+  });
+});
+
+describe('a built-in backend: answers that it reads', () => {
+  const row = {deploymentId: 'd', status: 'finished'};
+  const deployment = {deploymentId: 'd', targetSlug: 'a/b'};
+
+  test('api: the bundle of a deployment is where servers have it, or nowhere', async () => {
+    const data = [
+      {...row, bundle: {bundleId: 1, id: 7, description: 'one'}},
+      {...row, bundle: {id: 2, message: 'two'}, bundleId: 7},
+      {...row, bundleId: 3},
+      {...row, bundle: null, creationDate: null},
+    ];
+    expect(await answered('api', listDeployments(), 200, {data})).toMatchObject({
+      items: [
+        {deployment, bundleId: 1, message: 'one'},
+        {bundleId: 2, message: 'two'},
+        {bundleId: 3},
+        {status: 'finished'},
+      ],
+    });
+  });
+
+  test('api: values of other types, and keys that every object has, change nothing', async () => {
+    const rows = '[{"bundleId":1,"description":3,"__proto__":{"bundleId":2},"inUseBy":[{"toString":1},null,"a"]}]';
+    const list = await answered('api', listBundles(), 200, `{"total":-5,"__proto__":{"data":[]},"data":${rows}}`);
+    expect(list).toMatchObject({items: [{bundleId: 1, inUseBy: ['{"toString":1}', 'null', 'a']}], total: undefined});
+    const progress = {description: 1, percentage: '40'};
+    const state = await answered('api', look, 200, {status: 'in_progress', statusMessage: 'all is well', progress});
+    expect(state).toMatchObject({description: 'all is well', percentage: undefined});
+  });
+
+  test('legacy: a row of the history that names no bundle is shown', async () => {
+    const results = [
+      {bundle: {id: '6', message: null}, status: 'Finished', created_at: null, user: null},
+      {bundle: null, status: 'Failed', deploy_type: 'Deploy Settings'},
+      {},
+    ];
+    expect(await answered('legacy', listDeployments(), 200, {results})).toMatchObject({
+      items: [{bundleId: 6, status: 'finished'}, {status: 'failed'}, {status: 'queued'}],
+    });
+  });
+
+  test.each<[Name, Call, number, unknown, object?]>([
+    ['legacy', deploy, 202, undefined, {status: 'queued', warnings: []}],
+    ['legacy', deploy, 200, {}, {status: 'queued'}],
+    ['legacy', deploy, 201, {status: 'In Progress', message: 'deploying'}, {status: 'in_progress'}],
+    ['legacy', deploy, 202, {message: 'queued'}, {status: 'queued'}],
+    ['legacy', remove, 202, {detail: 'queued'}],
+    ['legacy', remove, 200, {id: 12}],
+    ['api', upload('v2'), 201, {bundleId: 0, warnings: 'no', matches: ['a']}, {bundleId: 0, warnings: [], matches: {}}],
+  ])('%s: %o is done when %i and %j is the answer', async (name, call, status, body, result) => {
+    const done = await answered(name, call, status, body);
+    if (result) expect(done).toMatchObject(result);
+  });
+});
+
+describe('a built-in backend: answers that it refuses', () => {
+  const noList = ['{}', '{"data":{},"results":{}}', '{"error":"no"}', '[]', 'null', '"no"', '<!doctype html>', ''];
+  const wrong = {code: 'ERR_RESPONSE_INVALID', exitCode: 7};
+
+  test.each(noList)('what is not a list is never an empty one: %j', async (body) => {
+    for (const [name, ...calls] of [
+      ['api', listBundles(), listDeployments()],
+      ['legacy', listBundles(), listDeployments(), listTargets],
+    ] as const) {
+      for (const call of calls) {
+        await expect(answered(name, call, 200, body)).rejects.toMatchObject({...wrong, method: 'GET', status: 200});
+      }
+    }
+  });
+
+  const bundles = (name: Name) => `mycli bundle:list --project 'my shop' --runtime-backend ${name}`;
+  const history = (name: Name) => `mycli bundle:history --project 'my shop' --target a/b --runtime-backend ${name}`;
+  const noId = [{}, {error: 'no'}, [], '"no"', 'null', '<!doctype html>', ''];
+  const oddIds = ['b5', -1, 1.5, [5], '12345678901234567'];
+
+  test.each<[Name, string, Call, readonly (readonly [number, unknown])[], string]>([
+    [
+      ...(['api', 'an upload', upload('v2')] as const),
+      [...noId, ...oddIds.map((bundleId) => ({bundleId}))].map((body) => [201, body]),
+      bundles('api'),
+    ],
+    [
+      ...(['legacy', 'an upload of v2', upload('v2')] as const),
+      [...noId, ...oddIds.map((id) => ({id}))].map((body) => [201, body]),
+      bundles('legacy'),
+    ],
+    [
+      ...(['legacy', 'an upload of v1', upload('v1')] as const),
+      [...noId, ...oddIds.map((id) => ({bundle_id: id}))].map((body) => [201, body]),
+      bundles('legacy'),
+    ],
+    [
+      ...(['api', 'a deployment', deploy] as const),
+      [...noId, {status: 'queued'}, {deploymentId: 5}, {deploymentId: 'd', status: 'Done'}].map((body) => [201, body]),
+      history('api'),
+    ],
+    [
+      ...(['legacy', 'a deployment', deploy] as const),
+      [
+        ...['<!doctype html>', '', '"no"', 'null', [], {message: 'no'}].map((body) => [200, body] as const),
+        ...([
+          [201, {detail: 'no'}],
+          [201, {error: 'no', status: 'Queued'}],
+          [202, {errors: ['no']}],
+        ] as const),
+        [202, '<!doctype html>'],
+      ],
+      history('legacy'),
+    ],
+    [
+      ...(['legacy', 'a deletion', remove] as const),
+      [
+        ...['<!doctype html>', '', '"no"', 'null', [], {message: 'no'}, {error: 'no'}].map(
+          (body) => [200, body] as const,
+        ),
+        ...([
+          [202, '<!doctype html>'],
+          [202, {errors: ['no']}],
+        ] as const),
+      ],
+      bundles('legacy'),
+    ],
+  ])('%s: %s may have been carried out, and the error says how to check', async (name, _, call, answers, command) => {
+    for (const [status, body] of answers) {
+      await expect(answered(name, call, status, body), JSON.stringify(body)).rejects.toMatchObject({
+        ...wrong,
+        suggestions: ['The request may have been carried out. Check before retrying:', command],
+      });
+    }
+  });
+
+  test.each([{}, {message: 'no'}, {deploymentId: null}, [], 'null', '<!doctype html>', {status: 'Done'}])(
+    'api: %j is no state of a deployment',
+    async (body) => {
+      await expect(answered('api', look, 200, body)).rejects.toMatchObject(wrong);
+    },
+  );
+
+  test.each(['.', '..', '\ud800', 'a\u0000', 'a\r\nb', '', 'x'.repeat(257), 5])(
+    'api: a deployment with the ID %j is none: it would lead to another address',
+    async (deploymentId) => {
+      const body = {deploymentId, status: 'queued', total: 1, data: [{deploymentId}]};
+      await expect(answered('api', deploy, 200, body)).rejects.toMatchObject(wrong);
+      await expect(answered('api', listDeployments(), 200, body)).rejects.toMatchObject(wrong);
+      await using server = await startRecordingServer(() => ({status: 200, body}));
+      const context = await contextFor<ApiBackendOptions>({
+        connection: {origin: server.origin, organizationId: 'org', auth: auth.api},
+      });
+      const looked = promised(apiBackend.getDeployment)({deploymentId, ...target}, context);
+      await expect(looked).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+      expect(server.requests).toEqual([]);
+    },
+  );
+
+  test('api: an ID that no number can hold is refused, not rounded', async () => {
+    const body = '{"total":1,"data":[{"bundleId":9007199254740993}]}';
+    await expect(answered('api', listBundles(), 200, body)).rejects.toMatchObject(wrong);
+  });
+});
+
+describe('a built-in backend: its configuration', () => {
+  const origin = 'https://runtime.example';
+  const api = (organizationId: string) => ({connection: {origin, organizationId, auth: auth.api}});
+  const organization = 'an organization ID of 1 to 32 characters';
+  const both = ['origin (MYCLI_RUNTIME_ORIGIN)', 'legacyAuth (an API key)'];
+  const slug = (what: string) => expect.stringContaining(`${what} slug`) as string;
+
+  test.each<[Name, ApiBackendOptions & LegacyBackendOptions, object, readonly string[]]>([
+    ['api', api('o'), {}, []],
+    ['api', api('o'.repeat(32)), {projectSlug: 'p'.repeat(20), targetSlug: 't'.repeat(19)}, []],
+    ['api', api('o'), {projectSlug: 'my-shop--2', targetSlug: '0'}, []],
+    ['api', {}, {}, ['apiConnection']],
+    ['api', {missing: ['--api-origin']}, {}, ['--api-origin']],
+    ...['', 'o'.repeat(33), '.', '..', '\ud800', 'a\r\nb'].map(
+      (id) => ['api', api(id), {}, [organization]] as [Name, object, object, string[]],
+    ),
+    ['api', api('o'), {projectSlug: 'My-shop'}, [slug('project')]],
+    ['api', api('o'), {projectSlug: '-shop'}, [slug('project')]],
+    [
+      'api',
+      api(''),
+      {projectSlug: 'p'.repeat(21), targetSlug: 't'.repeat(20)},
+      [organization, slug('project'), slug('target')],
+    ],
+    ['legacy', {origin, auth: auth.legacy}, {}, []],
+    ['legacy', {auth: auth.legacy}, {env: {MYCLI_RUNTIME_ORIGIN: origin}}, []],
+    ['legacy', {origin, auth: auth.legacy, missing: ['--origin']}, {}, []],
+    ['legacy', {}, {}, both],
+    ['legacy', {auth: auth.legacy}, {env: {MYCLI_RUNTIME_ORIGIN: ''}}, both.slice(0, 1)],
+    ['legacy', {origin}, {}, both.slice(1)],
+    ['legacy', {origin, missing: ['--api-key']}, {}, ['--api-key']],
+    ['legacy', {origin, missing: []}, {}, both.slice(1)],
+  ])('%s: with %j and %j, what is missing is %j', async (name, options, more, missing) => {
+    const surroundings = {configDirectory: '/', env: {}, logger: silent};
+    expect(await backends[name].check({...surroundings, options, ...more})).toEqual(
+      missing.length === 0 ? {configured: true} : {configured: false, missing},
+    );
+  });
+
+  test.each<[Name, object, object]>([
+    ['api', {}, {code: 'ERR_CREDENTIALS_MISSING', message: 'The api backend has no connection.'}],
+    ['api', {connection: {...api('o').connection, origin: 'ftp://a'}}, {code: 'ERR_ORIGIN_INVALID'}],
+    ['legacy', {origin: 'ftp://a', auth: auth.legacy}, {code: 'ERR_ORIGIN_INVALID'}],
+    [
+      'legacy',
+      {},
+      {
+        code: 'ERR_CREDENTIALS_MISSING',
+        message: `The legacy backend is not configured: missing ${both.join(' and ')}.`,
+      },
+    ],
+  ])('%s: with %j nothing is sent', async (name, options, error) => {
+    await expect(listBundles()(backends[name], await contextFor<unknown>(options))).rejects.toMatchObject(error);
+  });
+});
