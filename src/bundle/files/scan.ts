@@ -1,11 +1,12 @@
 import {lstatSync, readlinkSync, type Stats} from 'node:fs';
-import {isAbsolute, posix, sep} from 'node:path';
+import {posix, sep} from 'node:path';
 import type {Entry} from 'fast-glob';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from './entry-names.js';
+import {followLink} from './follow-link.js';
 import type {IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
 
@@ -176,44 +177,4 @@ function emptyError(directory: string, ignored: number): Error {
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} ${what}.`, {
     suggestions: ['Build the application first, or check the ignore rules.'],
   });
-}
-
-/** Where a symbolic link leads, as seen from the build directory. */
-type LinkDestination = 'inside' | 'outside' | 'nowhere';
-
-/** More links than this in a row count as a cycle. */
-const maxHops = 40;
-
-/**
- * Follows a link by name through the other links of the build, step by step as the file system would. If any step
- * leaves the build directory, the link leads outside, even if a later one returns: unpacked elsewhere, it would not.
- * @param path The link, relative to the build directory.
- * @param links Targets of all links of the build, by their paths.
- * @param exists Whether a file or a directory of the build is at a path; '' is the build directory.
- */
-export function followLink(
-  path: string,
-  links: ReadonlyMap<string, string>,
-  exists: (path: string) => boolean,
-): LinkDestination {
-  const position: string[] = [];
-  const steps = path.split('/');
-  let hops = 0;
-  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
-    if (step === '' || step === '.') continue;
-    if (step === '..') {
-      if (position.length === 0) return 'outside';
-      position.pop();
-      continue;
-    }
-    position.push(step);
-    const target = links.get(position.join('/'));
-    if (target === undefined) continue;
-    if (isAbsolute(target)) return 'outside';
-    hops += 1;
-    if (hops > maxHops) return 'nowhere';
-    position.pop();
-    steps.unshift(...target.split('/'));
-  }
-  return exists(position.join('/')) ? 'inside' : 'nowhere';
 }

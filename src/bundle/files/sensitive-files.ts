@@ -3,7 +3,7 @@ import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {listPaths} from './entry-names.js';
-import {followLink} from './scan.js';
+import {followLink} from './follow-link.js';
 import type {BundleFile} from '../types.js';
 
 /** Templates of `.env` files are meant to be shared. */

@@ -1,3 +1,5 @@
+import {followLink} from '../files/follow-link.js';
+
 /** The part of an archive entry that matters to other entries. */
 export interface LayoutEntry {
   /** As returned by `entryPath`. */
@@ -25,7 +27,6 @@ interface LayoutRules {
 
 /** Maximum bytes or characters of a path or a link target. */
 const maxPathLength = 4096;
-const maxLinkHops = 40;
 /** Maximum characters of the paths that the links of an archive lead through. More is refused. */
 const maxLinkWork = 50_000_000;
 /** Absolute, or with a separator that only some systems use. */
@@ -67,9 +68,9 @@ export function layoutProblem(
   }
   const below = belowProblem(byPath);
   if (below) return below;
-  const work = {left: maxLinkWork};
-  for (const entry of byPath.values()) if (!linkStays(entry, byPath, root, work)) return {kind: 'leads-out', entry};
-  return undefined;
+  const stays = linksStay(byPath, root);
+  const entry = [...byPath.values()].find((one) => !stays(one));
+  return entry && {kind: 'leads-out', entry};
 }
 
 /** Whether `path` is inside the folder `root`. Everything is inside ''. */
@@ -92,62 +93,32 @@ function belowProblem(entries: ReadonlyMap<string, LayoutEntry>): LayoutProblem 
   return undefined;
 }
 
-function linkStays(
-  entry: LayoutEntry,
-  entries: ReadonlyMap<string, LayoutEntry>,
-  root: string,
-  work: {left: number},
-): boolean {
-  const {path, type, linkTarget = ''} = entry;
-  switch (type) {
-    case 'symlink':
-      return staysInside({path, target: linkTarget}, entries, isBelow(path, root) ? root : '', work);
-    case 'link': {
-      // Its target is relative to the root of the archive, and it links to whatever is there.
-      const target = entryPath(linkTarget);
-      return target !== undefined && isBelow(target, isBelow(path, root) ? root : '') && isFile(target, entries);
+/** Whether a link stays in `root` if it is there, and in the archive if it is not. */
+function linksStay(entries: ReadonlyMap<string, LayoutEntry>, root: string): (entry: LayoutEntry) => boolean {
+  const work = {left: maxLinkWork};
+  const linksBelow = (folder: string) =>
+    new Map(
+      [...entries.values()].flatMap(({path, type, linkTarget = ''}) =>
+        type === 'symlink' && isBelow(path, folder) ? [[inside(path, folder), linkTarget]] : [],
+      ),
+    );
+  const links = {inRoot: linksBelow(root), anywhere: linksBelow('')};
+  return ({path, type, linkTarget = ''}) => {
+    const isInRoot = isBelow(path, root);
+    const floor = isInRoot ? root : '';
+    if (type === 'symlink') {
+      if (linkTarget === '' || linkTarget.length > maxPathLength || unsafeTarget.test(linkTarget)) return false;
+      const others = isInRoot ? links.inRoot : links.anywhere;
+      return followLink(inside(path, floor), others, () => true, work) === 'inside';
     }
-    case 'file':
-    case 'directory':
-      return true;
-  }
+    if (type !== 'link') return true;
+    // Its target is relative to the root of the archive, and it links to whatever is there.
+    const target = entryPath(linkTarget);
+    return target !== undefined && isBelow(target, floor) && entries.get(target)?.type === 'file';
+  };
 }
 
-function isFile(path: string, entries: ReadonlyMap<string, LayoutEntry>): boolean {
-  return entries.get(path)?.type === 'file';
-}
-
-function staysInside(
-  {path, target}: {readonly path: string; readonly target: string},
-  entries: ReadonlyMap<string, LayoutEntry>,
-  root: string,
-  work: {left: number},
-): boolean {
-  const floor = root === '' ? 0 : root.split('/').length;
-  const position = path.split('/').slice(0, -1);
-  let pending = target;
-  for (let hops = 0; hops <= maxLinkHops; hops += 1) {
-    if (pending === '' || pending.length > maxPathLength || unsafeTarget.test(pending)) return false;
-    const parts = pending.split('/');
-    let next: string | undefined;
-    while (next === undefined) {
-      const part = parts.shift();
-      if (part === undefined) return true;
-      if (part === '' || part === '.') continue;
-      if (part === '..') {
-        if (position.length <= floor) return false;
-        position.pop();
-        continue;
-      }
-      position.push(part);
-      const reached = position.join('/');
-      work.left -= reached.length;
-      if (work.left < 0) return false;
-      const entry = entries.get(reached);
-      next = entry?.type === 'symlink' ? entry.linkTarget : undefined;
-    }
-    position.pop();
-    pending = [next, ...parts].join('/');
-  }
-  return false;
+/** A path relative to a folder that contains it. */
+function inside(path: string, folder: string): string {
+  return folder === '' ? path : path.slice(folder.length + 1);
 }

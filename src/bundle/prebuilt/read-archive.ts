@@ -35,6 +35,8 @@ export interface ArchiveContents extends PackResult {
 const maxWanted = 1024 * 1024;
 /** Maximum entries of an archive, since all of them are kept in memory. */
 const maxEntries = 200_000;
+/** Maximum characters of all their names and targets. */
+const maxNames = 32 * 1024 * 1024;
 /** Below these limits, an archive without a manifest is not a bomb. */
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
 
@@ -70,11 +72,14 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
   const entries: ArchiveEntry[] = [];
   const layout: LayoutEntry[] = [];
   let found: Buffer | undefined;
+  let names = 0;
   try {
     const checkSize = isTrusted ? undefined : refuseBomb;
     for await (const {header, content} of readTar(path, {digests: {archive, tar}, checkSize, signal})) {
       const {size, mode, type} = header;
       const name = checkedPath(header);
+      names += name.length + (header.linkname?.length ?? 0);
+      if (names > maxNames) throw new Error(`its names add up to more than ${String(maxNames)} characters`);
       // The root of the archive does not count as an entry.
       if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget: linkTargetOf(header)});
       if (layout.length > maxEntries) throw new Error(`it has more than ${String(maxEntries)} entries`);

@@ -4,7 +4,6 @@ import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import type {Header} from 'tar-stream';
 import type {Digest} from '../archive/digest.js';
-import {TarGuard} from './tar-guard.js';
 
 /** An entry of a tar. */
 interface TarPart {
@@ -27,7 +26,7 @@ const readBytes = 64 * 1024;
 
 /**
  * Reads a tar, gzipped or not, from its start, entry by entry. Memory grows neither with its size nor with that of its
- * entries. Refuses tars that programs read differently.
+ * entries.
  * @throws Error if it cannot be read, is not a tar, is damaged, truncated, followed by other data or a bomb; an
  * `AbortError` if aborted.
  */
@@ -43,19 +42,11 @@ export async function* readTar(
   const parser = extract();
   const file = createReadStream(path, {highWaterMark: readBytes});
   const hashed = (bytes: AsyncIterable<Buffer>) => digests?.archive.of(bytes) ?? bytes;
-  const guarded = (bytes: AsyncIterable<Buffer>) => {
-    const tar = digests?.tar?.of(bytes) ?? bytes;
-    return new TarGuard().of(
-      checkSize
-        ? metered(tar, (unpacked) => {
-            checkSize(unpacked, size);
-          })
-        : tar,
-    );
-  };
+  const checked = (bytes: AsyncIterable<Buffer>) =>
+    withEndMark(digests?.tar?.of(bytes) ?? bytes, (unpacked) => checkSize?.(unpacked, size));
   const feeding = gunzip
-    ? pipeline(file, hashed, gunzip, guarded, parser, {signal})
-    : pipeline(file, hashed, guarded, parser, {signal});
+    ? pipeline(file, hashed, gunzip, checked, parser, {signal})
+    : pipeline(file, hashed, checked, parser, {signal});
   // Awaited below. Until then, a failure must not count as unhandled.
   feeding.catch(() => undefined);
   try {
@@ -84,17 +75,27 @@ async function* buffersOf(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer
   for await (const chunk of chunks) if (Buffer.isBuffer(chunk)) yield chunk;
 }
 
-/** Passes on the bytes of a tar, and their number so far. */
-async function* metered(
+/** A tar ends with as many zeros. */
+const endMarkBytes = 1024;
+
+/**
+ * Passes on the bytes of a tar, telling their number so far.
+ * @throws Error if they do not end with the mark, without which entries may be missing.
+ */
+async function* withEndMark(
   chunks: AsyncIterable<Buffer>,
   onBytes: (unpackedBytes: number) => void,
 ): AsyncGenerator<Buffer> {
   let unpacked = 0;
+  let zeros = 0;
   for await (const chunk of chunks) {
     unpacked += chunk.length;
     onBytes(unpacked);
+    const lastByte = chunk.findLastIndex((byte) => byte !== 0);
+    zeros = lastByte === -1 ? zeros + chunk.length : chunk.length - 1 - lastByte;
     yield chunk;
   }
+  if (zeros < endMarkBytes) throw new Error('it is truncated: its end-of-archive marker is missing');
 }
 
 /**

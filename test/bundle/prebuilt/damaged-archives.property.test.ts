@@ -1,12 +1,9 @@
-import {spawnSync} from 'node:child_process';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {gunzipSync, gzipSync} from 'node:zlib';
+import {gzipSync} from 'node:zlib';
 import fc from 'fast-check';
 import type {Header} from 'tar-stream';
 import {expect, test} from 'vitest';
-import {entryPath} from '../../../src/bundle/prebuilt/archive-layout.js';
-import {readArchive as readAsClient} from '../../../src/bundle/prebuilt/read-archive.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder} from '../project.js';
@@ -124,25 +121,9 @@ function sized(given: HostileEntry): HostileEntry {
   return given.type === undefined || /file$/.test(given.type) ? given : {...given, content: ''};
 }
 
-/** What GNU tar says of a tar: names and sizes of all but folders; nothing when it complains. */
-function listed(tar: Buffer): string[] | undefined {
-  const {status, stdout, error} = spawnSync('tar', ['-tvf', '-', '--quoting-style=c', '--numeric-owner', '-P'], {
-    input: tar,
-    encoding: 'utf8',
-    env: {...process.env, TZ: 'UTC', LC_ALL: 'C.UTF-8'},
-  });
-  if (error || status !== 0) return undefined;
-  return stdout.split('\n').flatMap((line) => {
-    const [, kind, size, quoted] = /^(.)\S+ +\S+ +(\d+) \S+ \S+ ("(?:[^"\\]|\\.)*")/.exec(line) ?? [];
-    if (kind === undefined || kind === 'd' || quoted === undefined) return [];
-    const name = quoted.slice(1, -1).replaceAll(/\\(.)/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
-    return [`${entryPath(name) ?? name} ${size ?? ''}`];
-  });
-}
-
 const runs = Number(process.env['FUZZ_RUNS'] ?? 150);
 
-test('any damaged archive is either read like GNU tar does or refused with one clear error', async () => {
+test('any damaged archive is either read or refused with one clear error', async () => {
   const folder = await makeFolder({});
   const file = join(folder, 'archive');
   const made = fc.record<Case>({
@@ -162,9 +143,6 @@ test('any damaged archive is either read like GNU tar does or refused with one c
         return;
       }
       accepted += 1;
-      const {entries} = await readAsClient(file);
-      const expected = listed(given.gzipDamages ? gunzipSync(bytes) : bytes);
-      expect(entries.map(({name, size}) => `${name} ${String(size)}`)).toEqual(expected);
     }),
     {numRuns: runs, seed: 20261122},
   );

@@ -1,0 +1,46 @@
+import {isAbsolute} from 'node:path';
+
+/** Where a symbolic link leads, as seen from the folder that contains everything. */
+type LinkDestination = 'inside' | 'outside' | 'nowhere';
+
+/** More links than this in a row count as a cycle. */
+const maxHops = 40;
+
+/**
+ * Follows a link by name through other links, step by step as a file system would. If any step leaves the folder, the
+ * link leads outside, even if a later one returns: unpacked elsewhere, it would not.
+ * @param path The link, relative to the folder.
+ * @param links Targets of all links in the folder, by their paths.
+ * @param exists Whether a file or a directory is at a path; '' is the folder.
+ * @param work How many characters of paths may be looked at. Once none are left, links count as leading outside.
+ */
+export function followLink(
+  path: string,
+  links: ReadonlyMap<string, string>,
+  exists: (path: string) => boolean,
+  work = {left: Infinity},
+): LinkDestination {
+  const position: string[] = [];
+  const steps = path.split('/');
+  let hops = 0;
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    if (step === '' || step === '.') continue;
+    if (step === '..') {
+      if (position.length === 0) return 'outside';
+      position.pop();
+      continue;
+    }
+    position.push(step);
+    const reached = position.join('/');
+    work.left -= reached.length;
+    if (work.left < 0) return 'outside';
+    const target = links.get(reached);
+    if (target === undefined) continue;
+    if (isAbsolute(target)) return 'outside';
+    hops += 1;
+    if (hops > maxHops) return 'nowhere';
+    position.pop();
+    steps.unshift(...target.split('/'));
+  }
+  return exists(position.join('/')) ? 'inside' : 'nowhere';
+}
