@@ -78,7 +78,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     for await (const {header, content} of readTar(path, {digests: {archive, tar}, checkSize, signal})) {
       const {size, mode, type} = header;
       const name = checkedPath(header);
-      names += name.length + (header.linkname?.length ?? 0);
+      names += name.length + (linkTargetOf(header) ?? '').length;
       if (names > maxNames) throw new Error(`its names add up to more than ${String(maxNames)} characters`);
       // The root of the archive does not count as an entry.
       if (name !== '') layout.push({path: name, type: layoutType(type), linkTarget: linkTargetOf(header)});
