@@ -10,28 +10,8 @@ import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../../settings/schemas.js';
 import {categoryOf} from '../files/patterns.js';
-import type {Bundle, BundleFile, BundleFileCategory, BundleContent, PackResult} from '../types.js';
+import type {Bundle, BundleContent, PackResult} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
-
-/** The manifest stored next to an archive, with everything known about it. */
-export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'entries'> {
-  readonly schemaVersion: 1;
-  /** Sorted by path, relative to the build directory. */
-  readonly files: readonly ManifestFile[];
-}
-
-/** A file in a manifest. */
-interface ManifestFile {
-  readonly path: string;
-  /** Bytes. 0 for a link. */
-  readonly size: number;
-  /** `ssrOnly` files are never served, even if they match ssrShared. */
-  readonly category: BundleFileCategory;
-  /** Missing if not executable. */
-  readonly executable?: boolean | undefined;
-  /** Target of a symbolic link. */
-  readonly linkTarget?: string | undefined;
-}
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal'));
 const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -70,6 +50,12 @@ const manifestSchema = v.object({
   ),
 });
 
+/**
+ * The manifest stored next to an archive, with everything known about it. Files are sorted by path, relative to the
+ * build directory; a link has 0 bytes.
+ */
+export type BundleManifest = Readonly<v.InferOutput<typeof manifestSchema>>;
+
 /** Far more than the manifest of the largest archive that can be read. All of it is in memory. */
 const mostBytes = 256 * 1024 * 1024;
 
@@ -78,27 +64,16 @@ export function manifestPathOf(archivePath: string): string {
   return `${archivePath}.json`;
 }
 
-/** Files whose text is made at a time. The text of all files takes more memory than packing them. */
-const filesAtATime = 500;
-
-/** A manifest as JSON, in pieces. */
-function* manifestText(bundle: Bundle): Generator<string> {
+/** A manifest as JSON. */
+function manifestText(bundle: Bundle): string {
   const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode} = bundle;
-  const {config, provenance, files} = bundle;
-  const names = {projectSlug, rootDir, configPath, matchMode};
-  const about = {schemaVersion: 1, format, sha256, contentSha256, size, message, ...names, config, provenance};
-  yield `${JSON.stringify(about, undefined, 2).slice(0, -'\n}'.length)},\n  "files": [`;
-  for (let start = 0; start < files.length; start += filesAtATime) {
-    const some = files.slice(start, start + filesAtATime).map((file) => `\n    ${manifestFile(file)}`);
-    yield `${start === 0 ? '' : ','}${some.join(',')}`;
-  }
-  yield '\n  ]\n}\n';
-}
-
-function manifestFile(file: BundleFile): string {
-  const {path, size, executable, linkTarget} = file;
-  const listed = {path, size, category: categoryOf(file), executable: executable || undefined, linkTarget};
-  return JSON.stringify(listed satisfies ManifestFile, undefined, 2).replaceAll('\n', '\n    ');
+  const {config, provenance} = bundle;
+  const files = bundle.files.map((file) => {
+    const {path, size, executable, linkTarget} = file;
+    return {path, size, category: categoryOf(file), executable: executable || undefined, linkTarget};
+  });
+  const about = {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode};
+  return `${JSON.stringify({schemaVersion: 1, ...about, config, provenance, files}, undefined, 2)}\n`;
 }
 
 /**
@@ -107,7 +82,7 @@ function manifestFile(file: BundleFile): string {
  * @throws RuntimeCliError `ERR_OUTPUT` if it cannot be written.
  */
 export async function stageManifest(bundle: Bundle, mode: number): Promise<StagedFile<void>> {
-  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline(manifestText(bundle), stream));
+  return stageFile(manifestPathOf(bundle.path), mode, (stream) => pipeline([manifestText(bundle)], stream));
 }
 
 /**
