@@ -116,7 +116,6 @@ const owners = {
   listr2: {owner: 'src/pipelines/'},
   '@oclif/core': {owner: 'src/cli/command/oclif[.]ts', types: '^src/(cli/(?!command/oclif[.]ts)|commands/)'},
   busboy: {owner: 'src/local-runtime/'},
-  mime: {owner: 'src/local-runtime/'},
   hono: {owner: 'src/local-runtime/'},
   '@hono/node-server': {owner: 'src/local-runtime/'},
   send: {owner: 'src/local-runtime/'},

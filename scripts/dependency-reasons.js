@@ -26,7 +26,6 @@ export const reasons = {
   hono: 'Routes the requests of the local runtime.',
   '@hono/node-server': 'Connects Hono to the servers of Node.',
   send: 'Sends files of the local runtime, with ranges and conditional requests.',
-  mime: 'Knows the content types of the files that the local runtime serves.',
   picomatch: 'Says what the patterns for server-only and shared files mean.',
   'pretty-bytes': 'Sizes for people.',
   'fast-string-width':

@@ -44,7 +44,7 @@ export function serve(
     const refusal = hostFailure(exchange, role);
     const listen = getRequestListener((asked) => refusal ?? handle(asked, exchange), {overrideGlobalObjects: false});
     // The library refuses what is no host name by itself.
-    if (refusal) request.headers.host = 'localhost';
+    if (refusal !== undefined) request.headers.host = 'localhost';
     const answering = listen(request, response).finally(() => underway.delete(answering));
     underway.add(answering);
   });

@@ -77,7 +77,7 @@ export interface Protocol {
   readonly routes: readonly Route[];
   /** Checks credentials and names, and returns the user. @throws HttpFailure 400, 401 or 403. */
   admit(call: Call): string;
-  failure(failure: HttpFailure): Response;
+  failure(failure: HttpFailure): Promise<Response> | Response;
 }
 
 /** A named part of the path. */

@@ -13,15 +13,7 @@ import type {RequestRecord} from './options.js';
 import {isPage, pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {excerptOf, maskedSearch, requestHeaders, responseHeaders} from './request-log.js';
-import {
-  frontProtocol,
-  isAppIcon,
-  isAppPath,
-  isHome,
-  redirectToApp,
-  serveSite,
-  siteProtocol,
-} from './sites/serve-site.js';
+import {frontProtocol, isAppPath, isHome, redirectToApp, serveSite, siteProtocol} from './sites/serve-site.js';
 import {wireProtocols} from './wire/openapi.js';
 import {checkPath} from './wire/parameters.js';
 
@@ -60,7 +52,7 @@ export function openExchange(
   const origin = `http://${request.headers.host ?? ''}`;
   const query = new URLSearchParams(search);
   const call: Call = {context, request, response, body, path, search, origin, query, params: {}};
-  const isForPeople = role === 'api' ? isPage(path) : isAppIcon(call);
+  const isForPeople = role === 'api' && isPage(path);
   const exchange: Exchange = {call, findings: {appliedFaults: []}, isForPeople};
   const requestId = randomUUID();
   response.setHeader('x-request-id', requestId);
@@ -117,7 +109,7 @@ function protocolOf({call: {path}, isForPeople}: Exchange): Protocol {
 }
 
 /** Refuses a request whose Host header is not of this server, as web pages with DNS rebinding send. */
-export function hostFailure(exchange: Exchange, role: ServerRole): Response | undefined {
+export function hostFailure(exchange: Exchange, role: ServerRole): Promise<Response> | Response | undefined {
   const {request, context} = exchange.call;
   try {
     checkHost(request, context);

@@ -105,7 +105,7 @@ function createContext(
   const {ssr = false, ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
   const {onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
   const appServers = ssr
-    ? new AppServers({store, deployments, limits, turns, environment, timeoutSeconds, onWarning, onOutput})
+    ? new AppServers({store, limits, turns, environment, timeoutSeconds, onWarning, onOutput})
     : undefined;
   return {
     ...made,

@@ -128,7 +128,6 @@ test('the pages load and run nothing foreign, fit, and have no barrier that axe 
     overview: '/',
     project: '/-/projects/shop',
     bundle: '/-/projects/shop/bundles/2',
-    compare: '/-/projects/shop/compare?from=1&to=2',
     requests: '/-/requests',
     request: '/-/requests/1',
     faults: '/-/faults',
@@ -138,7 +137,7 @@ test('the pages load and run nothing foreign, fit, and have no barrier that axe 
   for (const [name, path] of Object.entries(pages)) await check(path, name);
 });
 
-test('a bundle is deployed with the keyboard, seen going live, and rolled back', async () => {
+test('a bundle is deployed with the keyboard, and seen going live', async () => {
   await fillRuntime();
   const {page, noise} = await open('/-/projects/shop');
   await page.locator('#deploy-bundle').focus();
@@ -154,15 +153,7 @@ test('a bundle is deployed with the keyboard, seen going live, and rolled back',
   await page.locator('#targets').getByText('Deploying 33%').waitFor();
   time += 500;
   await page.locator('#targets').getByText('Bundle 2').waitFor();
-  await page.locator('#news').getByText('Deployed bundle 2 to staging of shop.').waitFor();
-  const rollBack = page.getByRole('button', {name: 'Roll staging back to bundle 1'});
-  await rollBack.focus();
-  await page.keyboard.press('Enter');
-  await page.locator('body[data-live=yes]').waitFor();
-  await page.locator('#targets .state.queued').waitFor();
-  time += 1000;
-  await page.locator('#news').getByText('Deployed bundle 1 to staging of shop.').waitFor();
-  await page.locator('#targets').getByText('Bundle 1', {exact: true}).waitFor();
+  await page.locator('#targets .state.live').waitFor();
   expect(noise).toEqual([]);
   await page.close();
 });

@@ -23,7 +23,7 @@ const textOf = (body: string) =>
   body
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+    .replaceAll(/&\w+;/g, (entity) => ({'&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&'})[entity] ?? entity);
 
 /** Sends a form as a browser does. */
 function post(
@@ -45,34 +45,27 @@ describe('the pages', () => {
     await client.pushV2(await v2Archive(), {message: 'The first'});
     await client.deploy(1);
     const {body} = await page(runtime);
-    expect(textOf(body)).toMatch(
-      /Deployed bundle 1 to production of shop\. .* shop production Live Bundle 1 The first 1 /,
-    );
+    expect(textOf(body)).toMatch(/shop production Bundle 1 The first Live .* Bundle 1 The first shop production Live /);
     expect(body).toContain('href="/-/projects/shop/bundles/1"');
   });
 
-  test('show a project, a bundle, and what differs between two', async () => {
+  test('show a project and a bundle', async () => {
     const {runtime} = await startFilled();
     const project = textOf((await page(runtime, '-/projects/shop')).body);
     expect(project).toMatch(/production Bundle 1 The first Live .* Bundle 2 The second .* Bundle 1 The first/);
     const bundle = textOf((await page(runtime, '-/projects/shop/bundles/2')).body);
-    expect(bundle).toMatch(/The second .* 5 files, .* server-only 1 .* shared 3 .* static\/\*\*\/\* ssrShared 3/);
-    const difference = textOf((await page(runtime, '-/projects/shop/compare?from=1&to=2')).body);
-    expect(difference).toContain('Compared with bundle 1: 1 added, 0 removed, 0 changed, +3 B.');
-    expect(difference).toContain('static/new.js added');
-    expect(textOf((await page(runtime, '-/projects/shop/compare?from=1&to=1')).body)).toContain(
-      'The same as bundle 1.',
-    );
+    expect(bundle).toMatch(/The second .* 5 files, .* server-only: 1 file, .* shared: 3 files, .*static\/new.js/);
+    expect(bundle).toContain('"ssrShared": [ "static/**/*" ]');
   });
 
   test('show a v1 bundle with the categories that its push gave', async () => {
     const {client, runtime} = await startRuntime();
     await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})));
     const bundle = textOf((await page(runtime, '-/projects/shop/bundles/1')).body);
-    expect(bundle).toMatch(/server-only 1 .* shared 2 .* other 1 /);
+    expect(bundle).toMatch(/server-only: 1 file, .* shared: 2 files, .* other: 1 file, /);
   });
 
-  test.each(['-/projects/none', '-/projects/shop/bundles/9', '-/projects/shop/compare?from=1', '-/nothing'])(
+  test.each(['-/projects/none', '-/projects/shop/bundles/9', '-/nothing'])(
     'say so when there is none at %s',
     async (path) => {
       const {runtime} = await startRuntime();
@@ -99,7 +92,7 @@ describe('the pages', () => {
 
   test('escape everything that was uploaded', async () => {
     const {client, runtime} = await startRuntime();
-    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202E';
+    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
     const project = encodeURIComponent('<b>"shop');
     const settings = {...config, ssrShared: ['static/**'], ssrParameters: {note: '</pre><script>alert(3)</script>'}};
     const archive = await v2Archive({'ssr.js': 'x', "static/'><img src=x>.js": 'x'}, {settings});
@@ -109,17 +102,16 @@ describe('the pages', () => {
     for (const path of ['', `-/projects/${project}`, `-/projects/${project}/bundles/${json.id}`]) {
       const {status, body} = await page(runtime, path);
       expect(status).toBe(200);
-      expect(body).not.toMatch(/<b>|<i>|<img src=x|<script>|\u202E/);
-      expect(textOf(body)).toContain('<script>alert(2)</script>\\u{202E}');
+      expect(body).not.toMatch(/<b>|<i>|<img src=x|<script>/);
+      expect(textOf(body)).toContain('<script>alert(2)</script>');
     }
   });
 
-  test('are met by no fault, and not recorded, nor is the icon where browsers look for one', async () => {
-    const {runtime, client} = await startRuntime({faults: ['503', 'latency=1000000']});
+  test('are met by no fault, and not recorded', async () => {
+    const {runtime} = await startRuntime({faults: ['503', 'latency=1000000']});
     expect((await page(runtime)).status).toBe(200);
     const {status, headers, body} = await page(runtime, 'favicon.ico');
     expect([status, headers.get('content-type'), body]).toEqual([200, 'image/svg+xml', expect.stringMatching(/^<svg/)]);
-    expect(await client.site('favicon.ico')).toMatchObject({status: 204, body: ''});
     expect(runtime.requests).toEqual([]);
   });
 
@@ -142,33 +134,26 @@ describe('the pages', () => {
     expect(isThisMachine(address)).toBe(expected);
   });
 
-  test('have a treemap with few cells however many files there are', () => {
-    const names = ['<b>.js', '__proto__/constructor', 'n'.repeat(4000), Array(2000).fill('deep').join('/'), ''];
+  test('have a treemap with few cells however many files there are', async () => {
+    const names = ['<b>.js', '__proto__/constructor', 'n'.repeat(4000), Array(2000).fill('deep').join('/')];
     const files = Array.from({length: 50_000}, (_, at) => ({
       ...{path: `d${at % 90}/f${at}`, size: 1 + (at % 100), kind: at % 7 === 0 ? 'shared' : 'static'},
     }));
     const hostile = names.map((path) => ({path, size: 500_000, kind: 'ssrOnly'}));
-    const {text} = renderTreemap([...files, ...hostile]);
+    const text = (await renderTreemap([...files, ...hostile])).toString();
     expect(text.match(/<rect/g)?.length).toBeLessThan(1000);
-    expect(text).toContain('<title>&#60;b&#62;.js: 500 kB</title><rect class="ssrOnly"');
+    expect(text).toMatch(/<title>&lt;b&gt;.js: 500 kB<\/title>\s*<rect class="ssrOnly"/);
     expect(text).toContain('<rect class="mixed"');
   });
 });
 
 describe('the buttons', () => {
-  test('deploy a bundle and roll back, then lead to the project', async () => {
+  test('deploy a bundle, then lead to the project', async () => {
     const {runtime} = await startFilled();
     const {status, headers} = await post(runtime, 'projects/shop/deploy', {bundle: '2', target: 'production'});
     expect([status, headers.get('location')]).toEqual([303, '/-/projects/shop?done=deploy']);
     const {body} = await page(runtime, '-/projects/shop?done=deploy');
-    expect(textOf(body)).toMatch(
-      /The deployment has started.* production Bundle 2 The second Live Roll back to bundle 1/,
-    );
-    const back = await post(runtime, 'projects/shop/deploy', {bundle: '1', target: 'production'});
-    expect(back.status).toBe(303);
-    expect(textOf((await page(runtime, '-/projects/shop')).body)).toMatch(
-      /production Bundle 1 The first Live Roll back/,
-    );
+    expect(textOf(body)).toMatch(/The deployment has started.* production Bundle 2 The second Live/);
   });
 
   test('are refused from other origins, and without one', async () => {
@@ -237,8 +222,6 @@ describe('the requests', () => {
     for (const secret of ['sesame', apiKey, clientSecret, signature]) {
       expect([list, ...bodies].join('')).not.toContain(secret);
     }
-    expect(textOf((await page(runtime, '-/requests?show=problems')).body)).not.toContain('static/app.js');
-    expect(textOf((await page(runtime, '-/requests?show=apps')).body)).not.toContain('/api/');
   });
 
   test('show no credentials, however they are named and wherever they are', async () => {
@@ -284,11 +267,11 @@ describe('the faults', () => {
     const {client, runtime} = await startFilled();
     const add = (fault: string) => post(runtime, 'faults', {fault});
     const {status, headers} = await add('503x1:route=list');
-    expect([status, headers.get('location')]).toEqual([303, '/-/faults?done=add']);
+    expect([status, headers.get('location')]).toEqual([303, '/-/faults']);
     await add('429:route=list');
     const shown = textOf((await page(runtime, '-/faults')).body);
-    expect(shown).toContain('503x1:route=list Answers the next request of the kind "list" with 503. 1 Remove');
-    expect(shown).toContain('429:route=list Answers each request of the kind "list" with 429. No limit Remove');
+    expect(shown).toContain('503x1:route=list 1 Remove');
+    expect(shown).toContain('429:route=list No limit Remove');
     const list = async () => (await client.legacy('projects/shop/bundles/')).status;
     expect([await list(), await list(), await list()]).toEqual([503, 429, 429]);
     const {body} = await page(runtime, '-/faults');
@@ -303,7 +286,7 @@ describe('the faults', () => {
     const {runtime} = await startFilled();
     const {status, body} = await post(runtime, 'faults', {fault: '<b>x'});
     expect([status, textOf(body)]).toEqual([422, expect.stringContaining('The fault "<b>x" is invalid')]);
-    expect(body).toContain('value="&#60;b&#62;x"');
+    expect(body).toContain('value="&lt;b&gt;x"');
     expect((await post(runtime, 'faults', {fault: '503'}, {origin: runtime.appsOrigin})).status).toBe(403);
     expect((await post(runtime, 'faults/remove', {fault: '1'}, {origin: runtime.appsOrigin})).status).toBe(403);
     expect(textOf((await page(runtime, '-/faults')).body)).toContain('No faults');

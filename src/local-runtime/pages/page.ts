@@ -1,38 +1,34 @@
-import {answer, HttpFailure} from '../answer.js';
+import {html, raw} from 'hono/html';
+import {answer, HttpFailure, type Headers} from '../answer.js';
 import type {Call} from '../context.js';
-import {Html, markup} from './html.js';
 
 /** Where the pages are, besides `/`. */
 export const pagesPath = '/-/';
+
+/** Markup whose values are escaped. */
+export type Html = ReturnType<typeof html>;
 
 /** The main navigation. */
 const places = {Projects: '/', Requests: `${pagesPath}requests`, Faults: `${pagesPath}faults`} as const;
 
 /** A page of the runtime. */
-export interface Page {
+interface Page {
   /** Names the page, in its tab and as its heading. */
   readonly title: string;
   /** Its entry in the main navigation. */
-  readonly place?: keyof typeof places | undefined;
-  /** The pages above it. */
-  readonly parents?: readonly {readonly name: string; readonly path: string}[] | undefined;
-  /** What happened last, in a sentence. Screen readers say it when it changes. */
-  readonly news?: string | undefined;
+  readonly place?: keyof typeof places;
   /** What follows the heading. Elements with `data-live` and an ID are kept up to date while the page is open. */
   readonly content: Html;
   /** @default 200 */
-  readonly status?: number | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly status?: number;
+  readonly headers?: Headers;
 }
 
 /** Headers of every answer: nothing foreign is loaded or run, and no page is framed or cached. */
 const securityHeaders = {
-  'content-security-policy': [
-    "default-src 'none'",
-    ...['style-src', 'script-src', 'img-src', 'connect-src', 'form-action'].map((name) => `${name} 'self'`),
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   // With no-referrer, browsers would not say where a form comes from either.
   'referrer-policy': 'same-origin',
@@ -41,51 +37,101 @@ const securityHeaders = {
   'cache-control': 'no-store',
 } as const;
 
-/** No tagged template: bundlers make a call of one that contains the end of a script. */
-const scriptElement = new Html(`<script src="${pagesPath}live.js" defer></script>`);
+/** In a template, bundlers would make a call of it, because it contains the end of a script. */
+const script = raw(`<script src="${pagesPath}live.js" defer></script>`);
 
 /** Answers with a page. */
-export function pageAnswer({title, place, parents = [], news, content, status = 200, headers = {}}: Page): Response {
-  const current = (name: string) => (name === place ? markup` aria-current="true"` : undefined);
-  const page = markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · local runtime</title>
-<link rel="icon" href="${pagesPath}icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${pagesPath}style.css">
-${content.text.includes(' data-live') ? scriptElement : undefined}
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-<header class="top">
-<a class="brand" href="/"><img src="${pagesPath}icon.svg" alt="" width="20" height="20">Local runtime</a>
-<nav aria-label="Main"><ul>
-${Object.entries(places).map(([name, path]) => markup`<li><a href="${path}"${current(name)}>${name}</a></li>`)}
-</ul></nav>
-</header>
-<main id="content" tabindex="-1">
-${
-  parents.length === 0
-    ? undefined
-    : markup`<nav class="parents" aria-label="Breadcrumb"><ol>
-${parents.map(({name, path}) => markup`<li><a href="${path}"><bdi>${name}</bdi></a></li>`)}</ol></nav>`
-}
-<h1>${title}</h1>
-<p id="news" role="status" data-live>${news}</p>
-${content}
-</main>
-</body>
-</html>
-`;
+export async function pageAnswer({title, place, content, status = 200, headers = {}}: Page): Promise<Response> {
+  const page = await html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} · local runtime</title>
+        <link rel="icon" href="${pagesPath}icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="${pagesPath}style.css" />
+        ${script}
+      </head>
+      <body>
+        <header>
+          <a href="/"><img src="${pagesPath}icon.svg" alt="" width="20" height="20" /> Local runtime</a>
+          <nav aria-label="Main">
+            ${Object.entries(places).map(([name, path]) => html`<a href="${path}" ${name === place && raw(' aria-current="true"')}>${name}</a> `)}
+          </nav>
+        </header>
+        <main>
+          <h1><bdi>${title}</bdi></h1>
+          <p id="news" role="status"></p>
+          ${content}
+        </main>
+      </body>
+    </html> `;
   const type = 'text/html; charset=utf-8';
-  return answer(status, page.text, {'content-type': type, ...securityHeaders, ...headers});
+  return answer(status, page.toString(), {'content-type': type, ...securityHeaders, ...headers});
 }
 
 /** A note about what was done, or what went wrong. */
 export function notice(text: string, kind: 'done' | 'problem' = 'done'): Html {
-  return markup`<p class="notice${kind === 'problem' ? ' problem' : ''}">${text}</p>`;
+  return html`<p class="notice ${kind}" role="${kind === 'done' ? 'status' : 'alert'}">${text}</p>`;
+}
+
+/** Text from outside, in whatever direction it is written. A long one loses its middle. */
+export function foreign(text: string, longest = 120): Html {
+  const half = Math.floor((longest - 1) / 2);
+  return html`<bdi>${text.length <= longest ? text : `${text.slice(0, half)}…${text.slice(-half)}`}</bdi>`;
+}
+
+/** A time, in the time zone of the runtime, which is that of its user. */
+export function timeText(iso: string): Html {
+  const format = {dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23'} as const;
+  return html`<time datetime="${iso}">${new Date(iso).toLocaleString('en-GB', format)}</time>`;
+}
+
+type Cell = Html | string | number;
+
+/** A table. The first cell of a row is its heading. Without rows, `empty` is a sentence in its place. */
+export function table(
+  caption: string,
+  {titles, rows, empty = ''}: {readonly titles: readonly string[]; readonly rows: readonly Cell[][]; empty?: string},
+): Html {
+  if (rows.length === 0) return html`<p>${empty}</p>`;
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${titles.map((title) => html`<th scope="col">${title}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+  ([head, ...cells]) =>
+    html`<tr>
+      <th scope="row">${head}</th>
+      ${cells.map((cell) => html`<td>${cell}</td>`)}
+    </tr> `,
+)}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** Names with what they stand for. */
+export function facts(entries: readonly (readonly [name: string, value: Cell])[]): Html {
+  return html`<dl>
+    ${entries.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
+/** Text as it is, which may be longer than the page. */
+export function textBlock(label: string, text: string): Html {
+  return html`<pre tabindex="0" role="region" aria-label="${label}">${text}</pre>`;
 }
 
 /** Reads a form. @throws HttpFailure 403 if no page of this runtime has sent it; 415 for another type. */

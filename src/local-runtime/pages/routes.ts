@@ -1,15 +1,15 @@
+import {html} from 'hono/html';
 import {HttpFailure} from '../answer.js';
 import type {Call, Protocol, Route} from '../context.js';
 import {icon, liveScript, stylesheet} from './assets.js';
-import {showBundle, showComparison} from './bundle-pages.js';
-import {addFault, removeFault, showFaults} from './fault-pages.js';
-import {markup} from './html.js';
+import {showBundle} from './bundle-page.js';
+import {addFault, removeFault, showFaults} from './fault-page.js';
 import {assetAnswer, notice, pageAnswer, pagesPath} from './page.js';
 import {deployBundle, showOverview, showProject} from './project-pages.js';
 import {showRequest, showRequests} from './request-pages.js';
 
 /** Where browsers look for an icon at every server, whatever its pages say. */
-export const faviconPath = '/favicon.ico';
+const faviconPath = '/favicon.ico';
 
 /** Whether a path is one of the pages rather than of the service. */
 export function isPage(path: string): boolean {
@@ -26,7 +26,6 @@ export const pagesProtocol: Protocol = {
   routes: [
     get('/', showOverview),
     get(project, showProject),
-    get(`${project}/compare`, showComparison),
     get(`${project}/bundles/{bundleId}`, showBundle),
     post(`${project}/deploy`, deployBundle),
     get(`${pagesPath}requests`, showRequests),
@@ -43,7 +42,8 @@ export const pagesProtocol: Protocol = {
   failure: ({status, message, headers}) =>
     pageAnswer({
       title: status === 404 ? 'Not found' : 'That did not work',
-      content: markup`${notice(message, 'problem')}<p><a href="/">What runs here</a></p>`,
+      content: html`${notice(message, 'problem')}
+        <p><a href="/">What runs here</a></p>`,
       status,
       headers,
     }),

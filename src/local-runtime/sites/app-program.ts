@@ -4,6 +4,7 @@
  * the bundled package.
  */
 export const appProgram = `
+import {tracingChannel} from 'node:diagnostics_channel';
 import http from 'node:http';
 import net from 'node:net';
 import {Readable} from 'node:stream';
@@ -16,32 +17,24 @@ process.argv.splice(1, 1);
 const send = process.send.bind(process);
 // The parent has ended, in whatever way.
 process.on('disconnect', () => process.exit());
-process.on('message', () => send('alive'));
 // A program that ends by itself is not kept alive by its parent.
 process.channel.unref();
 
 let isListening = false;
 let isTold = false;
-const {listen} = net.Server.prototype;
-/** Listens on loopback only, whatever the program asks for. */
-net.Server.prototype.listen = function (...args) {
-  const [first, ...rest] = args;
-  isListening = true;
-  this.once('listening', () => {
-    const address = this.address();
-    if (isTold || address === null || typeof address !== 'object') return;
+tracingChannel('net.server.listen').subscribe({
+  asyncStart({options}) {
+    isListening = true;
+    // Whatever address the program asks for, nobody else on the network reaches it.
+    options.host = '127.0.0.1';
+  },
+  asyncEnd({server}) {
+    const port = server.address()?.port;
+    if (isTold || port === undefined) return;
     isTold = true;
-    send({port: address.port});
-  });
-  if (typeof first === 'object' && first !== null) {
-    const isOfPort = 'port' in first && !('fd' in first) && !('_handle' in first);
-    return listen.call(this, isOfPort ? {...first, host: '127.0.0.1'} : first, ...rest);
-  }
-  if (typeof first === 'string' && Number.isNaN(Number(first))) return listen.call(this, first, ...rest);
-  if (typeof first === 'function') return listen.call(this, 0, '127.0.0.1', first);
-  const hasHost = rest.length > 0 && typeof rest[0] !== 'number' && typeof rest[0] !== 'function';
-  return listen.call(this, first ?? 0, '127.0.0.1', ...(hasHost ? rest.slice(1) : rest));
-};
+    send({port});
+  },
+});
 
 const loaded = await import(pathToFileURL(process.argv[1]).href);
 // A program that has called listen(), or does so later, needs nothing else.

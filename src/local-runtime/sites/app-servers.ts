@@ -1,18 +1,19 @@
-import {access, mkdir, rm, writeFile} from 'node:fs/promises';
+import {mkdir, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {exists} from '../../files/read-file.js';
 import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure} from '../answer.js';
-import {sitePath} from './site-address.js';
 import type {ArchiveLimits} from '../options.js';
 import {removeFolder} from '../store/data-folder.js';
-import type {Deployments} from '../store/deployments.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle, type ReadingTurns} from '../upload/read-archive.js';
-import {AppFailure, AppProcess} from './app-process.js';
+import {AppFailure, startApp, type AppProcess} from './app-process.js';
 import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';
+import {sitePath} from './site-address.js';
 
 /** Modules that start a server or export a handler in a build of an unknown framework: the first that exists. */
 const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs', 'index.js'];
@@ -20,7 +21,6 @@ const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs
 /** Options of `AppServers`. */
 interface AppServersOptions {
   readonly store: Store;
-  readonly deployments: Deployments;
   readonly limits: ArchiveLimits;
   readonly turns: ReadingTurns;
   readonly environment: Readonly<Record<string, string>>;
@@ -30,24 +30,15 @@ interface AppServersOptions {
   readonly onOutput: (line: string) => void;
 }
 
-/** The file, beside the files of a bundle, that its process starts. */
-const programName = 'start.mjs';
-/** How often to look for servers whose target runs another deployment by now, in milliseconds. */
-const sweepMs = 1000;
-const firstDelayMs = 500;
-const maxDelayMs = 30_000;
+/** How long after its connections break the end of a process may become known, in milliseconds. */
+const endMs = 1000;
 
-/** The line of a stack trace that says what was wrong. */
-const errorLine = /^\s*(?:Uncaught )?(?:[A-Z]\w*Error\b|FATAL ERROR)[^:]*:/;
-const maxReason = 300;
-
-/** The servers of the deployed apps. Each is started by the first request for it. */
+/** The servers of the deployed apps, one for each target. Each is started by the first request for it. */
 export class AppServers {
   readonly #options: AppServersOptions;
   readonly #apps = new Map<string, App>();
   /** Those of earlier deployments, until they have ended. */
   readonly #stopping = new Set<Promise<void>>();
-  #sweeping: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: AppServersOptions) {
@@ -55,41 +46,26 @@ export class AppServers {
   }
 
   /**
-   * Has the server of a deployment answer. Undefined if its bundle has none.
+   * Has the server of a deployment answer, and stops that of an earlier one. Undefined if its bundle has none.
    * @throws HttpFailure 502 with what the server printed if it has crashed, 504 if it takes too long.
    */
   async answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Response | undefined> {
     if (this.#isClosed) throw new HttpFailure(502, 'The local runtime is stopping.');
-    this.#sweeping ??= setInterval(() => {
-      this.#sweep();
-    }, sweepMs).unref();
-    const key = keyOf(deployment);
-    let app = this.#apps.get(key);
+    const key = sitePath(deployment);
+    const known = this.#apps.get(key);
     // A request may still be for the deployment before.
-    if (app === undefined || app.deployment.number < deployment.number) {
-      if (app) this.#stop(app);
-      app = new App(deployment, this.#options);
-      this.#apps.set(key, app);
-    }
+    if (known !== undefined && known.deployment.number >= deployment.number) return known.answer(call);
+    if (known) this.#stop(known);
+    const app = new App(deployment, this.#options);
+    this.#apps.set(key, app);
     return app.answer(call);
   }
 
   /** Stops all servers, and waits for those that are being stopped. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#sweeping);
     for (const app of this.#apps.values()) this.#stop(app);
     await Promise.all(this.#stopping);
-  }
-
-  #sweep(): void {
-    for (const [key, app] of this.#apps) {
-      const {deployment} = app;
-      const current = this.#options.deployments.current(deployment.projectSlug, deployment.targetSlug);
-      if (current?.deploymentId === deployment.deploymentId) continue;
-      this.#apps.delete(key);
-      this.#stop(app);
-    }
   }
 
   #stop(app: App): void {
@@ -98,16 +74,14 @@ export class AppServers {
   }
 }
 
-function keyOf({projectSlug, targetSlug}: DeploymentRecord): string {
-  return JSON.stringify([projectSlug, targetSlug]);
-}
-
 /** A bundle that was unpacked with all its files. */
 interface UnpackedBundle {
   /** What to remove. */
   readonly folder: string;
+  /** The file with `appProgram`. */
+  readonly program: string;
   /** The folder of its files. */
-  readonly root: string;
+  readonly cwd: string;
   /** Absolute path of the module that is its server. */
   readonly entry: string;
   /** What its framework needs to answer here. */
@@ -118,36 +92,35 @@ interface UnpackedBundle {
 class App {
   readonly deployment: DeploymentRecord;
   readonly #options: AppServersOptions;
+  readonly #name: string;
   #unpacked: Promise<UnpackedBundle | undefined> | undefined;
   #process: Promise<AppProcess> | undefined;
   readonly #stopping = new AbortController();
-  /** Crashes since it answered last. */
-  #crashes = 0;
-  #lastFailure: AppFailure | undefined;
-  /** Not to be started before, by `performance.now()`. */
-  #retryAt = 0;
 
   constructor(deployment: DeploymentRecord, options: AppServersOptions) {
     this.deployment = deployment;
     this.#options = options;
+    this.#name = `${deployment.projectSlug}/${deployment.targetSlug}`;
   }
 
   async answer(call: ForwardedRequest): Promise<Response | undefined> {
     this.#unpacked ??= this.#unpack();
-    const bundle = await this.#unpacked.catch((error: unknown) => {
-      this.#unpacked = undefined;
-      throw error;
-    });
+    const bundle = await this.#unpacked;
     if (bundle === undefined) return undefined;
     try {
-      const answer = await forward(call, await this.#running(bundle), {
-        prefix: call.base ?? sitePath(this.deployment),
-        timeoutMs: this.#options.timeoutSeconds * 1000,
-      });
-      this.#crashes = 0;
-      return answer;
+      const {port, ended} = await (this.#process ??= this.#start(bundle));
+      return await forward(call, {port, timeoutMs: this.#options.timeoutSeconds * 1000}).catch(
+        async (error: unknown) => {
+          if (error instanceof HttpFailure) throw error;
+          const failure = await Promise.race([ended, delay(endMs, undefined, {ref: false})]);
+          throw failure ?? new HttpFailure(502, 'The server of the app closed the connection without an answer.');
+        },
+      );
     } catch (error) {
-      throw error instanceof AppFailure ? this.#page(error) : error;
+      if (!(error instanceof AppFailure)) throw error;
+      const output = error.output.length === 0 ? [] : ['', 'What it printed last:', '', ...error.output];
+      const summary = `The server of ${this.#name} ${error.message}. The next request starts it again.`;
+      throw new HttpFailure(502, [summary, ...output].join('\n'));
     }
   }
 
@@ -164,57 +137,28 @@ class App {
     });
   }
 
-  get #name(): string {
-    return `${this.deployment.projectSlug}/${this.deployment.targetSlug}`;
-  }
-
-  async #running(bundle: UnpackedBundle): Promise<AppProcess> {
-    if (this.#process) return this.#process;
-    if (this.#lastFailure && performance.now() < this.#retryAt) throw this.#lastFailure;
-    if (this.#stopping.signal.aborted) throw new HttpFailure(502, `The server of ${this.#name} was stopped.`);
-    const {environment, timeoutSeconds, onOutput} = this.#options;
-    this.#process = AppProcess.start({
-      program: path.join(bundle.folder, programName),
-      entry: bundle.entry,
-      cwd: bundle.root,
-      environment: {...bundle.environment, ...environment},
-      timeoutMs: timeoutSeconds * 1000,
-      onLine: (line) => {
-        onOutput(`${this.#name}: ${line}`);
-      },
-      signal: this.#stopping.signal,
-    });
-    void this.#process.then(
-      async (process) => {
-        this.#crashed(process.failure(await process.ended));
-      },
-      (error: unknown) => {
-        this.#crashed(error instanceof AppFailure ? error : new AppFailure(String(error), []));
-      },
-    );
-    return this.#process;
-  }
-
-  #crashed(failure: AppFailure): void {
-    this.#process = undefined;
-    if (this.#stopping.signal.aborted) return;
-    this.#lastFailure = failure;
-    // After a first crash, the next request may start it at once.
-    const delay = this.#crashes === 0 ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** (this.#crashes - 1));
-    this.#crashes += 1;
-    this.#retryAt = performance.now() + delay;
-    const {message, output} = failure;
-    const said = output.findLast((line) => errorLine.test(line)) ?? output.findLast((line) => line.trim() !== '');
-    const why = said === undefined ? '' : `: ${said.trim().slice(0, maxReason)}`;
-    this.#options.onWarning(asSentence(`The server of ${this.#name} ${message}${why}`));
-  }
-
-  #page(failure: AppFailure): HttpFailure {
-    const seconds = Math.ceil(Math.max(0, this.#retryAt - performance.now()) / 1000);
-    const next = seconds === 0 ? 'The next request starts it again.' : `It is started again in ${String(seconds)} s.`;
-    const output = failure.output.length === 0 ? [] : ['', 'What it printed last:', '', ...failure.output];
-    const page = [`The server of ${this.#name} ${failure.message}. ${next}`, ...output].join('\n');
-    return new HttpFailure(502, page, seconds === 0 ? {} : {'retry-after': String(seconds)});
+  async #start({program, cwd, entry, environment: own}: UnpackedBundle): Promise<AppProcess> {
+    const {environment, timeoutSeconds, onOutput, onWarning} = this.#options;
+    const {signal} = this.#stopping;
+    const onEnd = (failure: unknown): void => {
+      this.#process = undefined;
+      if (!signal.aborted) onWarning(asSentence(`The server of ${this.#name} ${reasonOf(failure)}`));
+    };
+    try {
+      const process = await startApp({
+        ...{program, cwd, entry, signal},
+        environment: {...own, ...environment},
+        timeoutMs: timeoutSeconds * 1000,
+        onLine: (line) => {
+          onOutput(`${this.#name}: ${line}`);
+        },
+      });
+      void process.ended.then(onEnd);
+      return process;
+    } catch (error) {
+      onEnd(error);
+      throw error;
+    }
   }
 
   async #unpack(): Promise<UnpackedBundle | undefined> {
@@ -222,36 +166,33 @@ class App {
     const {bundleId} = this.deployment;
     const folder = await store.createTemporaryFolder();
     try {
-      const root = path.join(folder, 'app');
-      await mkdir(root, {mode: 0o700});
-      await writeFile(path.join(folder, programName), appProgram, {mode: 0o600});
+      const cwd = path.join(folder, 'app');
+      const program = path.join(folder, 'start.mjs');
+      await mkdir(cwd, {mode: 0o700});
+      await writeFile(program, appProgram, {mode: 0o600});
       // So that no package.json above the data folder decides the module type of the bundle.
       await writeFile(path.join(folder, 'package.json'), '{}\n', {mode: 0o600});
-      const {root: inArchive} = await store.contents(bundleId);
+      const {root} = await store.contents(bundleId);
       await turns.take(() =>
-        unpackBundle(store.archivePath(bundleId), {root: inArchive, folder: root, limits, isWanted: () => true}),
+        unpackBundle(store.archivePath(bundleId), {root, folder: cwd, limits, isWanted: () => true}),
       );
-      const server = await findServer(root);
-      const name = server?.entry ?? (await firstFile(root, otherEntries));
-      if (name !== undefined) {
-        return {folder, root, entry: path.join(root, name), environment: server?.framework.environment ?? {}};
+      const server = await findServer(cwd);
+      const entry = server?.entry ?? (await otherEntry(cwd));
+      if (entry !== undefined) {
+        const environment = server?.framework.environment ?? {};
+        return {folder, program, cwd, entry: path.join(cwd, entry), environment};
       }
-      await rm(folder, {recursive: true, force: true});
-      return undefined;
     } catch (error) {
+      this.#unpacked = undefined;
       await rm(folder, {recursive: true, force: true});
       throw error;
     }
+    await rm(folder, {recursive: true, force: true});
+    return undefined;
   }
 }
 
-async function firstFile(folder: string, names: readonly string[]): Promise<string | undefined> {
-  for (const name of names) {
-    const isThere = await access(path.join(folder, name)).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return name;
-  }
+async function otherEntry(folder: string): Promise<string | undefined> {
+  for (const name of otherEntries) if (await exists(path.join(folder, name))) return name;
   return undefined;
 }

@@ -1,17 +1,13 @@
 import {realpath, stat} from 'node:fs/promises';
 import path from 'node:path';
+import {parseAccept} from 'hono/utils/accept';
+import {getMimeType} from 'hono/utils/mime';
 import {frameworks} from '../../frameworks/frameworks.js';
 import {answer, HttpFailure, json, type Headers} from '../answer.js';
 import type {AdmittedCall, Call, Protocol, RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/store.js';
-import {faviconPath} from '../pages/routes.js';
 import {siteOfHost, sitePath, siteUrl, type SiteName} from './site-address.js';
-
-/** Whether a browser looks for the icon of all apps, of which there is none. */
-export function isAppIcon({path, request}: Call): boolean {
-  return path === faviconPath && siteOfHost(request.headers.host) === undefined;
-}
 
 /** Whether it is the top of the port, where no app is. */
 export function isHome({path, request}: Call): boolean {
@@ -34,8 +30,6 @@ function text(status: number, line: string, headers: Headers = {}): Response {
   return answer(status, `${line}\n`, {'content-type': 'text/plain; charset=utf-8', ...headers});
 }
 
-const appPath = /^\/([^/]+)\/([^/]+)(?:\/(.*))?$/;
-
 /** What a browser finds at the origin of the API besides the pages: the way to the deployed apps. */
 export const frontProtocol: Protocol = {
   prefix: '/',
@@ -44,6 +38,8 @@ export const frontProtocol: Protocol = {
   // Most requests to unknown paths were meant for the API.
   failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
+
+const appPath = /^\/([^/]+)\/([^/]+)(?:\/(.*))?$/;
 
 /** Whether an app might be expected at a path. */
 export function isAppPath(path: string): boolean {
@@ -54,14 +50,19 @@ export function isAppPath(path: string): boolean {
 export function redirectToApp(call: Call): Response {
   const [, project = '', target = '', file = ''] = appPath.exec(call.path) ?? [];
   const site = {projectSlug: decodeURIComponent(project), targetSlug: decodeURIComponent(target)};
-  const {method = 'GET'} = call.request;
   if (call.context.store.deployments(site.projectSlug, site.targetSlug).length === 0) {
     throw new HttpFailure(404, `Nothing is served at ${call.path}.`);
   }
-  if (method !== 'GET' && method !== 'HEAD') {
-    throw new HttpFailure(405, `${call.path} does not accept ${method}, only GET.`, {allow: 'GET'});
-  }
+  if (!isRead(call)) throw notAllowed(call);
   return answer(307, '', {location: `${siteUrl(call, site)}${file}${call.search}`});
+}
+
+function isRead({request: {method}}: Call): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function notAllowed({path, request: {method = ''}}: Call): HttpFailure {
+  return new HttpFailure(405, `${path} does not accept ${method}, only GET.`, {allow: 'GET'});
 }
 
 /** Where targets are served, for people. */
@@ -74,160 +75,148 @@ interface SiteCall extends AdmittedCall {
   readonly site: SiteName;
   /** The path of the target, without a final slash; empty at a host name of its own. */
   readonly base: string;
-  readonly deployment: DeploymentRecord;
   /** The decoded parts of the path below the target. */
   readonly parts: readonly string[];
-  /** The folder with the files that may be served, see `Deployments`. */
-  readonly folder: string;
 }
 
 /** Answers a request for an app, by its host name or, where clients cannot resolve that, by its path. */
 export async function serveSite(call: AdmittedCall): Promise<Response> {
-  const {context, request} = call;
-  const own = siteOfHost(request.headers.host);
+  const own = siteOfHost(call.request.headers.host);
   const parts = call.path.slice(1).split('/').map(decodeURIComponent);
-  if (own) return serve(call, own, {base: '', parts});
+  if (own) return serve({...call, site: own, base: '', parts});
+  const pattern = sitePattern(call.context);
+  if (isHome(call)) return text(200, `Each target is served at ${pattern}, for development only.`);
   const [projectSlug = '', targetSlug, ...rest] = parts;
-  if (isAppIcon(call)) return answer(204, '', {'cache-control': 'max-age=86400'});
-  if (isHome(call)) return text(200, `Each target is served at ${sitePattern(context)}, for development only.`);
   if (targetSlug === undefined) {
-    throw new HttpFailure(404, `Nothing is served at ${call.path}. Each target is served at ${sitePattern(context)}.`);
+    throw new HttpFailure(404, `Nothing is served at ${call.path}. Each target is served at ${pattern}.`);
   }
   const site = {projectSlug, targetSlug};
-  const base = sitePath(site);
-  if (rest.length > 0) return serve(call, site, {base, parts: rest});
-  findDeployment(call, site);
-  return redirect(308, {base, search: call.search}, []);
+  return serve({...call, site, base: sitePath(site), parts: rest});
 }
 
-/** The deployment that a target runs. @throws HttpFailure 404 if there is none. */
-function findDeployment({context}: Call, {projectSlug, targetSlug}: SiteName): DeploymentRecord {
+/** Answers with a file of the deployment, or else what its server answers, or else as hosts of static sites do. */
+async function serve(call: SiteCall): Promise<Response> {
+  const {context, site, parts} = call;
+  const {projectSlug, targetSlug} = site;
   const deployment = context.deployments.current(projectSlug, targetSlug);
-  if (deployment) return deployment;
-  const place = `"${targetSlug}" of "${projectSlug}"`;
-  throw new HttpFailure(404, `Nothing is deployed to ${place}. Each target is served at ${sitePattern(context)}.`);
-}
-
-async function serve(
-  call: AdmittedCall,
-  site: SiteName,
-  where: {readonly base: string; readonly parts: readonly string[]},
-): Promise<Response> {
-  const open = (deployment: DeploymentRecord): SiteCall => {
-    return {...call, ...where, site, deployment, folder: call.context.store.sitePath(deployment.deploymentId)};
-  };
-  const deployment = findDeployment(call, site);
-  try {
-    return await serveFrom(open(deployment));
-  } catch (error) {
-    const newer = findDeployment(call, site);
-    if (!(error instanceof HttpFailure) || error.status !== 404 || newer === deployment) throw error;
-    // Its files were removed while they were looked for.
-    return serveFrom(open(newer));
+  if (deployment === undefined) {
+    const place = `"${targetSlug}" of "${projectSlug}"`;
+    throw new HttpFailure(404, `Nothing is deployed to ${place}. Each target is served at ${sitePattern(context)}.`);
   }
+  if (parts.length === 0) return redirect(308, call, []);
+  const files = new SiteFiles(call, deployment);
+  const name = isSafe(parts) ? parts.join('/') : undefined;
+  const found = isRead(call) && name !== undefined ? await files.find(namesOf(name)) : undefined;
+  if (found !== undefined) return files.send(found);
+  const answered = await context.appServers?.answer(call, deployment);
+  if (answered) return answered;
+  if (!isRead(call)) throw notAllowed(call);
+  const other = name === undefined ? undefined : await otherPage(call, name, files);
+  if (other !== undefined) return other;
+  const advice = context.appServers === undefined ? ' If its server should answer, start the runtime with --ssr.' : '';
+  throw new HttpFailure(404, `The deployed bundle does not serve a file at ${call.path}.${advice}`);
 }
 
-/** Answers with a file of a deployment, or else what its server answers, or else as hosts of static sites do. */
-async function serveFrom(call: SiteCall): Promise<Response> {
-  const {context, request, deployment, base} = call;
-  const {method = 'GET'} = request;
-  const isRead = method === 'GET' || method === 'HEAD';
-  const found = isRead ? await findFile(call) : undefined;
-  if (found !== undefined) return answerWith(call, found);
-  const answered = await context.appServers?.answer({...call, base}, deployment);
-  if (answered) return answered;
-  if (isRead) return otherPage(call);
-  throw new HttpFailure(405, `${call.path} does not accept ${method}, only GET.`, {allow: 'GET'});
+function isSafe(parts: readonly string[]): boolean {
+  const isUnsafe = (part: string): boolean => part === '.' || part === '..' || /[/\\\0]/.test(part);
+  return !parts.slice(0, -1).includes('') && !parts.some(isUnsafe);
 }
 
 /** Folders that frameworks build for the root of a site whose server stands beside them. */
 const publicFolders = [...new Set(frameworks.flatMap(({publicFolder = []}) => publicFolder))];
 
-/** The name of the file that a path asks for, in the folder of the site. */
-async function findFile({folder, parts}: SiteCall): Promise<string | undefined> {
-  if (!isSafe(parts)) return undefined;
-  const name = parts.join('/');
-  const isFolder = name === '' || name.endsWith('/');
-  const names = isFolder ? [`${name}index.html`] : [name, `${name}.html`];
-  return firstFile(folder, isFolder ? names : [...names, ...publicFolders.map((root) => `${root}/${name}`)]);
-}
-
-async function firstFile(folder: string, names: readonly string[]): Promise<string | undefined> {
-  for (const name of names) if ((await pathInside(folder, name, 'file')) !== undefined) return name;
-  return undefined;
+/** The files that a path may mean. */
+function namesOf(name: string): readonly string[] {
+  if (name === '' || name.endsWith('/')) return [`${name}index.html`];
+  return [name, `${name}.html`, ...publicFolders.map((root) => `${root}/${name}`)];
 }
 
 /** The page that a path without a file may mean, or a redirect to it. */
-async function otherPage(call: SiteCall): Promise<Response> {
-  const {folder, parts, request} = call;
-  const name = parts.join('/');
-  if (!isSafe(parts)) throw notServed(call);
-  const isFolder = name === '' || name.endsWith('/');
-  if (!isFolder && (await pathInside(folder, name, 'folder')) !== undefined) return redirect(302, call, parts);
+async function otherPage(call: SiteCall, name: string, files: SiteFiles): Promise<Response | undefined> {
+  if (await files.isFolder(name)) return redirect(302, call, call.parts);
   if (name === '') {
     // A redirect instead of the page itself, because its relative links depend on its location.
-    const page = await firstFile(folder, ['static/index.html', 'client/index.html']);
-    if (page !== undefined) return redirect(302, call, [path.dirname(page)], 'index.html');
-    throw notServed(call);
+    const page = await files.find(['static/index.html', 'client/index.html']);
+    return page === undefined ? undefined : redirect(302, call, [path.dirname(page)], 'index.html');
   }
-  if ((await firstFile(folder, ['404.html'])) !== undefined) return answerWith(call, '404.html', 404);
+  if ((await files.find(['404.html'])) !== undefined) return files.send('404.html', 404);
   // The page of an app with its routes in the browser.
-  const isNavigation = request.headers.accept?.includes('text/html') === true;
-  const page = isNavigation ? await firstFile(folder, ['index.html']) : undefined;
-  if (page !== undefined) return answerWith(call, page);
-  throw notServed(call);
+  const isNavigation = call.request.headers.accept?.includes('text/html') === true;
+  const page = isNavigation ? await files.find(['index.html']) : undefined;
+  return page === undefined ? undefined : files.send(page);
+}
+
+/**
+ * Redirects to a folder of the same target, or a file in it. The address is built from validated names, because
+ * browsers could take the requested one for another server's (`//evil`, `/\\evil`).
+ */
+function redirect(status: number, {base, search}: SiteCall, folders: readonly string[], file = ''): Response {
+  const names = folders.map((name) => `/${encodeURIComponent(name)}`).join('');
+  return answer(status, '', {location: `${base}${names}/${file}${search}`});
 }
 
 /** Encodings of precompressed files, best first, with their file extensions. */
-const encodings = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const;
+const encodings = {br: '.br', gzip: '.gz'} as const;
 
-/** Answers with a file of a site, in an encoding that the client accepts, if the bundle has one. */
-async function answerWith(
-  {request, response, folder, context, deployment: {deploymentId, endsAt}}: SiteCall,
-  name: string,
-  status?: number,
-): Promise<Response> {
-  const {default: types} = await import('mime');
-  const type = types.getType(name) ?? 'application/octet-stream';
-  const encoded = [];
-  for (const [encoding, suffix] of encodings) {
-    const file = await pathInside(folder, `${name}${suffix}`, 'file');
-    if (file !== undefined) encoded.push({encoding, file});
+/** The files of a deployment that may be served, see `Deployments`. */
+class SiteFiles {
+  readonly #call: SiteCall;
+  readonly #deployment: DeploymentRecord;
+  readonly #folder: string;
+
+  constructor(call: SiteCall, deployment: DeploymentRecord) {
+    this.#call = call;
+    this.#deployment = deployment;
+    this.#folder = call.context.store.sitePath(deployment.deploymentId);
   }
-  const variant = encoded.find(({encoding}) => accepts(request.headers['accept-encoding'], encoding));
-  const file = variant?.file ?? (await pathInside(folder, name, 'file'));
-  if (file === undefined) throw new HttpFailure(404, 'The file is gone.');
-  return sendFile(
-    file,
-    {request, response},
-    {
-      status,
-      etag: variant === undefined ? deploymentId : `${deploymentId}-${variant.encoding}`,
-      modified: new Date(endsAt),
-      headers: {
-        'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
-        'cache-control': cacheControl(name),
-        'x-content-type-options': 'nosniff',
-        ...(encoded.length > 0 && {vary: 'accept-encoding'}),
-        ...(variant && {'content-encoding': variant.encoding}),
-      },
-      stallSeconds: context.stallSeconds,
-    },
-  );
-}
 
-/** Whether an `Accept-Encoding` header names an encoding, and not to refuse it. */
-function accepts(header = '', encoding: string): boolean {
-  return header.split(',').some((item) => {
-    const [name = '', quality = ''] = item
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    return (name === encoding || name === `x-${encoding}`) && !/^q=0(?:\.0*)?$/.test(quality);
-  });
+  /** The first of some files that exists. */
+  async find(names: readonly string[]): Promise<string | undefined> {
+    for (const name of names) if ((await this.#stats(name))?.isFile()) return name;
+    return undefined;
+  }
+
+  /** Whether a folder is asked for without its final slash. */
+  async isFolder(name: string): Promise<boolean> {
+    return name !== '' && !name.endsWith('/') && (await this.#stats(name))?.isDirectory() === true;
+  }
+
+  /** Answers with a file, in an encoding that the client accepts, if the bundle has one. */
+  async send(name: string, status?: number): Promise<Response> {
+    const {request, response, context} = this.#call;
+    const {deploymentId, endsAt} = this.#deployment;
+    const accepted = parseAccept(request.headers['accept-encoding'] ?? '').filter(({q}) => q > 0);
+    let [file, encoding, hasVariants] = [name, '', false];
+    for (const [one, suffix] of Object.entries(encodings)) {
+      const variant = await this.find([`${name}${suffix}`]);
+      if (variant === undefined) continue;
+      hasVariants = true;
+      if (encoding === '' && accepted.some(({type}) => type === one)) [file, encoding] = [variant, one];
+    }
+    return sendFile(
+      path.join(this.#folder, file),
+      {request, response},
+      {
+        status,
+        etag: encoding === '' ? deploymentId : `${deploymentId}-${encoding}`,
+        modified: new Date(endsAt),
+        headers: {
+          'content-type': getMimeType(name) ?? 'application/octet-stream',
+          'cache-control': cacheControl(name),
+          'x-content-type-options': 'nosniff',
+          ...(hasVariants && {vary: 'accept-encoding'}),
+          ...(encoding !== '' && {'content-encoding': encoding}),
+        },
+        stallSeconds: context.stallSeconds,
+      },
+    );
+  }
+
+  /** A data folder may come from somebody else, with links that lead out of it. */
+  async #stats(name: string) {
+    const found = await realpath(path.join(this.#folder, name)).catch(() => undefined);
+    return found?.startsWith(`${this.#folder}${path.sep}`) === true ? stat(found).catch(() => undefined) : undefined;
+  }
 }
 
 /**
@@ -239,7 +228,6 @@ const hashedNames = [
   /[-.](?=[A-Z2-7]*[2-7][A-Z])[A-Z2-7]{8}(?:\.[a-z]\w*)+$/,
   /[-.](?=[\w-]*\d[A-Za-z])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{8}(?:\.[a-z]\w*)+$/,
 ];
-const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/;
 
 /** Folders in which frameworks put nothing but files that never change: those of SvelteKit and Next.js. */
 const immutableFolder = /(?:^|\/)(?:_app\/immutable|[_.]next\/static)\//;
@@ -251,42 +239,6 @@ const immutableFolder = /(?:^|\/)(?:_app\/immutable|[_.]next\/static)\//;
 export function cacheControl(name: string): string {
   const file = name.slice(name.lastIndexOf('/') + 1);
   const isImmutable =
-    !file.endsWith('.html') &&
-    (immutableFolder.test(name) || (hashedNames.some((pattern) => pattern.test(file)) && !uuid.test(file)));
+    !file.endsWith('.html') && (immutableFolder.test(name) || hashedNames.some((pattern) => pattern.test(file)));
   return isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache';
-}
-
-/**
- * Redirects to a folder of the same target, or a file in it. The address is built from validated names, because
- * browsers could take the requested one for another server's (`//evil`, `/\evil`).
- */
-function redirect(
-  status: number,
-  {base, search}: Pick<SiteCall, 'base' | 'search'>,
-  folders: readonly string[],
-  file = '',
-): Response {
-  const names = folders.map((name) => `/${encodeURIComponent(name)}`).join('');
-  return answer(status, '', {location: `${base}${names}/${file}${search}`});
-}
-
-function notServed({path: requested, context: {appServers}}: Call): HttpFailure {
-  const advice = appServers === undefined ? ' If its server should answer, start the runtime with --ssr.' : '';
-  return new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.${advice}`);
-}
-
-function isSafe(parts: readonly string[]): boolean {
-  const isUnsafe = (part: string): boolean => part === '.' || part === '..' || /[/\\\0]/.test(part);
-  return !parts.slice(0, -1).includes('') && !parts.some(isUnsafe);
-}
-
-/**
- * The file or folder that a name resolves to, if it is inside the folder. This repeats the check of the upload. Files
- * may be links of the bundle; the folder itself is not a link, nor behind one.
- */
-async function pathInside(folder: string, name: string, kind: 'file' | 'folder'): Promise<string | undefined> {
-  const found = await realpath(path.join(folder, name)).catch(() => undefined);
-  if (!found?.startsWith(folder + path.sep)) return undefined;
-  const stats = await stat(found).catch(() => undefined);
-  return (kind === 'file' ? stats?.isFile() : stats?.isDirectory()) ? found : undefined;
 }

@@ -7,8 +7,6 @@ export interface SiteName {
 const suffix = '.localhost';
 /** What can be part of a host name, which browsers write in lower case. */
 const label = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/;
-const maxLabel = 63;
-const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1']);
 
 /**
  * The URL of the bundle that a target runs: an origin of its own, `http://TARGET--PROJECT.localhost:PORT/`, so that
@@ -23,9 +21,9 @@ export function siteUrl(
   const url = new URL(origin);
   url.port = new URL(context.appsOrigin).port;
   const name = `${targetSlug}--${projectSlug}`;
-  const isLabel =
-    label.test(name) && name.length <= maxLabel && !targetSlug.includes('--') && !targetSlug.endsWith('-');
-  if (isLabel && loopback.has(url.hostname)) return `http://${name}${suffix}:${url.port}/`;
+  const isLabel = label.test(name) && !targetSlug.includes('--') && !targetSlug.endsWith('-');
+  const isLocal = url.hostname === 'localhost' || url.hostname === '127.0.0.1';
+  if (isLabel && isLocal) return `http://${name}${suffix}:${url.port}/`;
   return `${url.origin}${sitePath({projectSlug, targetSlug})}/`;
 }
 
@@ -36,9 +34,7 @@ export function sitePath({projectSlug, targetSlug}: SiteName): string {
 
 /** The target whose own origin a Host header names. */
 export function siteOfHost(host: string | undefined): SiteName | undefined {
-  const name = host?.toLowerCase().replace(/:\d+$/, '') ?? '';
-  if (!name.endsWith(suffix)) return undefined;
-  const [targetSlug = '', ...rest] = name.slice(0, -suffix.length).split('--');
-  const projectSlug = rest.join('--');
-  return targetSlug === '' || projectSlug === '' ? undefined : {projectSlug, targetSlug};
+  const [, targetSlug = '', projectSlug = ''] =
+    /^(.+?)--(.+)\.localhost(?::\d+)?$/.exec(host?.toLowerCase() ?? '') ?? [];
+  return targetSlug === '' ? undefined : {projectSlug, targetSlug};
 }

@@ -1,0 +1,96 @@
+import {html} from 'hono/html';
+import prettyBytes from 'pretty-bytes';
+import type {ContentFile} from '../../operations/bundle-contents.js';
+import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
+import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
+import type {BundleRecord} from '../store/store.js';
+import {findBundle} from '../wire/requested-records.js';
+import {facts, foreign, pageAnswer, table, textBlock, timeText, type Html} from './page.js';
+import {deployForm, projectPath} from './project-pages.js';
+import {renderTreemap} from './treemap.js';
+
+/** How the files of a bundle are used, as people call it, by the class of its color. */
+const kinds = {ssrOnly: 'server-only', shared: 'shared', static: 'other', unknown: 'unknown'} as const;
+
+/** How many files are listed at most, and characters of the configuration shown. */
+const [listed, maxConfig] = [100, 50_000];
+
+/** The page of a bundle. */
+export async function showBundle(call: AdmittedCall): Promise<Response> {
+  const {context} = call;
+  const projectSlug = param(call, 'projectSlug');
+  const bundle = findBundle(call, projectSlug, Number(param(call, 'bundleId')));
+  const {files, problems, config} = await inspect(context, bundle);
+  const content = html`${facts([
+      ['Project', html`<a href="${projectPath(projectSlug)}">${foreign(projectSlug)}</a>`],
+      ['Message', foreign(bundle.message === '' ? '–' : bundle.message, 2048)],
+      ['Pushed', html`${timeText(bundle.createdAt)} by ${foreign(bundle.createdBy)}`],
+      ['Live on', foreign(context.deployments.targetsServing(bundle).join(', ') || '–')],
+      ['Format', bundle.format],
+      ['Archive', prettyBytes(bundle.size)],
+      ['Content', summaryOf(files)],
+      ['SHA-256', html`<code>${bundle.sha256}</code>`],
+    ])}
+    <h2>Deploy</h2>
+    ${deployForm(call, projectSlug, [bundle])}
+    ${
+  problems.length > 0 &&
+  html`<h2>Problems</h2>
+    <ul>
+      ${problems.map((problem) => html`<li>${foreign(problem, 2000)}</li>`)}
+    </ul>`
+}
+    <h2>Sizes</h2>
+    ${sizes(files)}
+    <h2>Configuration</h2>
+    ${
+  config === undefined
+    ? html`<p>The archive does not contain its configuration.</p>`
+    : textBlock('Values of the configuration', JSON.stringify(config, null, 2).slice(0, maxConfig))
+}`;
+  return pageAnswer({title: `Bundle ${bundle.id}`, place: 'Projects', content});
+}
+
+/** Reads the archive of a bundle. */
+async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Promise<ArchiveInspection> {
+  const {inspectFile} = await import('../../operations/inspect-bundle.js');
+  const {root, configPath, served, shared} = await store.contents(id);
+  const inspection = await inspectFile(store.archivePath(id), {rootDir: root, configPath});
+  if (format === 'v2') return inspection;
+  // A v1 archive does not contain its categories; its upload named them.
+  const [isServed, isShared] = [new Set(served), new Set(shared)];
+  const categoryOf = (path: string) => {
+    if (!isServed.has(path)) return 'ssrOnly';
+    return isShared.has(path) ? 'shared' : 'static';
+  };
+  return {...inspection, files: inspection.files.map((file) => ({...file, category: categoryOf(file.path)}))};
+}
+
+function sizes(files: readonly ContentFile[]): Html {
+  const legend = Object.entries(kinds).flatMap(([kind, name]) => {
+    const own = files.filter((file) => kindOf(file) === kind);
+    return own.length === 0 ? [] : [html`<li><span class="swatch ${kind}"></span>${name}: ${summaryOf(own)}</li>`];
+  });
+  const largest = files.toSorted((a, b) => b.size - a.size).slice(0, listed);
+  return html`${renderTreemap(files.map((file) => ({path: file.path, size: file.size, kind: kindOf(file)})))}
+    <ul>
+      ${legend}
+    </ul>
+    ${table(files.length <= listed ? 'All files by size' : `The ${listed} largest files`, {
+  titles: ['File', 'Category', 'Size'],
+  rows: largest.map((file) => [
+    foreign(file.linkTarget === undefined ? file.path : `${file.path} → ${file.linkTarget}`, 400),
+    kinds[kindOf(file)],
+    prettyBytes(file.size),
+  ]),
+})}`;
+}
+
+function kindOf({category}: ContentFile): keyof typeof kinds {
+  return category ?? 'unknown';
+}
+
+function summaryOf(files: readonly ContentFile[]): string {
+  const bytes = files.reduce((sum, {size}) => sum + size, 0);
+  return `${files.length.toLocaleString('en-US')} ${files.length === 1 ? 'file' : 'files'}, ${prettyBytes(bytes)}`;
+}
