@@ -1,5 +1,5 @@
 import {constants} from 'node:fs';
-import {open, stat, type FileHandle} from 'node:fs/promises';
+import {appendFile, open} from 'node:fs/promises';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
@@ -14,97 +14,52 @@ export function fitsDotenv(value: string): boolean {
   return /^[\w.:@%+=,/[\]-]+$/.test(value);
 }
 
-/** The dotenv file of `--output-env`. */
-export interface EnvFile {
-  readonly path: string;
-  /** Adds text. @throws Error of the system. */
-  write(text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Paths of this process's own descriptors. What they lead to may be written to by others, too. */
-const descriptorPath = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
-
 /**
- * Opens and empties the dotenv file of `--output-env`. With `isSecret`, only its owner can read it afterwards, and a
- * symlink in its place is not followed. A pipe that no process reads from is an error instead of waiting for one.
+ * Creates or empties the dotenv file of `--output-env`. With `isSecret`, only its owner can read it afterwards, and a
+ * symlink in its place is not followed.
  * @param path absolute.
  * @param names the variables that mycli writes there
  * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written or holds anything else: a `.env` must not be emptied.
  */
-export async function openEnvFile(path: string, names: readonly string[], {isSecret = false} = {}): Promise<EnvFile> {
-  const isDescriptor = descriptorPath.test(path);
-  const isPrivate = isSecret && !isDescriptor;
+export async function clearEnvFile(path: string, names: readonly string[], {isSecret = false} = {}): Promise<void> {
+  const {O_CREAT, O_NOFOLLOW, O_RDWR} = constants;
   try {
-    const handle = await openWithoutWaiting(path, {isDescriptor, isPrivate});
+    const handle = await open(path, O_RDWR | O_CREAT | (isSecret ? O_NOFOLLOW : 0), isSecret ? 0o600 : 0o666);
     try {
-      await empty(handle, {path, names, isPrivate});
-    } catch (error) {
+      const stats = await handle.stat();
+      // A pipe or a terminal has no content to lose.
+      if (!stats.isFile()) return;
+      if (stats.size > largest || isForeign(await handle.readFile('utf8'), names)) throw foreignFile(path);
+      if (isSecret) await handle.chmod(0o600);
+      await handle.truncate(0);
+    } finally {
       await handle.close();
-      throw error;
     }
-    return {path, write: (text) => handle.appendFile(text), close: () => handle.close()};
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
-    throw createError('ERR_OUTPUT', `The --output-env file cannot be written: ${openReason(error, isPrivate)}.`, {
+    const isLink = systemCode(error) === 'ELOOP' && isSecret;
+    const reason = isLink ? 'it is a symlink, and credentials are not written through one' : reasonOf(error);
+    throw createError('ERR_OUTPUT', `The --output-env file cannot be written: ${reason}.`, {
       suggestions: ['Pass --output-env a path in an existing folder that you can write to.'],
       cause: error,
     });
   }
 }
 
-async function openWithoutWaiting(
-  path: string,
-  {isDescriptor, isPrivate}: {readonly isDescriptor: boolean; readonly isPrivate: boolean},
-): Promise<FileHandle> {
-  const {O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY} = constants;
-  const stats = await stat(path).catch(() => undefined);
-  const isSpecial = stats !== undefined && !stats.isFile();
-  const hasContent = stats !== undefined && stats.isFile() && stats.size > 0;
-  const flags =
-    (hasContent ? O_RDWR : O_WRONLY) |
-    (isSpecial ? 0 : O_CREAT) |
-    (isPrivate && !isSpecial ? O_NOFOLLOW : 0) |
-    (isDescriptor ? O_APPEND : 0);
-  return open(path, flags | O_NONBLOCK, isPrivate ? 0o600 : 0o666);
+/** Adds lines to a dotenv file. Does not wait for the reader of a pipe. @throws Error of the system. */
+export function writeEnvFile(path: string, lines: readonly string[]): Promise<void> {
+  const {O_APPEND, O_NONBLOCK, O_WRONLY} = constants;
+  return appendFile(path, lines.map((line) => `${line}\n`).join(''), {flag: O_APPEND | O_NONBLOCK | O_WRONLY});
 }
 
-async function empty(
-  handle: FileHandle,
-  {path, names, isPrivate}: {readonly path: string; readonly names: readonly string[]; readonly isPrivate: boolean},
-): Promise<void> {
-  const stats = await handle.stat();
-  // A pipe or a terminal has no content to lose.
-  if (!stats.isFile()) return;
-  if (stats.size > 0 && (await isForeign(handle, stats.size, names))) throw foreignFile(path);
-  if (isPrivate) await handle.chmod(0o600);
-  if (stats.size > 0) await handle.truncate(0);
-}
-
-async function isForeign(handle: FileHandle, size: number, names: readonly string[]): Promise<boolean> {
-  if (size > largest) return true;
-  // From a position, so that what is written later still starts at the beginning.
-  const {buffer, bytesRead} = await handle.read(Buffer.alloc(size), 0, size, 0);
-  const lines = buffer
-    .toString('utf8', 0, bytesRead)
-    .split('\n')
-    .filter((line) => line !== '');
+function isForeign(content: string, names: readonly string[]): boolean {
+  const lines = content.split('\n').filter((line) => line !== '');
   return !lines.every((line) => names.some((name) => line.startsWith(`${name}=`)));
 }
 
-function openReason(error: unknown, isPrivate: boolean): string {
-  const code = systemCode(error);
-  if (code === 'ENXIO') return 'no process reads from it';
-  if (code === 'ELOOP' && isPrivate) return 'it is a symlink, and credentials are not written through one';
-  return reasonOf(error);
-}
-
 function foreignFile(path: string): Error {
-  return createError(
-    'ERR_OUTPUT',
-    `${path} contains something other than mycli outputs, so --output-env does not overwrite it.`,
-    {
-      suggestions: ['Pass a different file to --output-env, or remove this one.'],
-    },
-  );
+  const message = `${path} contains something other than mycli outputs, so --output-env does not overwrite it.`;
+  return createError('ERR_OUTPUT', message, {
+    suggestions: ['Pass a different file to --output-env, or remove this one.'],
+  });
 }

@@ -5,14 +5,12 @@ import {isRecord} from '../../errors/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import type {CommandContext} from '../command/command-context.js';
-import {fitsDotenv, openEnvFile, type EnvFile} from './env-file.js';
+import {clearEnvFile, fitsDotenv, writeEnvFile} from './env-file.js';
 import type {JsonDocument} from './output.js';
 import {htmlInMarkdown} from './sanitize.js';
 
 /** What writing step outputs needs. */
-type StepOutputContext = Pick<CommandContext, 'cwd' | 'env'> & {
-  readonly output: Pick<CommandContext['output'], 'clean' | 'warn'>;
-};
+type StepOutputContext = Pick<CommandContext, 'cwd' | 'env' | 'output'>;
 
 /** Options of `withStepOutputs`. */
 interface StepOutputOptions {
@@ -28,6 +26,12 @@ export interface StepPlace {
   readonly targetSlug?: string | undefined;
 }
 
+/** What later steps of a pipeline need, by name of the output. */
+const outputNames = ['bundle-id', 'deployment-id', 'backend', 'url', 'sha256'] as const;
+type Outputs = Readonly<Partial<Record<(typeof outputNames)[number], string | undefined>>>;
+/** The rows of the summary, before those of the outputs. */
+type Rows = Readonly<Record<string, string | undefined>>;
+
 /**
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
  * and the file of `--output-env`. That file is emptied first, so it only contains this run's outputs. A file with other
@@ -41,164 +45,109 @@ export async function withStepOutputs<Document extends JsonDocument>(
   {command, outputEnv}: StepOutputOptions,
   act: (note: (place: StepPlace) => void) => Promise<Document>,
 ): Promise<Document> {
-  const envFile =
-    outputEnv === undefined ? undefined : await openEnvFile(resolve(context.cwd, outputEnv), factNames.map(dotenvName));
+  const envFile = outputEnv === undefined ? undefined : resolve(context.cwd, outputEnv);
+  if (envFile !== undefined) await clearEnvFile(envFile, outputNames.map(dotenvName));
+  const report = async (rows: Rows, outputs: Outputs) => {
+    const {env} = context;
+    const entries = plainEntries(context, outputs);
+    await attempt(context, env['GITHUB_OUTPUT'], githubOutputs(entries));
+    await attempt(context, env['GITHUB_STEP_SUMMARY'], summary(context, `mycli ${command}`, {...rows, ...outputs}));
+    if (envFile !== undefined) await writeDotenv(context, envFile, entries);
+  };
   let place: StepPlace = {};
   try {
     const document = await act((known) => {
       place = known;
     });
     // A dry run has no outcome.
-    if (document['dryRun'] !== true) {
-      const facts = factsOfDocument(document);
-      await writeAll(
-        context,
-        envFile,
-        facts,
-        summaryTable(`mycli ${command}`, rowsOfDocument(context, document, facts)),
-      );
-    }
+    if (document['dryRun'] !== true) await report(rowsOfDocument(document), outputsOf(document));
     return document;
   } catch (error) {
-    const facts = factsOfError(error);
-    await writeAll(
-      context,
-      envFile,
-      facts,
-      summaryTable(`mycli ${command}`, rowsOfError(context, error, place, facts)),
-    );
+    // What was refused as an input is no outcome.
+    const isOutcome = isRuntimeCliError(error) && error.code !== 'ERR_OPTION_INVALID';
+    await report(rowsOfError(error, place), isOutcome ? outputsOf(error.details ?? {}) : {});
     throw error;
-  } finally {
-    await envFile?.close();
   }
-}
-
-async function writeAll(
-  context: StepOutputContext,
-  envFile: EnvFile | undefined,
-  facts: StepFacts,
-  summary: string,
-): Promise<void> {
-  const {env, output} = context;
-  const entries = plainEntries(context, facts);
-  await appendTo(context, env['GITHUB_OUTPUT'], githubOutputs(entries));
-  await appendTo(context, env['GITHUB_STEP_SUMMARY'], summary);
-  if (envFile === undefined) return;
-  const fitting = entries.filter(([, value]) => fitsDotenv(value));
-  for (const [name] of entries.filter(([, value]) => !fitsDotenv(value))) {
-    output.warn(
-      `${dotenvName(name)} was left out of ${envFile.path}: its value has characters that dotenv parsers read differently.`,
-    );
-  }
-  await attempt(context, () => envFile.write(dotenvLines(fitting)));
-}
-
-async function appendTo(context: StepOutputContext, path: string | undefined, text: string): Promise<void> {
-  if (path === undefined || path === '' || text === '') return;
-  await attempt(context, () => appendFile(path, text));
 }
 
 // What was done is done: that the CI system could not be told must not look like a failure of it.
-async function attempt({output}: StepOutputContext, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    output.warn(`The outputs of this step cannot be written: ${reasonOf(error)}.`);
+async function attempt({output}: StepOutputContext, path: string | undefined, text: string): Promise<void> {
+  if (!path || text === '') return;
+  await appendFile(path, text).catch((error: unknown) => {
+    output.warn(cannotWrite(error));
+  });
+}
+
+function cannotWrite(error: unknown): string {
+  return `The outputs of this step cannot be written: ${reasonOf(error)}.`;
+}
+
+type Entry = readonly [name: string, value: string];
+
+async function writeDotenv({output}: StepOutputContext, path: string, entries: readonly Entry[]): Promise<void> {
+  for (const [name, value] of entries) {
+    if (fitsDotenv(value)) continue;
+    const reason = 'its value has characters that dotenv parsers read differently';
+    output.warn(`${dotenvName(name)} was left out of ${path}: ${reason}.`);
   }
-}
-
-/** The facts that are plain single lines. Others are left out, since a modified ID would mean something else. */
-function plainEntries({output}: StepOutputContext, facts: StepFacts): readonly (readonly [string, string])[] {
-  const entries = Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return entries.filter(([name, value]) => {
-    const plain = value !== '' && value === output.clean(value) && !/[\t\n]/.test(value);
-    if (!plain) output.warn(`Left out the output ${name}: it is not a single line of plain text.`);
-    return plain;
+  const fitting = entries.filter(([, value]) => fitsDotenv(value));
+  const lines = fitting.map(([name, value]) => `${dotenvName(name)}=${value}`);
+  await writeEnvFile(path, lines).catch((error: unknown) => {
+    output.warn(cannotWrite(error));
   });
 }
 
-function rowsOfDocument(context: StepOutputContext, document: JsonDocument, facts: StepFacts) {
-  const {status, unchanged, projectSlug, targetSlug, check} = document;
-  const result = textOf(status) ?? (unchanged === true ? 'unchanged' : 'uploaded');
-  const place = {project: textOf(projectSlug), target: textOf(targetSlug)};
-  return rows(context, {result, ...place, check: describeCheck(check), ...facts});
-}
-
-function rowsOfError(context: StepOutputContext, error: unknown, place: StepPlace, facts: StepFacts) {
-  const code = isRuntimeCliError(error) ? ` (${error.code})` : '';
-  const {check, rollback} = (isRuntimeCliError(error) ? error.details : undefined) ?? {};
-  return rows(context, {
-    result: `failed: ${reasonOf(error)}${code}`,
-    ...{project: place.projectSlug, target: place.targetSlug},
-    ...{check: describeCheck(check), rollback: describeRollback(rollback)},
-    ...facts,
+/** The outputs that are plain single lines. Others are left out, since a modified ID would mean something else. */
+function plainEntries({output}: StepOutputContext, outputs: Outputs): readonly Entry[] {
+  return Object.entries(outputs).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    if (value !== '' && value === output.clean(value) && !/[\t\n]/.test(value)) return [[name, value] as const];
+    output.warn(`Left out the output ${name}: it is not a single line of plain text.`);
+    return [];
   });
 }
 
-/** `https://shop.example/: 200; https://shop.example/health: failed` */
-function describeCheck(check: unknown): string | undefined {
-  const checks = isRecord(check) && Array.isArray(check['checks']) ? check['checks'] : [];
-  const described = checks.flatMap((made: unknown) => {
-    if (!isRecord(made)) return [];
-    return [
-      `${textOf(made['url']) ?? ''}: ${made['passed'] === true ? (textOf(made['status']) ?? 'passed') : 'failed'}`,
-    ];
-  });
-  return described.length === 0 ? undefined : described.join('; ');
-}
-
-function describeRollback(rollback: unknown): string | undefined {
-  if (!isRecord(rollback)) return undefined;
-  const bundle = textOf(rollback['bundleId']);
-  if (rollback['rolledBack'] === true) return `to bundle ${bundle ?? ''}`;
-  const reason = textOf(rollback['reason']);
-  return `not rolled back${reason === undefined ? '' : `: ${reason}`}`;
-}
-
-function rows({output}: StepOutputContext, values: Readonly<Record<string, string | undefined>>) {
-  return Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, output.clean(value)] as const],
-  );
-}
-
-/** What later steps of a pipeline need, by name of the output. */
-interface StepFacts {
-  readonly 'bundle-id'?: string | undefined;
-  readonly 'deployment-id'?: string | undefined;
-  readonly backend?: string | undefined;
-  readonly url?: string | undefined;
-  readonly sha256?: string | undefined;
-}
-
-/** The names of all outputs. */
-const factNames = [
-  'bundle-id',
-  'deployment-id',
-  'backend',
-  'url',
-  'sha256',
-] as const satisfies readonly (keyof StepFacts)[];
-
-/** The facts in the document of a push or a deployment. */
-function factsOfDocument(document: JsonDocument): StepFacts {
-  const {bundleId, deploymentId, backend, url, archive} = document;
+/** The outputs in the document of a push or a deployment, or in the details of an error. */
+function outputsOf({bundleId, deploymentId, deployment, backend, url, archive}: JsonDocument): Outputs {
   return {
     'bundle-id': textOf(bundleId),
-    'deployment-id': textOf(deploymentId),
+    'deployment-id': textOf(deploymentId ?? (isRecord(deployment) ? deployment['deploymentId'] : undefined)),
     backend: textOf(backend),
     url: textOf(url),
     sha256: isRecord(archive) ? textOf(archive['sha256']) : undefined,
   };
 }
 
-/** The facts that are known despite a failure, from the details of the error. */
-function factsOfError(error: unknown): StepFacts {
-  // What was refused as an input is no outcome.
-  if (!isRuntimeCliError(error) || error.code === 'ERR_OPTION_INVALID') return {};
-  const {details = {}} = error;
-  const {deployment} = details;
-  const fromDeployment = isRecord(deployment) ? deployment['deploymentId'] : undefined;
-  return factsOfDocument({...details, deploymentId: details['deploymentId'] ?? fromDeployment});
+function rowsOfDocument({status, unchanged, projectSlug, targetSlug, check}: JsonDocument): Rows {
+  const result = textOf(status) ?? (unchanged === true ? 'unchanged' : 'uploaded');
+  return {result, project: textOf(projectSlug), target: textOf(targetSlug), check: describeCheck(check)};
+}
+
+function rowsOfError(error: unknown, {projectSlug, targetSlug}: StepPlace): Rows {
+  const {code, details: {check, rollback} = {}} = isRuntimeCliError(error) ? error : {};
+  return {
+    result: `failed: ${reasonOf(error)}${code === undefined ? '' : ` (${code})`}`,
+    project: projectSlug,
+    target: targetSlug,
+    check: describeCheck(check),
+    rollback: describeRollback(rollback),
+  };
+}
+
+/** `https://shop.example/: 200; https://shop.example/health: failed` */
+function describeCheck(check: unknown): string | undefined {
+  const checks: readonly unknown[] = isRecord(check) && Array.isArray(check['checks']) ? check['checks'] : [];
+  const described = checks.filter(isRecord).map(({url, passed, status}) => {
+    return `${String(url)}: ${passed === true ? (textOf(status) ?? 'passed') : 'failed'}`;
+  });
+  return described.length === 0 ? undefined : described.join('; ');
+}
+
+function describeRollback(rollback: unknown): string | undefined {
+  if (!isRecord(rollback)) return undefined;
+  const {rolledBack, bundleId, reason} = rollback;
+  if (rolledBack === true) return `to bundle ${textOf(bundleId) ?? ''}`;
+  return `not rolled back${typeof reason === 'string' ? `: ${reason}` : ''}`;
 }
 
 /** An ID or a name as text; undefined for anything else. */
@@ -210,7 +159,7 @@ function textOf(value: unknown): string | undefined {
  * Outputs of a step in the format of `$GITHUB_OUTPUT`. Each value has its own delimiter, so no text can end it and
  * start another output.
  */
-function githubOutputs(entries: readonly (readonly [name: string, value: string])[]): string {
+function githubOutputs(entries: readonly Entry[]): string {
   return entries
     .map(([name, value]) => {
       const delimiter = `mycli-${randomUUID()}`;
@@ -224,18 +173,14 @@ function dotenvName(name: string): string {
   return `MYCLI_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** Lines of a dotenv file, for allowed values. */
-function dotenvLines(entries: readonly (readonly [name: string, value: string])[]): string {
-  return entries.map(([name, value]) => `${dotenvName(name)}=${value}\n`).join('');
-}
-
 /**
- * A table for `$GITHUB_STEP_SUMMARY`, with a row for each pair. In HTML, no Markdown is interpreted, and no text can
+ * A table for `$GITHUB_STEP_SUMMARY`, with a row for each value. In HTML, no Markdown is interpreted, and no text can
  * escape its cell.
  */
-function summaryTable(title: string, rows: readonly (readonly [name: string, value: string])[]): string {
-  const cells = rows.map(
-    ([name, value]) => `<tr><th align="left">${htmlInMarkdown(name)}</th><td>${htmlInMarkdown(value)}</td></tr>`,
-  );
+function summary({output}: StepOutputContext, title: string, rows: Rows): string {
+  const cells = Object.entries(rows).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return [`<tr><th align="left">${htmlInMarkdown(name)}</th><td>${htmlInMarkdown(output.clean(value))}</td></tr>`];
+  });
   return `### ${title}\n\n<table>\n${cells.join('\n')}\n</table>\n\n`;
 }

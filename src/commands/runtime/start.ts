@@ -1,10 +1,11 @@
+import {once} from 'node:events';
 import {rm} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
-import {openEnvFile, type EnvFile} from '../../cli/output/env-file.js';
+import {clearEnvFile, writeEnvFile} from '../../cli/output/env-file.js';
 import {Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
@@ -75,21 +76,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
-    const {
-      port,
-      'apps-port': appsPort,
-      host,
-      api,
-      data,
-      latency = 0,
-      'require-auth': auth,
-      fault = [],
-      'output-env': outputEnv,
-      'ready-file': readyFile,
-      'deployment-seconds': deploymentSeconds,
-      ssr,
-      'ssr-env': ssrVariables = [],
-    } = this.flags;
+    const {data, latency = 0, fault = [], 'output-env': outputEnv, 'ready-file': readyFile} = this.flags;
     const {output, cwd, env, signal} = context;
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, runCommand, variableNames, writeReadyFile} =
@@ -97,20 +84,20 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const readyPath = readyFile === undefined ? undefined : resolve(cwd, readyFile);
     // Nobody takes that of an earlier runtime for this one's.
     if (readyPath !== undefined) await rm(readyPath, {force: true});
-    const envFile =
-      outputEnv === undefined ? undefined : await openEnvFile(resolve(cwd, outputEnv), variableNames, {isSecret: true});
+    const envPath = outputEnv === undefined ? undefined : resolve(cwd, outputEnv);
+    if (envPath !== undefined) await clearEnvFile(envPath, variableNames, {isSecret: true});
     const log = this.flags['log-requests'] ? output.info.bind(output) : output.debug.bind(output);
     const {startLocalRuntime} = await import('../../testing.js');
     const runtime = await startLocalRuntime({
-      port,
-      appsPort,
-      host,
+      port: this.flags.port,
+      appsPort: this.flags['apps-port'],
+      host: this.flags.host,
       dataDirectory: data === undefined ? undefined : resolve(cwd, data),
-      auth,
+      auth: this.flags['require-auth'],
       faults: latency === 0 ? fault : [...fault, `latency=${String(latency)}`],
-      deploymentSeconds,
-      ssr,
-      ssrEnvironment: appEnvironment(env, ssrVariables),
+      deploymentSeconds: this.flags['deployment-seconds'],
+      ssr: this.flags.ssr,
+      ssrEnvironment: appEnvironment(env, this.flags['ssr-env'] ?? []),
       onAppOutput: (line) => output.info(line),
       onRequest: (record) => log(requestLine(record)),
       onWarning: (message) => output.warn(message),
@@ -119,7 +106,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const {origin, appsOrigin, dataDirectory, credentials} = runtime;
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
-      if (envFile !== undefined) await writeVariables(envFile, dotenvLines(runtime));
+      if (envPath !== undefined) {
+        await writeEnvFile(envPath, dotenvLines(runtime)).catch((error: unknown) => {
+          throw outputError(envPath, error);
+        });
+      }
       if (readyPath !== undefined) await writeReadyFile(readyPath, runtime);
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
@@ -131,8 +122,9 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         oneLine: true,
       });
       output.outcome(announcement);
-      if (!output.json) for (const line of nextSteps(runtime, {backend: api ? 'api' : 'legacy'})) output.info(line);
-      await until(signal);
+      const steps = nextSteps(runtime, {backend: this.flags.api ? 'api' : 'legacy'});
+      if (!output.json) for (const line of steps) output.info(line);
+      if (!signal.aborted) await once(signal, 'abort');
     } finally {
       if (readyPath !== undefined) await rm(readyPath, {force: true});
       await runtime.close();
@@ -151,28 +143,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       });
     }
     if (end === -1) return undefined;
-    if (command.length === 0 || json) {
-      throw createError(
-        'ERR_USAGE',
-        json
-          ? 'A command cannot be run with --json, because it uses stdout itself.'
-          : 'The command after -- is missing.',
-        {
-          suggestions: ['For example, run mycli runtime:start -- npm test'],
-        },
-      );
-    }
-    return command;
-  }
-}
-
-async function writeVariables(file: EnvFile, lines: readonly string[]): Promise<void> {
-  try {
-    await file.write(`${lines.join('\n')}\n`);
-  } catch (error) {
-    throw outputError(file.path, error);
-  } finally {
-    await file.close();
+    if (command.length > 0 && !json) return command;
+    const problem = json
+      ? 'A command cannot be run with --json, because it uses stdout itself.'
+      : 'The command after -- is missing.';
+    throw createError('ERR_USAGE', problem, {suggestions: ['For example, run mycli runtime:start -- npm test']});
   }
 }
 
@@ -181,17 +156,4 @@ function requestLine({method, path, status, durationMs, bytesReceived, fault}: R
   const answer = status === 0 ? 'no answer' : String(status);
   const received = bytesReceived > 0 ? `, ${prettyBytes(bytesReceived)} received` : '';
   return `${method} ${path} ${answer} ${Math.round(durationMs)} ms${received}${fault === undefined ? '' : `, fault ${fault}`}`;
-}
-
-function until(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      {once: true},
-    );
-  });
 }

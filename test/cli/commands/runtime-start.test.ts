@@ -1,4 +1,3 @@
-import {execFileSync} from 'node:child_process';
 import {once} from 'node:events';
 import {chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
@@ -177,24 +176,6 @@ describe.skipIf(process.platform === 'win32')('--output-env for credentials', ()
     expect([code, stderr]).toEqual([3, expect.stringContaining('it is a symlink') as string]);
     expect(await readFile(join(folder, 'empty.env'), 'utf8')).toBe('');
     await expect(stat(join(folder, 'missing.env'))).rejects.toThrow('ENOENT');
-  });
-
-  test('does not wait for somebody to read from a pipe', async () => {
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
-    const {code, stderr} = await refusal('pipe');
-    expect([code, stderr]).toEqual([3, expect.stringContaining('no process reads from it') as string]);
-  });
-
-  test.each([
-    // Both ends open, so that opening the pipe does not wait.
-    ['a pipe that is read', 'mkfifo pipe; exec 3<>pipe; $MYCLI --output-env pipe -- true; head -n 1 <&3'],
-    ['stdout, a pipe', '$MYCLI --output-env /dev/stdout -- true | head -n 1'],
-    ['stdout, a file', '$MYCLI --output-env /dev/stdout -- true > out; head -n 1 out'],
-    ['a descriptor', '$MYCLI --output-env /dev/fd/3 -- true 3>&1 | head -n 1'],
-  ])('goes into %s', (_, script) => {
-    const env = {...process.env, MYCLI: `${process.execPath} ${binary} runtime:start`};
-    const stdout = execFileSync('sh', ['-c', script], {cwd: folder, env, encoding: 'utf8', stdio: 'pipe'});
-    expect(stdout).toMatch(/^MYCLI_RUNTIME_ORIGIN=http/);
   });
 });
 
