@@ -9,7 +9,6 @@ const {dependencies, exports, oclif} = JSON.parse(readFileSync('package.json', '
 
 /** Loaded by name: by importers of the package, by bin, by oclif, by scripts and tests. */
 const published = Object.values(exports).flatMap((entry) => entry.default ?? []);
-const loadedByOclif = [oclif.helpClass, ...Object.values(oclif.hooks)].map(({target}) => target);
 const parts = [
   'cli/command/base-command',
   'cli/command/flags',
@@ -24,7 +23,10 @@ const parts = [
 const commands = readdirSync('src/commands', {recursive: true})
   .filter((file) => file.endsWith('.ts'))
   .map((file) => `commands/${file.slice(0, -'.ts'.length)}`);
-const names = [...[...published, ...loadedByOclif].map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, '$1')), ...parts];
+const names = [
+  ...[...published, oclif.helpClass.target].map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, '$1')),
+  ...parts,
+];
 
 const input = {
   input: Object.fromEntries([...names, ...commands].map((name) => [name, `src/${name}.ts`])),

@@ -8,7 +8,7 @@ import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
-import {idFor, invoke, openBackend, type OpenBackend} from './open-backend.js';
+import {invoke, openBackend, type OpenBackend} from './open-backend.js';
 import {chooseForBundle} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
@@ -60,14 +60,7 @@ export function describeBundle(bundleId: BundleId): string {
 /** Verifies a download and chooses its backend. Sends nothing. */
 export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
   const command = ['bundle:download', options.bundleId, ...placeFlags({projectSlug: options.projectSlug})];
-  const selection = await chooseForBundle(
-    options,
-    ['download', ...namingCapabilities(options.bundleId)],
-    command,
-    host,
-  );
-  if (options.bundleId !== 'latest') idFor(selection.backend, options.bundleId, options);
-  return selection;
+  return chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host);
 }
 
 /**

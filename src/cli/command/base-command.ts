@@ -1,13 +1,12 @@
 import {resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
-import {createError} from '../../errors/index.js';
 import {createContext, type CommandContext} from './command-context.js';
 import {createSession, type AllowedWrite, type Session} from './session.js';
 import {isUsageError, usageError} from './oclif-errors.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
-import {asksForVersion, givenValue, switchWithValue} from './command-line.js';
+import {givenValue, rejectSwitchValues} from './command-line.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 import {sessionOf} from './host-config.js';
@@ -52,12 +51,6 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Parses and executes. Commands override `execute` instead. */
   override async run(): Promise<void> {
     const session = sessionOf(this.config) ?? createSession(process, new AbortController().signal);
-    if (asksForVersion(this.argv, {...this.ctor.baseFlags, ...this.ctor.flags})) {
-      // It is for users, even with --json.
-      session.output.releaseStdout();
-      process.stdout.write(`${this.config.userAgent}\n`);
-      return;
-    }
     try {
       await this.#openEvents(session);
       session.ended = {document: await this.#run(session)};
@@ -94,16 +87,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   async #run(session: Session): Promise<JsonDocument | undefined> {
-    const shapes: Readonly<Record<string, Interfaces.FlagInput[string]>> = {...this.ctor.baseFlags, ...this.ctor.flags};
-    const valued = switchWithValue(this.argv, shapes);
-    if (valued !== undefined) {
-      const {name, value} = valued;
-      const shape = shapes[name];
-      const isNegated = /^(?:false|no|off|0)$/i.test(value) && shape?.type === 'boolean' && shape.allowNo;
-      throw createError('ERR_USAGE', `--${name} takes no value.`, {
-        suggestions: [isNegated ? `Pass --no-${name}.` : `Pass --${name} alone, or leave it out.`],
-      });
-    }
+    rejectSwitchValues(this.argv, {...this.ctor.baseFlags, ...this.ctor.flags});
     const {flags, args, argv} = await this.parse(withoutStdin(this.ctor));
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;

@@ -41,15 +41,10 @@ export class HostConfig extends Config {
   ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
     const outcome = await super.runHook(event, options, timeout, true);
     const {output, foreign} = this.options.session;
-    for (const {error, plugin} of outcome.failures) {
-      if (!plugin.isRoot) output.debug(`${plugin.name}, ${String(event)}: ${stackOf(error)}`);
-    }
-    if (captureErrors === true) return outcome;
     const isOver = event === 'postrun' || event === 'finally';
-    // Ours first, since it knows what the user typed.
-    const failures = outcome.failures.toSorted((a, b) => Number(b.plugin.isRoot) - Number(a.plugin.isRoot));
-    for (const {error, plugin} of failures) {
-      if (plugin.isRoot) throw error;
+    for (const {error, plugin} of outcome.failures) {
+      output.debug(`${plugin.name}, ${String(event)}: ${stackOf(error)}`);
+      if (captureErrors === true) continue;
       if (!isOver && endsCommand(error)) throw foreign ? error : new PluginFailure(plugin.name, error);
       if (requestedExitCode(error) === undefined || isOver)
         output.warn(asSentence(`Plugin ${plugin.name}: its ${String(event)} hook failed: ${oneLine(error)}`));

@@ -1,13 +1,22 @@
 import {stripVTControlCharacters} from 'node:util';
+import type {Interfaces} from '@oclif/core';
 import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import type {Suggestion} from '../../errors/suggestion.js';
+import {leadingWords} from './command-line.js';
 
 const usageExitCode = 2;
 
-/** An error of oclif, with an exit code. */
+type KnownFlags = Readonly<Record<string, {readonly char?: string; readonly helpValue?: string} | undefined>>;
+
+/** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
+  /** Unknown flags. */
+  readonly flags?: readonly string[];
+  /** Arguments that are too many, or those that are missing. */
+  readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
+  readonly parse?: {readonly input?: {readonly flags?: KnownFlags; readonly argv?: readonly string[]}};
 }
 
 /** The exit code of a request to exit (`this.exit()`, help); undefined for other errors. */
@@ -35,69 +44,68 @@ export function isUsageError(error: unknown): error is OclifError {
  * @param command ID of the command, if known.
  */
 export function usageError(error: OclifError, command?: string): RuntimeCliError {
-  const {message, suggestions} = describe(error, command);
-  return createError('ERR_USAGE', message, {
-    suggestions: [
-      ...suggestions,
-      ['Run ', {run: command === undefined ? ['--help'] : [command, '--help']}, ' for usage.'],
-    ],
-  });
+  const {message, suggestions = []} = describe(error, command);
+  const usage = {run: command === undefined ? ['--help'] : [command, '--help']};
+  return createError('ERR_USAGE', message, {suggestions: [...suggestions, ['Run ', usage, ' for usage.']]});
 }
 
-function describe(
-  error: OclifError,
-  command: string | undefined,
-): {readonly message: string; readonly suggestions: readonly Suggestion[]} {
-  const flags = knownFlags(error);
-  const unknown = stringsOf(error, 'flags');
+interface Description {
+  readonly message: string;
+  readonly suggestions?: readonly Suggestion[];
+}
+
+function describe({message, flags: unknown = [], args = [], parse}: OclifError, command?: string): Description {
+  const {flags = {}, argv = []} = parse?.input ?? {};
   if (unknown.length > 0) return describeUnknownFlags(unknown, Object.keys(flags), command);
-  const [extra] = stringsOf(error, 'args');
-  if (extra !== undefined) return describeExtra(extra, flags, givenWords(error));
-  const missing = 'args' in error && Array.isArray(error.args) ? error.args.filter(isRecord) : [];
+  const extra = args.filter((arg) => typeof arg === 'string');
+  if (extra.length > 0) return describeExtra(extra, flags, argv);
+  const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
-    const names = missing.map(({name}) => String(name).toUpperCase()).join(', ');
-    const meanings = missing.flatMap(({description}) => (typeof description === 'string' ? [description] : []));
+    const names = missing.map(({name}) => name.toUpperCase()).join(', ');
     const lists: readonly Suggestion[] = missing.some(({name}) => name === 'bundle')
       ? [['Run ', {run: ['bundle:list']}, ' to list the bundles.']]
       : [];
-    return {message: `Missing argument: ${names}`, suggestions: [...meanings, ...lists]};
+    const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
+    return {message: `Missing argument: ${names}`, suggestions};
   }
-  const required = [...stripVTControlCharacters(error.message).matchAll(/Missing required flag ([\w-]+)/g)];
-  if (required.length > 0) {
-    const names = required.map(([, name = '']) => `--${name}`);
-    const pass = required.map(([, name = '']) => `Pass --${name} ${flags[name]?.helpValue ?? 'VALUE'}.`);
-    return {message: `Missing flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions: pass};
-  }
-  return {message: sentence(error.message), suggestions: []};
+  const required = [...stripVTControlCharacters(message).matchAll(/Missing required flag ([\w-]+)/g)];
+  if (required.length === 0) return {message: sentence(message)};
+  const names = required.map(([, name = '']) => name);
+  return {
+    message: `Missing flag${names.length > 1 ? 's' : ''}: ${names.map((name) => `--${name}`).join(', ')}`,
+    suggestions: names.map((name) => `Pass --${name} ${flags[name]?.helpValue ?? 'VALUE'}.`),
+  };
 }
 
 /** Words like `my-shop`. Anything else is not repeated, because it may be a secret. */
 const plainWord = /^[a-z]{2,12}(?:-[a-z]{2,12}){0,3}$/;
 
-/** Users forget the flags of what commands have no argument for: the project and the target. */
-function describeExtra(extra: string, flags: KnownFlags, words: readonly string[]) {
-  if (!plainWord.test(extra)) return {message: 'Too many arguments.', suggestions: []};
+/** Users forget the flags of what commands have no argument for: the project and the targets. */
+function describeExtra(extra: readonly string[], flags: KnownFlags, words: readonly string[]): Description {
+  const [first = ''] = extra;
+  if (!extra.every((word) => plainWord.test(word))) return {message: 'Too many arguments.'};
+  const message = `Unexpected argument: ${first}`;
+  if ('from' in flags) {
+    const [from, to = 'SLUG'] = extra;
+    return {message, suggestions: [`Pass --from ${String(from)} --target ${to}.`]};
+  }
   const missing = ['project', 'target'].filter((name) => {
     const char = flags[name]?.char;
     return name in flags && !words.some((word) => word === `-${String(char)}` || word.startsWith(`--${name}`));
   });
-  const suggestions =
-    missing.length === 0
-      ? []
-      : [`If it is the ${missing.join(' or the ')}, pass ${missing.map((name) => `--${name} ${extra}`).join(' or ')}.`];
-  return {message: `Unexpected argument: ${extra}`, suggestions};
+  if (missing.length === 0) return {message};
+  const pass = missing.map((name) => `--${name} ${first}`).join(' or ');
+  return {message, suggestions: [`If it is the ${missing.join(' or the ')}, pass ${pass}.`]};
 }
 
-function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command: string | undefined) {
+function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command?: string): Description {
   // What follows `=` may be a secret.
   const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
-    const usual = elsewhere[name.replace(/^-+/, '')];
-    if (usual !== undefined && known.includes(usual.flag)) return [usual.advice];
-    if (name === '--yes' && !known.includes('yes')) return ['Leave it out: this command asks for no confirmation.'];
+    if (name === '--yes') return ['Leave it out: this command asks for no confirmation.'];
     const meant = meantFlag(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];
   });
@@ -105,42 +113,21 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
 }
 
 /** What flags of other command lines are called here. */
-const elsewhere: Readonly<Record<string, {readonly flag: string; readonly advice: string}>> = {
-  prod: {flag: 'target', advice: 'Name the target instead: --target production'},
-  production: {flag: 'target', advice: 'Name the target instead: --target production'},
-  to: {flag: 'target', advice: 'Did you mean --target?'},
-  env: {flag: 'target', advice: 'Did you mean --target?'},
-  dir: {flag: 'build-directory', advice: 'Did you mean --build-directory?'},
-  verbose: {flag: 'debug', advice: 'Did you mean --debug?'},
+const elsewhere: Readonly<Record<string, string>> = {
+  prod: 'target production',
+  production: 'target production',
+  to: 'target',
+  env: 'target',
+  dir: 'build-directory',
+  verbose: 'debug',
 };
 
 /** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */
 function meantFlag(name: string, known: readonly string[]): string | undefined {
+  const usual = elsewhere[name];
+  if (usual !== undefined && known.includes(usual.replace(/ .*/, ''))) return usual;
   if (name.length === 1) return known.find((flag) => flag.startsWith(name));
   return nearest(name, known) ?? known.find((flag) => name.startsWith(`${flag}-`));
-}
-
-type KnownFlags = Readonly<Record<string, {readonly char?: string; readonly helpValue?: string} | undefined>>;
-
-function parseInput(error: OclifError): Readonly<Record<string, unknown>> {
-  const parse: unknown = 'parse' in error ? error.parse : undefined;
-  const input: unknown = isRecord(parse) ? parse['input'] : undefined;
-  return isRecord(input) ? input : {};
-}
-
-function knownFlags(error: OclifError): KnownFlags {
-  const {flags} = parseInput(error);
-  return isRecord(flags) ? (flags as KnownFlags) : {};
-}
-
-function givenWords(error: OclifError): readonly string[] {
-  const {argv} = parseInput(error);
-  return Array.isArray(argv) ? argv.map(String) : [];
-}
-
-function stringsOf(error: OclifError, key: 'args' | 'flags'): readonly string[] {
-  const value: unknown = key in error ? Reflect.get(error, key) : undefined;
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
 function sentence(message: string): string {
@@ -157,6 +144,32 @@ function sentence(message: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
+const seeHelp = 'Run mycli help to list all commands.';
+
+/** The error for an unknown command. Suggests the closest one: never asks, and never runs another one. */
+export function unknownCommand(id: string, argv: readonly string[], {commands}: Interfaces.Config): RuntimeCliError {
+  if (id.startsWith('-')) return createError('ERR_USAGE', `Unknown flag: ${id}`, {suggestions: [seeHelp]});
+  const known = commands.filter(({hidden}) => !hidden).map((command) => command.id);
+  const [next] = leadingWords(argv);
+  const spaced = `${id}:${String(next)}`;
+  if (next !== undefined && nearest(spaced, known) !== undefined)
+    return noSuchCommand({typed: `${id} ${next}`, id: spaced, known, see: seeHelp});
+  // `inspect` for `bundle:inspect`.
+  const named = known.filter((command) => command.endsWith(`:${id}`));
+  return noSuchCommand({typed: id, id: named[0], known: named.length > 0 ? named : known, see: seeHelp});
+}
+
+/** The error for a topic with other words, such as `mycli bundle psh`. */
+export function unknownInTopic(topic: string, argv: readonly string[], {commandIDs}: Interfaces.Config): Error {
+  const words = argv.filter((argument) => !argument.startsWith('-'));
+  return noSuchCommand({
+    typed: [topic, ...words].join(' '),
+    id: `${topic}:${String(argv[0])}`,
+    known: commandIDs,
+    see: `Run mycli ${topic} --help for usage.`,
+  });
+}
+
 /** What was not found. */
 interface MissingCommand {
   /** As it was typed. */
@@ -169,16 +182,12 @@ interface MissingCommand {
   readonly see: string;
 }
 
-/**
- * The error for an unknown command, with the closest known one. It has an exit code for oclif, which only then passes
- * it on from hooks, whatever plugins' hooks do.
- */
+/** The error for an unknown command, with the closest known one. */
 export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): RuntimeCliError {
   const near = nearest(id, known);
   // In the form that the user typed.
   const meant = typed.includes(' ') && !typed.includes(':') ? near?.replaceAll(':', ' ') : near;
-  const error = createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed === '' ? '""' : typed}`, {
+  return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed === '' ? '""' : typed}`, {
     suggestions: [...(meant === undefined ? [] : [`Did you mean mycli ${meant}?`]), see],
   });
-  return Object.assign(error, {oclif: {exit: error.exitCode}});
 }

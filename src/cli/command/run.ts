@@ -6,19 +6,19 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {failureOf, reportError, reportOf} from './error-report.js';
-import {requestedExitCode} from './oclif-errors.js';
+import {isOclifCommand} from './oclif-commands.js';
+import {requestedExitCode, unknownCommand, unknownInTopic} from './oclif-errors.js';
 import {PagedHelp} from './help.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
-import {helpFlags, joinHelpValues, joinWords, spellHelp, versionFlags} from './command-line.js';
+import {beforeEnd, commandFirst, helpFlags, joinWords, spellHelp, versionFlags} from './command-line.js';
 import {endedEarly, ownSignals, watchProcess} from './ending.js';
 import {adoptWarnings, HostConfig, PluginFailure, type HostOptions} from './host-config.js';
 import {Plugin, setLogger, settings} from './oclif.js';
 import {projectPlugins, skipsPlugins} from './plugin-sources.js';
 import {createSession, type Session} from './session.js';
 
-// What oclif loads by name from this file, which is loaded already.
+// oclif loads it by name from this file, which is loaded already.
 export {PagedHelp};
-export {commandNotFound, init, prerun} from './hooks.js';
 
 /**
  * Runs the command given by the arguments of `host`, and ends the process. Errors become text, JSON and exit codes only
@@ -47,8 +47,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     leave(session);
   });
   adoptWarnings(host, session.output);
-  // Plugins' hooks may print before the command is known. What runs without a command prints no document.
-  if (session.output.json && !versionFlags.includes(host.argv[2] ?? '')) session.output.claimStdout();
+  // Plugins' hooks may print before the command is known.
+  if (session.output.json) session.output.claimStdout();
   const running = async () => {
     if (session.cwd === '') throw removedDirectory();
     await runCommand(host, root, session);
@@ -89,37 +89,47 @@ function removedDirectory(): Error {
 }
 
 async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {
-  const {argv, env} = host;
   // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
   // it.
   settings.enableAutoTranspile = false;
-  const args = spellHelp(argv.slice(2));
-  const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(env), session};
+  const given = commandFirst(spellHelp(host.argv.slice(2)));
+  const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(host.env), session};
   setLogger(options);
-  const config = await loadConfig(options, args, session);
-  const [id, ...rest] = joinWords(args, config);
-  await runInConfig(id === undefined ? [] : [id, ...joinHelpValues(rest, config.findCommand(id)?.flags ?? {})], config);
-}
-
-/** Does what `run` of oclif does, which would make a configuration of its own and so not name plugins that fail. */
-async function runInConfig(args: readonly string[], config: HostConfig): Promise<void> {
+  const config = await loadConfig(options, given, session);
+  const args = joinWords(given, config);
   const [id = '', ...argv] = args;
+  // Not `run` of oclif: it would make a configuration of its own, and so not name plugins that fail.
   await config.runHook('init', {argv, id});
-  const command = config.findCommand(id);
   let error: Error | undefined;
   try {
-    const end = argv.indexOf('--');
-    const asksForHelp = (end === -1 ? args : args.slice(0, end + 1)).some((arg) => helpFlags.includes(arg));
-    const isTopic = command === undefined && config.findTopic(id) !== undefined;
-    if (versionFlags.includes(id)) process.stdout.write(`${config.userAgent}\n`);
-    else if (id === '' || asksForHelp || isTopic)
-      await new PagedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
-    else await config.runCommand(id, argv, command);
+    await runInConfig(args, config, session);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown : new Error(String(thrown));
     throw thrown;
   } finally {
-    await config.runHook('finally', {argv, Command: command, error, id});
+    await config.runHook('finally', {argv, Command: config.findCommand(id), error, id});
+  }
+}
+
+async function runInConfig(args: readonly string[], config: HostConfig, session: Session): Promise<void> {
+  const [id = '', ...argv] = args;
+  const command = config.findCommand(id);
+  const isForeign = command !== undefined && (command.pluginName !== config.name || isOclifCommand(id));
+  const asksFor = (flags: readonly string[]) => beforeEnd(args).some((argument) => flags.includes(argument));
+  const isTopic = command === undefined && config.findTopic(id) !== undefined;
+  if (!isForeign && asksFor(versionFlags)) {
+    // It is for users, even with --json.
+    session.output.releaseStdout();
+    process.stdout.write(`${config.userAgent}\n`);
+  } else if (id === '' || asksFor(helpFlags) || (isTopic && argv.length === 0)) {
+    await new PagedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
+  } else if (command === undefined) {
+    throw isTopic ? unknownInTopic(id, argv, config) : unknownCommand(id, argv, config);
+  } else {
+    session.foreign = isForeign;
+    // What is not ours can print what it likes.
+    if (isForeign) session.output.releaseStdout();
+    await config.runCommand(id, argv, command);
   }
 }
 

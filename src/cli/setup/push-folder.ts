@@ -38,7 +38,7 @@ export async function withPushFolder(
   if (!isFound || detected.buildDirectory === '.' || isUsual) return withStatic(settings, output);
   const value = resolve(project, detected.buildDirectory);
   if (detected.exists && value !== settings.buildDirectory.value) {
-    output.info(`Pushing ${detected.buildDirectory}, the build of ${detected.framework?.name ?? 'this project'}.`);
+    output.info(`Using ${detected.buildDirectory}, the build of ${detected.framework?.name ?? 'this project'}.`);
   }
   return withStatic({...settings, buildDirectory: {value, source: {kind: 'default', name: 'detected'}}}, output);
 }
@@ -81,7 +81,7 @@ async function withStatic(settings: Settings, output: CommandContext['output']):
   );
   if (isConfigured.includes(true) || !(await isStaticBuild(build))) return settings;
   output.info(
-    'The build has no server code: pushing it as a static site. To choose, pass --static or --ssr-only GLOB.',
+    'The build has no server code: bundling it as a static site. To choose, pass --static or --ssr-only GLOB.',
   );
   return {...settings, static: {value: true, source: {kind: 'default', name: 'detected'}}};
 }

@@ -1,11 +1,10 @@
 import {describe, expect, test} from 'vitest';
-import {asksForVersion, joinHelpValues, joinWords, spellHelp} from '../../../src/cli/command/command-line.js';
+import {commandFirst, joinWords, spellHelp} from '../../../src/cli/command/command-line.js';
 import {runWarm} from '../warm-cli.js';
 
 const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];
 const known = {
   findCommand: (id: string) => (ids.includes(id) ? {id} : undefined),
-  findTopic: (name: string) => (ids.some((id) => id.startsWith(`${name}:`)) ? {name} : undefined),
 };
 
 describe('the words of a command', () => {
@@ -34,15 +33,6 @@ describe('the words of a command', () => {
       ['bundle', '--wait', 'push'],
       ['bundle', '--wait', 'push'],
     ],
-    [['bundle', '-v'], ['-v']],
-    [
-      ['plugins', '-v'],
-      ['plugins', '-v'],
-    ],
-    [
-      ['nope', '-v'],
-      ['nope', '-v'],
-    ],
   ])('%j are read as %j', (typed, read) => {
     expect(joinWords(typed, known)).toEqual(read);
   });
@@ -55,45 +45,14 @@ describe('the words of a command', () => {
   });
 });
 
-test('the version is asked for by a flag, not by the value of one', () => {
-  const flags = {message: {type: 'option', char: 'm'}, wait: {type: 'boolean', char: 'w'}};
-  expect(asksForVersion(['-w', '-v'], flags)).toBe(true);
-  expect(asksForVersion(['42', '--version'], flags)).toBe(true);
-  expect(asksForVersion(['-m', '-v'], flags)).toBe(false);
-  expect(asksForVersion(['-wm', '-v'], flags)).toBe(false);
-  expect(asksForVersion(['-mw', '-v'], flags)).toBe(true);
-  expect(asksForVersion(['--message', '--version'], flags)).toBe(false);
-  expect(asksForVersion(['--', '-v'], flags)).toBe(false);
-  expect(asksForVersion([], flags)).toBe(false);
-});
-
-describe('a help flag that is the value of another flag', () => {
-  const flags = {message: {type: 'option', char: 'm'}, wait: {type: 'boolean', char: 'w'}};
-
-  test.each([
-    ['--message -h', '--message=-h'],
-    ['--message --help --wait', '--message=--help --wait'],
-    ['-m -h', '-m=-h'],
-    ['-wm -h', '-wm=-h'],
-    ['--message -h -h', '--message=-h -h'],
-    ['-w -h', '-w -h'],
-    ['-mw -h', '-mw -h'],
-    ['--message=a -h', '--message=a -h'],
-    ['--nope -h', '--nope -h'],
-    ['-- --message -h', '-- --message -h'],
-    ['-h --message', '-h --message'],
-  ])('in %s is read as %s', (typed, read) => {
-    expect(joinHelpValues(typed.split(' '), flags).join(' ')).toBe(read);
-  });
-
-  test.each(['push --message -h', 'bundle push -m --help', 'bundle:push -wm -h'])(
-    'makes no success of %s',
-    async (line) => {
-      const ended = await runWarm([...line.split(' '), '--json']);
-      expect(ended.code).toBe(3);
-      expect(JSON.parse(ended.stdout)).toMatchObject({error: {exitCode: 3}});
-    },
-  );
+test.each([
+  ['--json push dist --wait', 'push dist --json --wait'],
+  ['-C shop --config=x.json --quiet bundle push --wait', 'bundle push -C shop --config=x.json --quiet --wait'],
+  ['--json', '--json'],
+  ['push --json dist', 'push --json dist'],
+  ['--nope push', '--nope push'],
+])('global flags may precede the command: %s is read as %s', (typed, read) => {
+  expect(commandFirst(typed.split(' ')).join(' ')).toBe(read);
 });
 
 describe('mycli', () => {
@@ -132,11 +91,13 @@ describe('mycli', () => {
     [['show', 'bundle.tar.gz'], 'Did you mean mycli config:show?'],
     [['push', '--wait=false'], 'Pass --no-wait.'],
     [['push', '--dry-run=true'], 'Pass --dry-run alone, or leave it out.'],
-    [['push', '--prod'], 'Name the target instead: --target production'],
+    [['push', '--prod'], 'Did you mean --target production?'],
     [['push', '--dir', 'dist'], 'Did you mean --build-directory?'],
     [['push', '--yes'], 'Leave it out: this command asks for no confirmation.'],
     [['push', '--verbose'], 'Did you mean --debug?'],
     [['deploy', '1', '--to', 'staging'], 'Did you mean --target?'],
+    [['promote', 'staging', 'production'], 'Pass --from staging --target production.'],
+    [['promote', 'staging'], 'Pass --from staging --target SLUG.'],
   ])('answers %j with what was meant', async (args, suggestion) => {
     const {code, stdout, stderr} = await runWarm(args);
     expect({code, stdout}).toEqual({code: 2, stdout: ''});

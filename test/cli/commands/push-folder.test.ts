@@ -31,8 +31,8 @@ describe('the folder to push', () => {
     const {code, stdout, stderr} = await build('--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({files: [{category: 'shared'}, {category: 'shared'}]});
-    expect(stderr).toContain('Pushing dist, the build of Vite.\n');
-    expect(stderr).toContain('The build has no server code: pushing it as a static site.');
+    expect(stderr).toContain('Using dist, the build of Vite.\n');
+    expect(stderr).toContain('The build has no server code: bundling it as a static site.');
   });
 
   test('push: never takes the sources of an application that was not built', async () => {
