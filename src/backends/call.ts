@@ -41,8 +41,8 @@ type Redact = (text: string) => string;
 /** A member that gives a backend its capability. */
 export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'login' | 'verify' | 'upload'>;
 
-/** The context for a call of an optional member. */
-export function contextFor(member: OptionalCall, context: BuiltInContext): BuiltInContext {
+/** The context for a call of an optional member, or to verify credentials. */
+export function contextFor(member: OptionalCall | 'verify', context: BuiltInContext): BuiltInContext {
   return 'reads' in backendCalls[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
 }
 

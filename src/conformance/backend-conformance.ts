@@ -18,7 +18,8 @@ import {NotTried} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {operations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
-import {Subject, type SubjectParts} from './subject.js';
+import type {SubjectParts} from './host.js';
+import {Subject} from './subject.js';
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
@@ -35,8 +36,8 @@ export function backendConformance(
 ): readonly ConformanceCase[] {
   const shape = checkBackendShape(createBackend());
   const makeBundle = createBundleMaker();
-  const cases = (shape.ok ? casesFor(shape.backend, fixtures) : []).map(({run, ...row}) => {
-    return {...row, run: () => runCase(run, createBackend, fixtures, makeBundle)};
+  const cases = (shape.ok ? casesFor(shape.backend, fixtures) : []).map(([name, {proves, run}]) => {
+    return {name, proves, run: () => runCase(run, createBackend, fixtures, makeBundle)};
   });
   const all = [{...shapeCase, run: async () => assertShape(createBackend())}, ...cases];
   const {skip = {}} = fixtures;
@@ -78,7 +79,7 @@ function assertShape(backend: unknown): undefined {
 }
 
 /** The cases of all tables, without those for members that the backend does not have. */
-function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Case[] {
+function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly (readonly [string, Case])[] {
   const {formats} = backend;
   const tables: readonly CaseTable[] = [
     {upload: safetyCases},
@@ -94,8 +95,8 @@ function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): r
   ];
   const has = (member: string) => Reflect.get(backend, member) !== undefined;
   return tables
-    .flatMap((table) => Object.entries(table).flatMap(([member, cases]) => (has(member) ? cases : [])))
-    .filter(({needs = []}) => needs.every(has));
+    .flatMap((table) => Object.entries(table).flatMap(([member, cases]) => (has(member) ? Object.entries(cases) : [])))
+    .filter(([, {needs = []}]) => needs.every(has));
 }
 
 /**

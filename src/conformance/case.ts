@@ -5,9 +5,8 @@ import type {Subject} from './subject.js';
 /** Opens another service, for `backend` or a new one. It is closed at the end of the case. */
 export type Open = (backend?: AnyBackend) => Promise<Subject>;
 
-/** A row of the table of cases. */
+/** What a case proves, and how. */
 export interface Case {
-  readonly name: string;
   /** What a backend that passes does, as a sentence. */
   readonly proves: string;
   /** The members without which there is no such case, besides that of its table. @default none */
@@ -16,5 +15,8 @@ export interface Case {
   run(subject: Subject, open: Open): Promise<void>;
 }
 
+/** Cases by name. */
+export type Cases = Readonly<Record<string, Case>>;
+
 /** Cases by the member that they are about, without which there are none. */
-export type CaseTable = Readonly<Partial<Record<keyof HostBackend, readonly Case[]>>>;
+export type CaseTable = Readonly<Partial<Record<keyof HostBackend, Cases>>>;

@@ -3,7 +3,8 @@ import {Writable} from 'node:stream';
 import type {HostBackend} from '../backends/built-in.js';
 import {backendCalls, type OptionalCall} from '../backends/call.js';
 import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
-import type {CallOptions, RequestOf, Subject} from './subject.js';
+import type {CallOptions, RequestOf} from './host.js';
+import type {Subject} from './subject.js';
 
 /** What an operation is tried on. */
 export interface Prepared {

@@ -46,12 +46,24 @@ describe('the Api backend passes the conformance suite', () => {
   }
 });
 
+const legacyFixtures = fixturesOf(({origin, credentials: {apiKey}}) => ({
+  options: {origin, auth: new ApiKeyStrategy({apiKey})},
+  secrets: [apiKey],
+}));
+
 describe('the legacy backend passes the conformance suite', () => {
-  const fixtures = fixturesOf(({origin, credentials: {apiKey}}) => ({
-    options: {origin, auth: new ApiKeyStrategy({apiKey})},
-    secrets: [apiKey],
-  }));
-  for (const {name, skip, run} of backendConformance(() => legacyBackend, fixtures)) {
+  for (const {name, skip, run} of backendConformance(() => legacyBackend, legacyFixtures)) {
     test.skipIf(skip !== undefined)(name, run);
   }
+});
+
+describe('the legacy backend passes the conformance suite with uploads that are packed while they are sent', () => {
+  const {uploadStream} = legacyBackend;
+  const streaming: typeof legacyBackend = {
+    ...legacyBackend,
+    formats: ['v1'],
+    upload: (bundle, context) => uploadStream({...bundle, read: () => bundle.createReadStream()}, context),
+  };
+  const cases = backendConformance(() => streaming, legacyFixtures).filter(({name}) => name.startsWith('upload'));
+  test.each(cases)('$name', ({run}) => run());
 });

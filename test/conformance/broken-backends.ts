@@ -1,8 +1,9 @@
 import {once} from 'node:events';
+import {readFile} from 'node:fs/promises';
 import {addAbortSignal, PassThrough, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
-import {backendError} from '../../src/backends/context.js';
+import {backendError, createBackendContext} from '../../src/backends/context.js';
 import type {
   Backend,
   Bundle,
@@ -10,11 +11,9 @@ import type {
   DeploymentRef,
   DeployResult,
   DownloadStart,
-  HttpOptions,
   ListResult,
 } from '../../src/backends/contract.js';
 import type {BackendErrorCode} from '../../src/backends/exchange.js';
-import type {CreateBody} from '../../src/http/rate-limit/index.js';
 import {authorized, createShelfBackend, goodSteps, type Context, type Steps} from './shelf-backend.js';
 
 type Shelf = ReturnType<typeof createShelfBackend>;
@@ -101,16 +100,13 @@ const promoted = 'promote: the bundle of one target runs on the other';
 const replaced = 'promote: a bundle that the target does not run is refused';
 const listed = 'list: a bundle is listed as it was uploaded';
 const listPages = 'list: its pages are the bundles, newest first';
-const ready = 'list: an uploaded bundle becomes ready';
 const ownList = 'list: each project has its own';
 const users = 'list: inUseBy names the targets that run the bundle';
 const historyPages = 'history: its pages are the deployments, newest first';
-const done = 'history: a deployment that is done is listed as finished';
 const undone = 'history: a deployment that failed is not listed as finished';
 const ownHistory = 'history: each project and each target has its own';
 const usable = 'history: its references can be checked';
 const targets = 'targets: each target that was deployed to is listed once';
-const targetHistory = 'targets: each has a history';
 const wholeLog = 'logs: a log ends when it is complete';
 const ownLog = 'logs: each deployment has its own';
 const downloaded = 'download: returns the uploaded bytes';
@@ -132,7 +128,7 @@ const everywhere: readonly BrokenBackend[] = Object.entries(members).flatMap(([n
     : broken(
         `does not ask again when an answer is lost: ${name}`,
         [`${name}: a lost answer is requested again`],
-        around(member, (call, context) => call(withOwnClient(context, {limits: true, lost: false}))),
+        around(member, givingUpWithoutAnswer),
       );
   return [
     lost,
@@ -163,7 +159,7 @@ const everywhere: readonly BrokenBackend[] = Object.entries(members).flatMap(([n
     broken(
       `gives up at the first rate limit: ${name}`,
       [`${name}: a rate limit is waited for`],
-      around(member, (call, context) => call(withOwnClient(context, {limits: false, lost: true}))),
+      around(member, givingUpAtLimits),
     ),
   ];
 });
@@ -334,6 +330,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
       });
     },
   })),
+  broken('reads the archive from the disk before it sends any of it', [unheld], (good) => ({
+    upload: async (bundle, context) => good.upload(withBytes(bundle, await readFile(bundle.path)), context),
+  })),
   broken('reads the whole bundle before it sends any of it', [unheld], (good) => ({
     upload: async (bundle, context) =>
       good.upload(withBytes(bundle, await buffer(addAbortSignal(context.signal, bundle.createReadStream()))), context),
@@ -413,13 +412,8 @@ export const brokenBackends: readonly BrokenBackend[] = [
     ['deploy: a busy target is reported as such'],
     around('deploy', mistaking(409, 'ERR_REJECTED')),
   ),
-  ...(['deploy', 'promote'] as const).map((member) =>
-    broken(
-      `reports what is accepted as finished: ${member}`,
-      [`${member}: what is reported as finished is finished`],
-      around(member, async (call, context) => ({...Object(await call(context)), status: 'finished'})),
-    ),
-  ),
+  broken('reports a deployment that is accepted as finished', [ownReference], around('deploy', asFinished)),
+  broken('reports a promotion that is accepted as finished', [promoted], around('promote', asFinished)),
   broken('promotes to the target that the bundle runs on', [promoted], (good) => ({
     promote: ({bundleId, from}, context) => good.promote({bundleId, from, to: from}, context),
   })),
@@ -512,7 +506,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
     [listed, listPages],
     changing('listBundles', {createdAt: () => isoTime(Date.now())}),
   ),
-  broken('lists bundles that are never ready', [ready], changing('listBundles', {status: () => 'preparing'})),
+  broken('lists bundles that are never ready', [listed], changing('listBundles', {status: () => 'preparing'})),
   broken(
     'stops where the service ends a page',
     [listPages],
@@ -554,7 +548,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
     },
   })),
   broken('says that a target runs every bundle', [users], changing('listBundles', {inUseBy: () => ['staging']})),
-  broken('lists deployments that never finish', [done], changing('listDeployments', {status: () => 'in_progress'})),
+  broken(
+    'lists deployments that never finish',
+    [historyPages],
+    changing('listDeployments', {status: () => 'in_progress'}),
+  ),
   broken('lists failed deployments as finished', [undone], changing('listDeployments', {status: () => 'finished'})),
   broken('always lists the deployments of the same target', [ownHistory, promoted], (good) => ({
     listDeployments: (request, context) => good.listDeployments({...request, targetSlug: 'staging'}, context),
@@ -597,7 +595,7 @@ export const brokenBackends: readonly BrokenBackend[] = [
   ),
   broken(
     'lists a target that it cannot deploy to',
-    [targetHistory],
+    [targets],
     around('listTargets', async (call, context) => {
       const page = Object(await call(context)) as ListResult<unknown>;
       return page.cursor === undefined
@@ -787,58 +785,21 @@ function starting(change: (start: DownloadStart) => DownloadStart): Change {
   });
 }
 
-interface Patience {
-  /** Whether rate limits are waited for. */
-  readonly limits: boolean;
-  /** Whether a request without an answer is sent again. */
-  readonly lost: boolean;
+/** Does not send a request again when its answer is lost. */
+function givingUpWithoutAnswer(call: Call, context: Context) {
+  const http = context.http.extend({repeatable: false});
+  const openStream: Context['openStream'] = (url, options) => context.openStream(url, {...options, http});
+  return call({...context, http, openStream});
 }
 
-/** A context with a client of its own, as an SDK is one, instead of that of the host. */
-function withOwnClient(context: Context, {limits, lost}: Patience): Context {
-  const {signal} = context;
-  const send = async (url: string | URL, {method = 'GET', headers, json, searchParams, context: own}: HttpOptions) => {
-    const target = new URL(url);
-    for (const [name, value] of Object.entries(searchParams ?? {})) {
-      if (value !== undefined) target.searchParams.set(name, String(value));
-    }
-    const createBody = own?.['createBody'] as CreateBody | undefined;
-    for (let retries = 0; ; retries += 1) {
-      const chunks: Buffer[] = json === undefined ? [] : [Buffer.from(JSON.stringify(json))];
-      for await (const chunk of createBody?.(1) ?? []) chunks.push(Buffer.from(chunk));
-      const body = method === 'GET' ? {} : {body: new Uint8Array(Buffer.concat(chunks))};
-      const init = {method, headers: headers as Record<string, string>, signal, ...body};
-      const response = await fetch(target, init).catch((error: unknown) => {
-        signal.throwIfAborted();
-        if (!lost || retries > 1 || method !== 'GET') {
-          throw backendError(method === 'GET' ? 'ERR_NETWORK' : 'ERR_OUTCOME_UNKNOWN', 'no answer', {cause: error});
-        }
-        return undefined;
-      });
-      if (response?.ok) return response;
-      if (response === undefined) continue;
-      const {status} = response;
-      if (limits && (await context.waitToRetry({retries, reason: String(status), status}))) continue;
-      const codes: Readonly<Record<number, BackendErrorCode>> = {401: 'ERR_UNAUTHORIZED', 429: 'ERR_RATE_LIMITED'};
-      throw backendError(codes[status] ?? 'ERR_SERVER', `the answer was ${String(status)}`, {status});
-    }
-  };
-  const request = (method: string) => (url: string | URL, options: HttpOptions) => {
-    const answer = send(url, {method, ...options});
-    answer.catch(() => undefined);
-    return Object.assign(answer, {json: async () => (await answer).json()});
-  };
-  const http = Object.assign(request('GET'), {
-    post: request('POST'),
-    put: request('PUT'),
-    delete: request('DELETE'),
-  }) as unknown as Context['http'];
-  const openStream: Context['openStream'] = async (url, {headers = {}} = {}) => {
-    const response = await send(url, {headers});
-    const body = Readable.from(response.body ?? []);
-    return {body, status: response.status, headers: Object.fromEntries(response.headers)};
-  };
-  return {...context, http, openStream};
+/** Does not send a request again after a 429, as an SDK with a client of its own. */
+async function givingUpAtLimits(call: Call, context: Context) {
+  const {http, openStream} = await createBackendContext({...context, rateLimit: {statusCodes: []}, userAgent: 'sdk'});
+  return call({...context, http, openStream});
+}
+
+async function asFinished(call: Call, context: Context) {
+  return {...Object(await call(context)), status: 'finished'};
 }
 
 /** Never ends once it is aborted. */

@@ -4,7 +4,7 @@ import {finished} from 'node:stream/promises';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {BundleFormat, BundleId, DownloadResume, DownloadStart} from '../../backends/contract.js';
 import {hugeBytes, hugeLike, largeBytes, stallHalfWay} from '../bundles.js';
-import type {Case, CaseTable} from '../case.js';
+import type {Cases, CaseTable} from '../case.js';
 import {
   anyError,
   expectAbort,
@@ -20,11 +20,10 @@ import {bundleOperations, type Operation} from '../operations.js';
 import type {Subject} from '../subject.js';
 
 /** Cases for uploads in a format. */
-export function uploadCases(format: BundleFormat): readonly Case[] {
+export function uploadCases(format: BundleFormat): Cases {
   const what = `upload (${format})`;
-  return [
-    {
-      name: `${what}: every byte arrives`,
+  return {
+    [`${what}: every byte arrives`]: {
       proves: 'Every byte of a small bundle and of one of 9 MiB arrives, which services may take in parts.',
       async run(subject) {
         for (const contentBytes of [undefined, largeBytes]) {
@@ -33,8 +32,7 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
         }
       },
     },
-    {
-      name: `${what}: progress rises to 100 %`,
+    [`${what}: progress rises to 100 %`]: {
       proves: 'Progress never decreases, never exceeds the total, and ends with it.',
       async run(subject) {
         await subject.upload(await subject.makeBundle({format}));
@@ -49,8 +47,7 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
         expectAnswer('the last report of progress', last.transferred, last.total ?? last.transferred);
       },
     },
-    {
-      name: `${what}: an abort in the middle ends it and leaves nothing behind`,
+    [`${what}: an abort in the middle ends it and leaves nothing behind`]: {
       proves:
         'An upload that is aborted once half of `bundle.createReadStream()` has been read, or at the first progress, ' +
         'ends within a second, and nothing is left once `onAbort` has cleaned up.',
@@ -66,14 +63,13 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
         await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
       },
     },
-    {
-      name: `${what}: the bundle is not held in memory`,
+    [`${what}: the bundle is not held in memory`]: {
       proves:
         'Reading a bundle of 300 MB waits for the service, or what was read is not kept. The bundle is a file of zeros ' +
         'that takes no space, and its upload is aborted when the service takes no more, or 32 MiB are sent.',
       run: (subject) => assertNotHeld(subject, format),
     },
-  ];
+  };
 }
 
 /** How much of a huge bundle is sent before it is clear that sending keeps up with reading. */
@@ -116,27 +112,28 @@ const triedLimits = {maxBundleBytes: enoughBytes, maxFiles: 1000};
 
 /** Cases for the limits that a backend has. */
 export const limitCases: CaseTable = {
-  limits: (['maxBundleBytes', 'maxFiles'] as const).map((limit): Case => {
-    const most = triedLimits[limit];
-    return {
-      name: `limits: a bundle with the ${limit} of the backend is accepted`,
+  limits: {...limitCase('maxBundleBytes', 'contentBytes'), ...limitCase('maxFiles', 'files')},
+};
+
+function limitCase(limit: keyof typeof triedLimits, wish: 'contentBytes' | 'files'): Cases {
+  const most = triedLimits[limit];
+  return {
+    [`limits: a bundle with the ${limit} of the backend is accepted`]: {
       proves: `A bundle that just keeps within \`${limit}\` is accepted, if that is at most ${most.toLocaleString('en')}.`,
       async run(subject) {
-        const value = subject.backend.limits?.[limit];
-        if (value === undefined) notTried(`The backend has no ${limit}.`);
+        const value = subject.backend.limits?.[limit] ?? notTried(`The backend has no ${limit}.`);
         if (value > most) notTried(`${limit} is ${value}, and at most ${most} is tried.`);
-        const bundle = await subject.makeBundle({[limit === 'maxFiles' ? 'files' : 'contentBytes']: value});
+        const bundle = await subject.makeBundle({[wish]: value});
         await subject.assertArrived(bundle, await subject.upload(bundle));
       },
-    };
-  }),
-};
+    },
+  };
+}
 
 /** Cases for what can be done with an uploaded bundle. */
 export const bundleCases: CaseTable = {
-  download: [
-    {
-      name: 'download: returns the uploaded bytes',
+  download: {
+    'download: returns the uploaded bytes': {
       proves: 'The bytes are those of the upload, and so are the digest and the total if they are reported.',
       async run(subject) {
         const bundle = await subject.makeBundle();
@@ -152,8 +149,7 @@ export const bundleCases: CaseTable = {
         await expectBytes('the download', bundle, async () => content);
       },
     },
-    {
-      name: 'download: an abort in the middle ends it within a second',
+    'download: an abort in the middle ends it within a second': {
       proves: 'A download that is aborted while it writes ends within a second.',
       async run(subject) {
         const bundleId = await subject.upload();
@@ -163,8 +159,7 @@ export const bundleCases: CaseTable = {
         });
       },
     },
-    {
-      name: 'download: it resumes where it stopped, or starts over',
+    'download: it resumes where it stopped, or starts over': {
       proves: 'With a validator, a download continues the same archive where it says, or starts over and says so.',
       async run(subject) {
         const {size, ...bundle} = await subject.makeBundle();
@@ -182,8 +177,7 @@ export const bundleCases: CaseTable = {
         );
       },
     },
-    {
-      name: 'download: a different archive is not resumed',
+    'download: a different archive is not resumed': {
       proves: 'Two archives have different validators, and the validator of another one makes a download start over.',
       async run(subject) {
         const [one, other] = [await subject.upload(), await subject.upload()];
@@ -196,10 +190,9 @@ export const bundleCases: CaseTable = {
         expectAnswer('the start of a download with the validator of another archive', start?.offset ?? 0, 0, advice);
       },
     },
-  ],
-  deleteBundle: [
-    {
-      name: 'delete: removes the bundle and no other',
+  },
+  deleteBundle: {
+    'delete: removes the bundle and no other': {
       proves: 'The bundle is gone, and bundles with the same content or the same message stay.',
       async run(subject) {
         const unwanted = await subject.makeBundle();
@@ -221,7 +214,7 @@ export const bundleCases: CaseTable = {
         await subject.assertArrived(namesake, namesakeId);
       },
     },
-  ],
+  },
 };
 
 interface FetchedArchive {
@@ -259,20 +252,18 @@ export function unknownIdLike(id: BundleId): BundleId {
 /** Cases for members that take the ID of a bundle. */
 export const idCases: CaseTable = Object.fromEntries(bundleOperations.map((one) => [one.needs, casesOfIds(one)]));
 
-function casesOfIds({name, run}: Operation): readonly Case[] {
+function casesOfIds({name, run}: Operation): Cases {
   /** Uploads a bundle, and asserts that another ID in place of its own is refused. */
   const assertRefused = async (subject: Subject, bundleId: BundleId, expected = anyError) => {
     const prepared = {bundleId, bundle: await subject.makeBundle()};
     await expectError(`${name} of the unknown bundle ${shown(bundleId)}`, run(subject, prepared), expected);
   };
-  return [
-    {
-      name: `${name}: an unknown bundle is refused with a code`,
+  return {
+    [`${name}: an unknown bundle is refused with a code`]: {
       proves: 'An ID that no bundle has is refused, with `ERR_BUNDLE_UNKNOWN` or the status 404.',
       run: async (subject) => assertRefused(subject, unknownIdLike(await subject.upload()), unknownBundle),
     },
-    {
-      name: `${name}: what only looks like the ID of a bundle is refused`,
+    [`${name}: what only looks like the ID of a bundle is refused`]: {
       proves: 'The ID of a bundle with `?`, `#` or `..` around it is none: encode it in a URL or a path.',
       async run(subject) {
         if (subject.backend.bundleIds === 'number') notTried('The IDs of the backend are numbers.');
@@ -284,8 +275,7 @@ function casesOfIds({name, run}: Operation): readonly Case[] {
         await subject.assertArrived(bundle, bundleId);
       },
     },
-    {
-      name: `${name}: a bundle of another project is refused`,
+    [`${name}: a bundle of another project is refused`]: {
       proves: 'The bundles of another project are not found, and stay as they are.',
       async run(subject) {
         const other = subject.elsewhere();
@@ -298,5 +288,5 @@ function casesOfIds({name, run}: Operation): readonly Case[] {
         await subject.assertArrived(bundle, bundleId);
       },
     },
-  ];
+  };
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import type {Case, CaseTable} from '../case.js';
+import type {Cases, CaseTable} from '../case.js';
 import {expectAbort, expectAnswer, outcomeOf} from '../expectations.js';
 import {sideEffectsOf} from '../observations.js';
 import {bundleOperations, prepare, useEverything} from '../operations.js';
-import {declaredSecrets, type Subject} from '../subject.js';
+import {declaredSecrets} from '../host.js';
+import type {Subject} from '../subject.js';
 import {containsSecret} from '../../http/redact.js';
 import {unknownIdLike} from './bundles.js';
 
 /** Cases for every backend. */
-export const safetyCases: readonly Case[] = [
-  {
-    name: 'two services do not interfere',
+export const safetyCases: Cases = {
+  'two services do not interfere': {
     proves: 'Two uploads at the same time, with different options, each go to the right service: keep no state.',
     async run(first, open) {
       const second = await open(first.parts.backend);
@@ -20,8 +20,7 @@ export const safetyCases: readonly Case[] = [
       await second.assertArrived(two, twoId);
     },
   },
-  {
-    name: 'options, bundles and requests are left as they are',
+  'options, bundles and requests are left as they are': {
     proves: 'What a call is given is the same after it.',
     async run(subject) {
       await useEverything(subject);
@@ -29,16 +28,14 @@ export const safetyCases: readonly Case[] = [
       assert.equal(change, '', `The backend changes ${change}. Other calls use it, too: change a copy instead.`);
     },
   },
-  {
-    name: 'nothing is printed',
+  'nothing is printed': {
     proves: 'Nothing is printed to the console, where it would be among the output of commands: use `context.logger`.',
     async run(subject) {
       const {printed} = await sideEffectsOf(() => useEverything(subject));
       assert.ok(!printed, 'The backend prints to the console. Use context.logger.');
     },
   },
-  {
-    name: 'no error, log or result contains a secret',
+  'no error, log or result contains a secret': {
     proves:
       'Options that hold a secret are in `secrets`, variables in `secretEnv`, and what the backend learns is passed to ' +
       '`context.maskSecret`; nothing that it logs, throws or returns (other than `raw`) contains one, not even in base64.',
@@ -57,8 +54,7 @@ export const safetyCases: readonly Case[] = [
       await subject.assertNoLeak();
     },
   },
-  {
-    name: 'check: recognizes valid settings without the network',
+  'check: recognizes valid settings without the network': {
     proves: 'With the settings of the fixtures nothing is missing, and no connection is opened to find out.',
     async run(subject) {
       const {connected} = await sideEffectsOf(async () => {
@@ -67,8 +63,7 @@ export const safetyCases: readonly Case[] = [
       assert.ok(!connected, 'check() used the network.');
     },
   },
-  {
-    name: 'check: lists what is missing',
+  'check: lists what is missing': {
     proves: 'Without options, or with those of `unconfigured` in the fixtures, something is missing.',
     async run(subject) {
       const {options = {}, env = {}} = subject.parts.fixtures.unconfigured ?? {};
@@ -77,13 +72,12 @@ export const safetyCases: readonly Case[] = [
       assert.ok(missing.length > 0, `check() reports an unconfigured backend as configured. ${advice}`);
     },
   },
-];
+};
 
 /** Cases for how users log in, and whether that works. */
 export const loginCases: CaseTable = {
-  login: [
-    {
-      name: 'login: the service accepts what it returns',
+  login: {
+    'login: the service accepts what it returns': {
       proves: 'After a login nothing is missing, and `verify` and an upload work.',
       async run(subject) {
         const user = withSecrets(subject, (await loggedOut(subject).login(dialogueOf(subject))).secrets);
@@ -92,8 +86,7 @@ export const loginCases: CaseTable = {
         await user.upload();
       },
     },
-    {
-      name: 'login: an abort ends it within a second',
+    'login: an abort ends it within a second': {
       proves: 'A login that is aborted while the user is asked, or is at a web page, ends within a second.',
       async run(service) {
         const subject = loggedOut(service);
@@ -108,8 +101,7 @@ export const loginCases: CaseTable = {
         });
       },
     },
-    {
-      name: 'login: no log contains a secret',
+    'login: no log contains a secret': {
       proves: 'No log contains what the user enters, what the service issues or what is returned, and it is masked.',
       async run(subject) {
         const stranger = loggedOut(subject);
@@ -132,17 +124,16 @@ export const loginCases: CaseTable = {
         assert.ok(!isLogged, 'login() logs a secret.');
       },
     },
-  ],
-  verify: [
-    {
-      name: 'verify: accepts valid credentials and changes nothing',
+  },
+  verify: {
+    'verify: accepts valid credentials and changes nothing': {
       proves: 'Valid credentials are accepted, and the service keeps what it kept before.',
       async run(subject) {
         await subject.verify();
         await subject.assertKept(0, 'verify()');
       },
     },
-  ],
+  },
 };
 
 /** Asserts that the backend declares all secrets of the fixtures. */

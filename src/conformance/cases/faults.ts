@@ -11,32 +11,24 @@ import {
   withCode,
   type ExpectedError,
 } from '../expectations.js';
-import {prepare, type Operation, type Prepared} from '../operations.js';
+import {prepare, type Operation} from '../operations.js';
 import type {Fault} from '../relay.js';
-import {rateLimit, type Subject} from '../subject.js';
+import {rateLimit} from '../host.js';
+import type {Subject} from '../subject.js';
 
 /** How many requests of an operation are tried: the first ones. */
 const mostRequests = 6;
 
-/** An operation whose request number `at` is hit by a fault. */
-interface Hit {
-  readonly operation: Operation;
-  readonly subject: Subject;
-  readonly prepared: Prepared;
-  readonly at: number;
-  /** How many requests it sends if there is no fault. */
-  readonly total: number;
-}
-
-/** What each fault must lead to. */
+/** A fault that hits each request of an operation in turn, and what it must lead to. */
 interface FaultRule {
-  readonly name: string;
   readonly proves: string;
   /** Which operations it is tried on. @default all */
   readonly of?: (operation: Operation) => boolean;
-  /** Whether the case is not tried without a request that passes the suite. */
-  readonly mustReach?: true;
-  run(hit: Hit): Promise<void>;
+  readonly kind: Fault['kind'];
+  /** Whether it hits the requests after that one, too. Then the operation must fail, unless it can do without them. */
+  readonly lasts?: true;
+  /** What the operation may fail with. @default it must not fail */
+  readonly error?: ExpectedError;
 }
 
 const isUpload = ({needs}: Operation) => needs === 'upload';
@@ -56,121 +48,84 @@ const serverFailure: ExpectedError = {
   fits: ({code}) => !otherCodes.includes(code),
 };
 
-const rules: readonly FaultRule[] = [
-  {
-    name: 'an abort ends it within a second',
+const rules: Readonly<Record<string, FaultRule>> = {
+  'an abort ends it within a second': {
     proves: 'Each of its requests is held in turn; an abort ends it within a second, and nothing is left of an upload.',
-    async run({operation, subject, prepared, at, total}) {
-      // By its last request, a deployment may have been made: what is left is to clean up.
-      if (operation.name === 'deploy' && total > 1 && at === total) return;
-      await expectAbort(operation.name, subject.cleanups, async (signal, onHeld) => {
-        subject.relay.arm({kind: 'hold', at, onHeld});
-        await operation.run(subject, prepared, {signal});
-      });
-      if (isUpload(operation)) await subject.assertKept(0, `an abort at request ${at}`);
-    },
+    kind: 'hold',
   },
-  {
-    name: 'a failure of the service is reported as such',
+  'a failure of the service is reported as such': {
     proves: 'A 500 to any of its requests is not reported as anything that users would do something else about.',
-    run: (hit) => assertReported(hit, 'fail', serverFailure),
+    kind: 'fail',
+    lasts: true,
+    error: serverFailure,
   },
-  {
-    name: 'refused credentials are reported as such',
+  'refused credentials are reported as such': {
     proves: 'A 401 to any of its requests surfaces as `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN` or `ERR_OAUTH`.',
-    mustReach: true,
-    run: (hit) => assertReported(hit, 'refuse', withCode(...credentialCodes)),
+    kind: 'refuse',
+    lasts: true,
+    error: withCode(...credentialCodes),
   },
-  {
-    name: 'a persistent rate limit is reported as such',
+  'a persistent rate limit is reported as such': {
     proves: 'A 429 to all of its requests surfaces as `ERR_RATE_LIMITED`, after no more retries than the host allows.',
-    async run(hit) {
-      await assertReported(hit, 'limit', withCode('ERR_RATE_LIMITED'));
-      const [sent, allowed] = [hit.subject.relay.requests, hit.total * (1 + rateLimit.maxRetries)];
-      const advice = 'Stop when context.waitToRetry() returns false.';
-      assert.ok(sent <= allowed, `Expected at most ${allowed} requests. The backend sent ${sent}. ${advice}`);
-    },
+    kind: 'limit',
+    lasts: true,
+    error: withCode('ERR_RATE_LIMITED'),
   },
-  {
-    name: 'a rate limit is waited for',
+  'a rate limit is waited for': {
     proves: 'A single 429 to any of its requests makes no difference, and an upload is complete and stored once.',
-    async run({operation, subject, prepared, at}) {
-      subject.relay.arm({kind: 'limit', at});
-      const {result, error} = await outcomeOf(operation.run(subject, prepared));
-      const advice = 'Send it with context.http, or call context.waitToRetry().';
-      assert.ok(!error, `Request ${at} was rate-limited once, and the backend gave up. ${advice} ${String(error)}`);
-      if (!isUpload(operation)) return;
-      await subject.assertArrived(prepared.bundle, result as BundleId);
-      await subject.assertKept(1, 'a retried upload');
-    },
+    kind: 'limit',
   },
-  {
-    name: 'a lost answer is requested again',
+  'a lost answer is requested again': {
     of: ({writes}) => !writes,
     proves: 'What only reads asks again when the answer to any of its requests is lost.',
-    async run({operation, subject, prepared, at}) {
-      subject.relay.arm({kind: 'lose', at});
-      const {error} = await outcomeOf(operation.run(subject, prepared));
-      const advice = 'context.http repeats it unless "repeatable" is false.';
-      assert.ok(!error, `The answer to request ${at} was lost, and the backend gave up. ${advice} ${String(error)}`);
-    },
+    kind: 'lose',
   },
-  {
-    name: 'a lost answer leaves the outcome open, and nothing is done twice',
+  'a lost answer leaves the outcome open, and nothing is done twice': {
     of: ({writes}) => writes,
     proves: 'When the answer to any of its requests is lost, it succeeds or ends with `ERR_OUTCOME_UNKNOWN`.',
-    async run({operation, subject, prepared, at}) {
-      subject.relay.arm({kind: 'lose', at});
-      const {error} = await outcomeOf(operation.run(subject, prepared));
-      subject.relay.arm();
-      const what = `The answer to request ${at} was lost, so it may have been carried out`;
-      assert.equal(error?.code ?? 'ERR_OUTCOME_UNKNOWN', 'ERR_OUTCOME_UNKNOWN', `${what}. ${String(error)}`);
-      if (isUpload(operation)) await subject.assertKept(1, 'a lost answer');
-      if (operation.name !== 'deploy' || !subject.backend.listDeployments) return;
-      const {length} = await subject.history();
-      assert.ok(length <= 1, `Expected one deployment after an answer was lost. The history lists ${length}.`);
-    },
+    kind: 'lose',
+    error: withCode('ERR_OUTCOME_UNKNOWN'),
   },
-  {
-    name: 'what fails leaves nothing behind',
+  'what fails leaves nothing behind': {
     of: isUpload,
     proves: 'When any of its requests is refused once, nothing is left of the upload.',
-    async run({operation, subject, prepared, at}) {
-      subject.relay.arm({kind: 'refuse', at});
-      const {error} = await outcomeOf(operation.run(subject, prepared));
-      await subject.assertKept(error ? 0 : 1, `a failure of request ${at}, without "context.state"`);
-    },
+    kind: 'refuse',
+    error: anyError,
   },
-];
+};
+
+/** What the suite does to requests, in words. */
+const doings: Readonly<Record<Fault['kind'], string>> = {
+  fail: 'was answered with 500',
+  limit: 'was answered with 429',
+  refuse: 'was answered with 401',
+  lose: 'was carried out, but its answer was lost',
+  hold: 'was held',
+  cut: 'was cut off',
+};
 
 /** The cases of an operation: each of its requests meets each fault. */
 export function faultCases(operation: Operation): CaseTable {
-  const cases = rules
-    .filter(({of}) => of?.(operation) !== false)
-    .map(({name, proves, ...rule}): Case => {
-      return {name: `${operation.name}: ${name}`, proves, run: (_, open) => eachRequest(open, operation, rule)};
-    });
-  return {[operation.needs]: cases};
+  const cases = Object.entries(rules).flatMap(([name, rule]) => {
+    if (rule.of?.(operation) === false) return [];
+    const run: Case['run'] = (trial, open) => tryEach(trial, open, operation, rule);
+    return [[`${operation.name}: ${name}`, {proves: rule.proves, run}] as const];
+  });
+  return {[operation.needs]: Object.fromEntries(cases)};
 }
 
-async function eachRequest(
-  open: Open,
-  operation: Operation,
-  {run, mustReach}: Pick<FaultRule, 'run' | 'mustReach'>,
-): Promise<void> {
-  const prepared = async () => {
-    const subject = await open();
-    return {operation, subject, prepared: await prepare(subject, operation)};
-  };
-  const trial = await prepared();
-  const total = await countRequests(trial.subject, () => operation.run(trial.subject, trial.prepared));
-  if (total === 0 && mustReach && (isUpload(operation) || operation.needs === 'verify')) {
+async function tryEach(trial: Subject, open: Open, operation: Operation, rule: FaultRule): Promise<void> {
+  const prepared = await prepare(trial, operation);
+  const total = await countRequests(trial, () => operation.run(trial, prepared));
+  if (total === 0 && rule.kind === 'refuse' && ['upload', 'verify'].includes(operation.needs)) {
     notTried(
       `No request of ${operation.name} passes the suite. Send it with context.http, or give your client the address ` +
         'that through() of openService returns.',
     );
   }
-  for (let at = 1; at <= Math.min(total, mostRequests); at += 1) await run({...(await prepared()), at, total});
+  for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
+    await (rule.kind === 'hold' ? tryAbort : tryFault)(await open(), operation, rule, {at, total});
+  }
 }
 
 async function countRequests({relay}: Subject, work: () => Promise<unknown>): Promise<number> {
@@ -179,26 +134,54 @@ async function countRequests({relay}: Subject, work: () => Promise<unknown>): Pr
   return relay.requests;
 }
 
-/** Asserts that an operation ends with a suitable error, unless it writes and can do without the request. */
-async function assertReported(
-  {operation, subject, prepared, at, total}: Hit,
-  kind: Fault['kind'],
-  expected: ExpectedError,
-): Promise<void> {
+interface Hit {
+  /** Number of the request that is hit. */
+  readonly at: number;
+  /** How many requests there are without a fault. */
+  readonly total: number;
+}
+
+async function tryAbort(subject: Subject, operation: Operation, _: FaultRule, {at, total}: Hit): Promise<void> {
+  // By its last request, a deployment may have been made: what is left is to clean up.
+  if (operation.name === 'deploy' && total > 1 && at === total) return;
+  const prepared = await prepare(subject, operation);
+  await expectAbort(`${operation.name} at request ${at}`, subject.cleanups, async (signal, onHeld) => {
+    subject.relay.arm({kind: 'hold', at, onHeld});
+    await operation.run(subject, prepared, {signal});
+  });
+  if (isUpload(operation)) await subject.assertKept(0, `an abort at request ${at}`);
+}
+
+async function tryFault(subject: Subject, operation: Operation, rule: FaultRule, {at, total}: Hit): Promise<void> {
+  const {kind, lasts, error: expected} = rule;
+  const prepared = await prepare(subject, operation);
   subject.texts.length = 0;
-  subject.relay.arm({kind, at, count: Infinity});
+  subject.relay.arm({kind, at, count: lasts ? Infinity : 1});
   const working = operation.run(subject, prepared);
-  const {error} = await outcomeOf(working);
-  if (!error && operation.writes && at < total) return;
-  if (!error && operation.name === 'deploy' && total > 1 && subject.backend.listDeployments) {
-    // The last request may only clean up after a deployment that was made.
-    subject.relay.arm();
-    const {length} = await subject.history();
-    assert.equal(length, 1, `Expected the deployment that was reported in the history. It lists ${length}.`);
-    return;
-  }
-  await expectError(`${operation.name}, whose request ${at} failed,`, working, expected);
+  const {result, error} = await outcomeOf(working);
+  const sent = subject.relay.requests;
+  subject.relay.arm();
+  const what = `${operation.name}, whose request ${at} ${doings[kind]},`;
+  const listsDeployments = operation.name === 'deploy' && subject.backend.listDeployments !== undefined;
+  // What writes may do without some requests. The last one of a deployment may only clean up after it.
+  const mayDoWithout = operation.writes && (at < total || (listsDeployments && total > 1));
+  if (error ? expected : lasts && !mayDoWithout) await expectError(what, working, expected ?? anyError);
+  else await working;
   await subject.assertNoLeak();
+  if (isUpload(operation)) {
+    if (!error) await subject.assertArrived(prepared.bundle, result as BundleId);
+    await subject.assertKept(error && !lasts && kind !== 'lose' ? 0 : 1, what);
+  }
+  if (listsDeployments) {
+    await subject.nextInstant();
+    const {length} = await subject.history();
+    const isFine = error ? length <= 1 : length === 1;
+    assert.ok(isFine, `Expected one deployment after ${what} and none more. The history lists ${length}.`);
+  }
+  if (kind !== 'limit' || !lasts) return;
+  const allowed = total * (1 + rateLimit.maxRetries);
+  const advice = 'Stop when context.waitToRetry() returns false.';
+  assert.ok(sent <= allowed, `Expected ${what} to send ${allowed} requests at most. It sent ${sent}. ${advice}`);
 }
 
 /** Cases for backends that resume uploads. `contentBytes`: the size of a bundle that they send in several parts. */
@@ -217,9 +200,8 @@ export function resumeCases(contentBytes: number): CaseTable {
     return bundle;
   };
   return {
-    upload: [
-      {
-        name: 'resume: only what is missing is sent again',
+    upload: {
+      'resume: only what is missing is sent again': {
         proves:
           'After an upload that broke off in the middle, the next one sends less than the whole, and all arrives.',
         async run(subject, open) {
@@ -231,8 +213,7 @@ export function resumeCases(contentBytes: number): CaseTable {
           await next.assertKept(1, 'a resumed upload');
         },
       },
-      {
-        name: 'resume: an upload that the service does not know starts over',
+      'resume: an upload that the service does not know starts over': {
         proves: 'With the state of an upload to another service, everything is sent.',
         async run(subject, open) {
           const bundle = await interruptUpload(subject, open);
@@ -241,6 +222,6 @@ export function resumeCases(contentBytes: number): CaseTable {
           await other.assertKept(1, 'an upload that started over');
         },
       },
-    ],
+    },
   };
 }

@@ -3,7 +3,8 @@ import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange} from '../../backends/contract.js';
 import type {CaseTable} from '../case.js';
 import {expectAnswer, notTried} from '../expectations.js';
-import {fromJson, type ItemOf, type Lister, type RequestOf, type Subject} from '../subject.js';
+import type {RequestOf} from '../host.js';
+import {fromJson, type ItemOf, type Lister, type Subject} from '../subject.js';
 import {endOf, expectPlainJson, historyIfAny, idsOf, notOffered} from './deployments.js';
 
 /** More than some services return at a time. */
@@ -11,14 +12,16 @@ const manyItems = 6;
 
 /** Cases for lists. */
 export const listCases: CaseTable = {
-  listBundles: [
-    {
-      name: 'list: a bundle is listed as it was uploaded',
+  listBundles: {
+    'list: a bundle is listed as it was uploaded': {
       proves:
         'The message and a digest are those of the bundle, `createdAt` is ISO 8601 with a time zone and just now, ' +
-        '`metadata` is plain JSON, and all of it is the same the next time.',
+        '`metadata` is plain JSON, and all of it is the same the next time. Its status becomes `ready` or is `unknown`: ' +
+        'only that can be deployed.',
       async run(subject) {
-        const {message, sha256} = await uploadOne(subject);
+        const bundle = await subject.makeBundle();
+        const {message, sha256} = bundle;
+        await subject.uploaded(bundle);
         const [item] = await subject.list('listBundles', {});
         assert.ok(item, 'The uploaded bundle is not listed.');
         const own = {message: item.message ?? message, sha256: item.sha256 ?? sha256};
@@ -29,20 +32,12 @@ export const listCases: CaseTable = {
         const [again] = await subject.again().list('listBundles', {});
         const facts = [item.createdAt, item.metadata];
         expectAnswer('createdAt and metadata of the bundle', [again?.createdAt, again?.metadata], facts);
-      },
-    },
-    {
-      name: 'list: an uploaded bundle becomes ready',
-      proves: 'The status of a bundle becomes `ready` or is `unknown`: only that can be deployed.',
-      async run(subject) {
-        await uploadOne(subject);
-        await subject.becomes('the bundle', ['ready', 'unknown'], async () => {
+        await subject.becomes('the bundle in the list', ['ready', 'unknown'], async () => {
           return (await subject.list('listBundles', {}))[0]?.status;
         });
       },
     },
-    {
-      name: 'list: its pages are the bundles, newest first',
+    'list: its pages are the bundles, newest first': {
       proves: `All pages together, of one item each or as large as the service gives them, are the bundles in order; ${manyItems} are uploaded. Each total is that of all.`,
       async run(subject) {
         const newestFirst = await uploadMany(subject);
@@ -50,25 +45,22 @@ export const listCases: CaseTable = {
         expectAnswer('the bundles in the list, newest first', idsOf(items), newestFirst);
       },
     },
-    {
-      name: 'list: each project has its own',
+    'list: each project has its own': {
       proves: 'The bundles of another project are not listed.',
       async run(subject) {
         for (const one of [subject, subject.elsewhere()]) {
-          const bundleId = await one.upload();
-          await one.nextInstant();
+          const bundleId = await one.uploaded();
           const ids = idsOf(await one.list('listBundles', {}));
           const advice = 'Use context.projectSlug, in a stand-in for the service, too.';
           expectAnswer('the bundles in the list of a project', ids, [bundleId], advice);
         }
       },
     },
-    {
-      name: 'list: inUseBy names the targets that run the bundle',
+    'list: inUseBy names the targets that run the bundle': {
       needs: ['deploy'],
       proves: 'If a list says which targets run a bundle, it is the one that was deployed last, and no other.',
       async run(subject) {
-        const {older, newer} = await subject.uploadTwo();
+        const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
         for (const running of [older, newer]) {
           await subject.deploy(running);
           const items = await subject.list('listBundles', {});
@@ -80,13 +72,13 @@ export const listCases: CaseTable = {
         }
       },
     },
-  ],
-  listDeployments: [
-    {
-      name: 'history: its pages are the deployments, newest first',
+  },
+  listDeployments: {
+    'history: its pages are the deployments, newest first': {
       proves:
         'All pages together are the deployments in order, with references in plain JSON, and `createdAt` is ISO 8601 ' +
-        'with a time zone, just now, and the same the next time. Each total is that of all.',
+        'with a time zone, just now, and the same the next time. Each total is that of all. The status of what is done ' +
+        'becomes `finished` or is `unknown`.',
       async run(subject) {
         const newestFirst = await deployMany(subject);
         const items = await samePages(subject, 'listDeployments', {targetSlug: subject.targetSlug});
@@ -95,20 +87,12 @@ export const listCases: CaseTable = {
           expectPlainJson('deployment', deployment);
           assertIsNow(createdAt);
         }
-      },
-    },
-    {
-      name: 'history: a deployment that is done is listed as finished',
-      proves: 'The status of each deployment becomes `finished` or is `unknown`.',
-      async run(subject) {
-        await subject.pushed();
-        await subject.becomes('the deployment in the history', ['finished', 'unknown'], async () => {
+        await subject.becomes('the newest deployment in the history', ['finished', 'unknown'], async () => {
           return (await subject.history())[0]?.status;
         });
       },
     },
-    {
-      name: 'history: a deployment that failed is not listed as finished',
+    'history: a deployment that failed is not listed as finished': {
       proves: 'A deployment that failed is not `finished`: a rollback would go back to it.',
       async run(subject) {
         const {failDeployments = notOffered('failDeployments')} = subject.service;
@@ -120,8 +104,7 @@ export const listCases: CaseTable = {
         assert.notEqual(status, 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
       },
     },
-    {
-      name: 'history: each project and each target has its own',
+    'history: each project and each target has its own': {
       proves: 'Deployments to another target, or in another project, are not listed.',
       async run(subject) {
         const deployed = new Map<string, BundleId>();
@@ -137,8 +120,7 @@ export const listCases: CaseTable = {
         expectAnswer('the history of another project', await historyIfAny(subject.elsewhere()), [], advice);
       },
     },
-    {
-      name: 'history: an earlier bundle can be deployed again',
+    'history: an earlier bundle can be deployed again': {
       needs: ['deploy'],
       proves: '`deploy` accepts the bundles of the history, as a rollback does.',
       async run(subject) {
@@ -149,21 +131,23 @@ export const listCases: CaseTable = {
         await subject.deploy(bundleId);
       },
     },
-    {
-      name: 'history: its references can be checked',
+    'history: its references can be checked': {
       needs: ['getDeployment'],
       proves: '`getDeployment` accepts the references of the history.',
       async run(subject) {
         await subject.pushed();
         await subject.pushed();
-        for (const {deployment} of await subject.history()) await subject.again().finished(fromJson(deployment));
+        for (const {deployment} of await subject.history()) {
+          await subject.again().finished({deployment: fromJson(deployment)});
+        }
       },
     },
-  ],
-  listTargets: [
-    {
-      name: 'targets: each target that was deployed to is listed once',
-      proves: 'All pages together list each target once, with an http(s) URL or none. Each total is that of all.',
+  },
+  listTargets: {
+    'targets: each target that was deployed to is listed once': {
+      proves:
+        'All pages together list each target once, with an http(s) URL or none. Each total is that of all. ' +
+        '`listDeployments` accepts each target that is listed.',
       async run(subject) {
         const deployedTo = [subject.targetSlug, subject.otherTarget];
         for (const targetSlug of deployedTo) await subject.pushed({targetSlug});
@@ -172,35 +156,16 @@ export const listCases: CaseTable = {
         expectAnswer('the targets that were deployed to', slugs.toSorted(), deployedTo.toSorted());
         const wrong = items.filter(({url}) => url !== undefined && shownUrl(url) === undefined);
         expectAnswer('the targets whose URL is no http(s) URL', wrong, []);
+        for (const {targetSlug} of subject.backend.listDeployments ? items : []) await subject.history(targetSlug);
       },
     },
-    {
-      name: 'targets: each has a history',
-      needs: ['listDeployments'],
-      proves: '`listDeployments` accepts each target that is listed.',
-      async run(subject) {
-        await subject.pushed();
-        for (const {targetSlug} of await subject.list('listTargets', {})) await subject.history(targetSlug);
-      },
-    },
-  ],
+  },
 };
-
-/** Uploads a bundle, and waits until lists show it. */
-async function uploadOne(subject: Subject) {
-  const bundle = await subject.makeBundle();
-  await subject.upload(bundle);
-  await subject.nextInstant();
-  return bundle;
-}
 
 /** Uploads many bundles, and returns their IDs, newest first. */
 async function uploadMany(subject: Subject): Promise<readonly BundleId[]> {
   const ids: BundleId[] = [];
-  while (ids.length < manyItems) {
-    ids.unshift(await subject.upload());
-    await subject.nextInstant();
-  }
+  while (ids.length < manyItems) ids.unshift(await subject.uploaded());
   return ids;
 }
 
