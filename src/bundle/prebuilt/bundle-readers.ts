@@ -1,15 +1,14 @@
+import {createHash} from 'node:crypto';
 import {createReadStream as createFileStream} from 'node:fs';
 import {Readable} from 'node:stream';
-import type {Header} from 'tar-stream';
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {Digest} from '../archive/digest.js';
 import {categoryOf} from '../files/patterns.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import type {Bundle, BundleEntry, BundleFile} from '../types.js';
-import {entryPath, layoutProblem} from './archive-layout.js';
-import {describeLayout, digestOf, shownLink} from './read-archive.js';
+import {readArchive} from './read-archive.js';
 import {readTar} from './read-tar.js';
 
 /** A bundle without the methods that read its archive. */
@@ -17,6 +16,8 @@ type BareBundle = Omit<Bundle, 'createReadStream' | 'entries'>;
 
 /** Bytes per read of the whole archive. */
 const readBytes = 512 * 1024;
+/** A link has no content. */
+const digestOfNothing = createHash('sha256').digest('hex');
 /** How long a position in the archive is kept for the next entry, in milliseconds. */
 const idleMs = 2000;
 
@@ -44,69 +45,35 @@ export function invalidArchive(path: string, reason: string, cause?: unknown): R
 async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGenerator<BundleEntry> {
   const {path, files, configPath} = bundle;
   const prefix = `${entryPrefix(bundle)}/`;
-  const archive = new Digest();
-  const positions = new Positions(path);
-  try {
-    verifyLayout(files);
-    const expected = byPath(files);
-    let index = -1;
-    for await (const entry of readTar(path, {digests: {archive}, signal})) {
-      index += 1;
-      const file = expectedFile(entry.header, prefix, configPath, expected);
-      if (file === undefined) continue;
-      const sha256 = await digestOf(entry.content);
-      yield bundleEntry(file, sha256, positions, index);
-    }
-    const [missing] = expected.keys();
-    if (missing !== undefined) throw new Error(`${JSON.stringify(missing)} is not in it`);
-    if (archive.hex() !== bundle.sha256) throw new Error(`its sha256 is not ${bundle.sha256}`);
-  } catch (error) {
+  const options = {digests: true, isTrusted: true, root: entryPrefix(bundle), signal};
+  const contents = await readArchive(path, options).catch((error: unknown) => {
     signal?.throwIfAborted();
-    throw isRuntimeCliError(error) ? error : invalidArchive(path, reasonOf(error), error);
+    throw invalidArchive(path, reasonOf(error), error);
+  });
+  if (contents.sha256 !== bundle.sha256) throw invalidArchive(path, `its sha256 is not ${bundle.sha256}`);
+  const positions = new Positions(path);
+  const expected = byPath(files);
+  for (const [index, {name, size, linkTarget, sha256 = digestOfNothing}] of contents.entries.entries()) {
+    const own = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+    if (own === undefined || own === configPath) continue;
+    const same = expected.get(own) ?? [];
+    const file = same.shift();
+    if (same.length === 0) expected.delete(own);
+    if (file?.size !== size || file.linkTarget !== linkTarget) {
+      throw invalidArchive(path, `${JSON.stringify(own)} in it is not the file of the bundle`);
+    }
+    signal?.throwIfAborted();
+    yield bundleEntry(file, sha256, positions, index);
   }
-}
-
-function verifyLayout(files: readonly BundleFile[]): void {
-  const layout = files.map(({path, linkTarget}) => ({
-    path,
-    type: linkTarget === undefined ? ('file' as const) : ('symlink' as const),
-    linkTarget,
-  }));
-  const problem = layoutProblem(layout, {root: '', mayRepeat: true});
-  if (problem) throw new Error(describeLayout(problem));
+  const [missing] = expected.keys();
+  if (missing !== undefined) throw invalidArchive(path, `${JSON.stringify(missing)} is not in it`);
 }
 
 /** A path may occur several times in a foreign archive. */
 function byPath(files: readonly BundleFile[]): Map<string, BundleFile[]> {
   const found = new Map<string, BundleFile[]>();
-  for (const file of files) {
-    const same = found.get(file.path);
-    if (same) same.push(file);
-    else found.set(file.path, [file]);
-  }
+  for (const file of files) found.set(file.path, [...(found.get(file.path) ?? []), file]);
   return found;
-}
-
-/**
- * Takes the file of an entry from those that are expected. Undefined for a folder, the configuration and whatever is
- * outside of the bundle.
- * @throws Error if the bundle does not have it, or a different one.
- */
-function expectedFile(
-  header: Header,
-  prefix: string,
-  configPath: string | undefined,
-  expected: Map<string, BundleFile[]>,
-): BundleFile | undefined {
-  const name = entryPath(header.name);
-  if (header.type === 'directory' || !name?.startsWith(prefix)) return undefined;
-  const path = name.slice(prefix.length);
-  if (path === configPath) return undefined;
-  const files = expected.get(path) ?? [];
-  const file = files.shift();
-  if (files.length === 0) expected.delete(path);
-  if (file?.size === header.size && file.linkTarget === shownLink(header, name)) return file;
-  throw new Error(`${JSON.stringify(path)} in it is not the file of the bundle`);
 }
 
 function bundleEntry(
@@ -185,11 +152,12 @@ class Position {
     this.#entries = readTar(path);
   }
 
-  /** Skips to an entry, whose content must be read before the next call. */
+  /** Skips to an entry, folders aside, whose content must be read before the next call. */
   async advance(index: number): Promise<AsyncIterable<Buffer>> {
     for (;;) {
       const {value, done} = await this.#entries.next();
       if (done) throw new Error('it is shorter than it was');
+      if (value.header.type === 'directory') continue;
       this.next += 1;
       if (this.next > index) return value.content;
     }

@@ -18,27 +18,9 @@ import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
 
 /**
  * Options for a prebuilt archive. `message` and `matchMode` are sent alongside the archive and can still be chosen;
- * `rootDir` and `configPath` say where to look if there is no manifest; everything else is inside the archive and
- * cannot be changed.
+ * `rootDir` and `configPath` say where to look if there is no manifest; what is inside the archive cannot be changed.
  */
-type OpenBundleOptions = Partial<
-  Pick<
-    BundlePlanOptions,
-    | 'message'
-    | 'recordCommit'
-    | 'matchMode'
-    | 'rootDir'
-    | 'configPath'
-    | 'ssrOnly'
-    | 'ssrShared'
-    | 'static'
-    | 'ssrParameters'
-    | 'bundleMetadata'
-    | 'ignore'
-    | 'compressionLevel'
-    | 'signal'
-  >
->;
+type OpenBundleOptions = Partial<BundlePlanOptions>;
 
 /** Options that cannot be applied once the archive is built. */
 const settled = [

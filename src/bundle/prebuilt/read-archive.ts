@@ -108,7 +108,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
 }
 
 /** The digest of an entry, hex. */
-export async function digestOf(content: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> {
+async function digestOf(content: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of content) hash.update(chunk);
   return hash.digest('hex');
@@ -133,7 +133,7 @@ function layoutType(type: Header['type']): LayoutEntry['type'] {
 }
 
 /** Puts a problem of a layout into words. */
-export function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem): string {
+function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem): string {
   const shown = JSON.stringify(path);
   switch (kind) {
     case 'twice':
@@ -147,18 +147,15 @@ export function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutP
   }
 }
 
-/** What a header says of a link. */
-type LinkHeader = {readonly [Member in 'type' | 'linkname']?: string | null | undefined};
-
 /** The target of a symbolic or hard link. */
-function linkTargetOf({type, linkname}: LinkHeader): string | undefined {
+function linkTargetOf({type, linkname}: Header): string | undefined {
   if (type !== 'symlink' && type !== 'link') return undefined;
   // It is null for a link without a target, although the type does not say so.
   return linkname || '';
 }
 
 /** The target of a link as bundles show it: of a hard link, that of an equivalent symbolic link. */
-export function shownLink(header: LinkHeader, name: string): string | undefined {
+function shownLink(header: Header, name: string): string | undefined {
   const target = linkTargetOf(header);
   if (header.type !== 'link') return target;
   return posix.relative(posix.dirname(`/${name}`), `/${target ?? ''}`);
