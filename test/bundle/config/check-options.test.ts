@@ -90,10 +90,10 @@ describe('the options for a bundle', () => {
     ['./bld', 'must not contain "." or empty segments, unlike "./bld"'],
     ['a//b', 'must not contain "." or empty segments, unlike "a//b"'],
     [7, 'must be a string'],
-  ])('refuse a path in the archive such as %j, with an example', (path, message) => {
+  ])('refuse a path in the archive such as %j', (path, message) => {
     expect(checkBundleOptions({...planOptions('/'), ...Object({rootDir: path, configPath: path})})).toEqual([
-      {option: 'rootDir', message, suggestion: 'Set rootDir to a relative path such as bld.'},
-      {option: 'configPath', message, suggestion: 'Set configPath to a relative path such as .runtime/config.json.'},
+      {option: 'rootDir', message},
+      {option: 'configPath', message},
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('the options for a bundle', () => {
     }
   });
 
-  test('are all told at once, with what to do', () => {
+  test('are all told at once', () => {
     const problems = checkBundleOptions(
       planOptions('/', {rootDir: '..', message: 'x'.repeat(3000), ssrOnly: [], projectSlug: 'a/b'}),
     );
@@ -132,7 +132,6 @@ describe('the options for a bundle', () => {
         message: expect.stringMatching(
           /^projectSlug must .*; message must .*; rootDir must .*; ssrOnly must /,
         ) as string,
-        suggestions: ['Shorten the message.', 'Set rootDir to a relative path such as bld.'],
         details: {problems},
       }),
     );
