@@ -123,16 +123,18 @@ export const listDeployments = libraryCall(read.listDeployments);
 export const downloadBundle = libraryCall(read.downloadBundle);
 
 /**
- * Deletes bundles, one after the other. It goes on if the server refuses one.
- * @throws RuntimeCliError when any was not deleted. Its `details` list which were `deleted`, which `failed` and which
- * were `notTried`.
+ * Deletes bundles, one after the other. It goes on if the server refuses one, but stops at a failure that the others
+ * would share (credentials, network, rate limit).
+ * @throws RuntimeCliError the first failure, if any was not deleted. Its `details` list which were `deleted`, which
+ * `failed` and which were `notTried`. `signal.reason` when aborted.
  */
 export const deleteBundles = libraryCall(remove.deleteBundles);
 
 /**
- * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to, and none
- * of the newest.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * Deletes bundles that are no longer needed: none that a target runs, is getting or could be rolled back to (as far as
+ * `keep` goes), none of the newest, and none that is still being uploaded.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot list the targets and their deployments;
+ * `ERR_REJECTED` if the server does not report what a target runs; as `deleteBundles`; `signal.reason` when aborted.
  */
 export const pruneBundles = libraryCall(remove.pruneBundles);
 
@@ -150,13 +152,16 @@ export const promoteBundle = libraryCall(promote.promoteBundle);
 
 /**
  * Reads the log of a deployment, with `follow` until it is complete.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no logs or no history; `ERR_REJECTED` when
+ * there is no such deployment; for everything else a user can cause; `signal.reason` when aborted.
  */
 export const readDeploymentLogs = libraryCall(read.readDeploymentLogs);
 
 /**
  * Tells what each target of a project runs, where, and what is being deployed to it.
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none
+ * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause;
+ * `signal.reason` when aborted.
  */
 export const getProjectStatus = libraryCall(read.getProjectStatus);
 

@@ -8,7 +8,7 @@ import type {BundleFormat} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type ArchiveContents, type BundleContents} from './bundle-contents.js';
 import {describeBundle, downloadBundleFrom} from './download-bundle.js';
-import {findRunning, notRunning} from './list.js';
+import {findRunning} from './list.js';
 import {idFor, openBackend} from './open-backend.js';
 import {chooseForBundle, type BundleSelection} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
@@ -190,7 +190,5 @@ async function runningBundle(
   host: Host,
 ): Promise<BundleId> {
   const open = await openBackend(backend, options, host);
-  const {bundleId, deployed} = await findRunning(open, targetSlug);
-  if (bundleId === undefined) throw notRunning(open, targetSlug, deployed);
-  return bundleId;
+  return (await findRunning(open, targetSlug)).bundleId;
 }

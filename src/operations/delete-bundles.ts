@@ -71,56 +71,33 @@ export async function deleteBundlesFrom(
   const open = await openBackend(name, options, host);
   const {projectSlug} = options;
   await host.writes?.before({operation: 'delete', backend: name, projectSlug, bundleIds: ids});
-  const deletions: BundleDeletion[] = [];
+  const deleted: BundleId[] = [];
+  const failures: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
   for (const bundleId of ids) {
-    const error = await failureOf(() =>
-      invoke(open, 'deleteBundle', {bundleId}).catch(async (reason: unknown) => {
+    try {
+      await invoke(open, 'deleteBundle', {bundleId}).catch(async (reason: unknown) => {
         throw await explainMissingBundle(reason, open, bundleId);
-      }),
-    );
-    const deletion = {bundleId, error};
-    deletions.push(deletion);
-    callBackSafely(() => options.onDeletion?.(deletion));
-    if (error !== undefined && !['ERR_REJECTED', 'ERR_BUNDLE_UNKNOWN'].includes(error.code)) break;
+      });
+      deleted.push(bundleId);
+      callBackSafely(() => options.onDeletion?.({bundleId}));
+    } catch (error) {
+      if (!isRuntimeCliError(error)) throw error;
+      failures.push({bundleId, error});
+      callBackSafely(() => options.onDeletion?.({bundleId, error}));
+      if (error.code !== 'ERR_REJECTED' && error.code !== 'ERR_BUNDLE_UNKNOWN') break;
+    }
   }
-  const deleted = deletions.filter(({error}) => error === undefined).map(({bundleId}) => bundleId);
   host.writes?.learn({bundleIds: deleted});
-  if (deleted.length === ids.length) return {backend: name, projectSlug, deleted};
-  throw incompleteError(ids, deletions, deleted);
-}
-
-async function failureOf(call: () => Promise<void>): Promise<RuntimeCliError | undefined> {
-  try {
-    await call();
-    return undefined;
-  } catch (error) {
-    if (isRuntimeCliError(error)) return error;
-    throw error;
-  }
-}
-
-function incompleteError(
-  ids: readonly BundleId[],
-  deletions: readonly BundleDeletion[],
-  deleted: readonly BundleId[],
-): Error {
-  const failures = deletions.flatMap(({bundleId, error}) => (error === undefined ? [] : [{bundleId, error}]));
   const [first] = failures;
-  if (first === undefined) throw new Error('Bug: the deletion is incomplete without a failure.');
-  const notTried = ids.slice(deletions.length);
+  if (first === undefined) return {backend: name, projectSlug, deleted};
+  const notTried = ids.slice(deleted.length + failures.length);
   const outcome = [
     ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),
     ...failures.map(({bundleId, error}) => describeFailure(bundleId, error)),
     ...(notTried.length === 0 ? [] : [`Not tried: ${notTried.join(', ')}.`]),
   ];
-  return amendError(first.error, {
-    message: outcome.join(' '),
-    details: {
-      deleted,
-      failed: failures.map(({bundleId, error}) => ({bundleId, code: error.code, message: error.message})),
-      notTried,
-    },
-  });
+  const failed = failures.map(({bundleId, error: {code, message}}) => ({bundleId, code, message}));
+  throw amendError(first.error, {message: outcome.join(' '), details: {deleted, failed, notTried}});
 }
 
 /** An aborted request, or one that the server failed at or gave an invalid response to, may have been carried out. */

@@ -1,13 +1,14 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
 import {backendCalls, callBackend, withTimeout} from '../backends/call.js';
-import {optionsOf, secretsOf} from '../backends/configuration.js';
-import {createBackendContext} from '../backends/context.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
-import {signalOf} from './open-backend.js';
+import {openBackend} from './open-backend.js';
 import type {CommonOptions} from './options.js';
 import type {Host} from './host.js';
+
+/** Somebody waits for the answer, and a wrong address is as likely as a network that recovers. */
+const impatient = {rateLimit: {maxRetries: 1}};
 
 type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout'>;
 
@@ -27,7 +28,7 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   const {backend: name, projectSlug = ''} = options;
   const builtIn = builtIns.get(name);
   if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
-  const context = await contextFor({...options, projectSlug}, host);
+  const {context} = await openBackend(builtIn.backend, {...options, ...impatient, projectSlug}, host);
   return builtIn.identify(options, context);
 }
 
@@ -86,43 +87,22 @@ export async function logIn(
 
 async function callService<Result>(
   member: 'login' | 'verify',
-  {backend, backendOptions, requestTimeout, ...given}: ServiceCall,
+  {backend, ...options}: ServiceCall,
   host: Host,
   call: (context: BackendVerifyContext) => Promise<Result>,
 ): Promise<Result> {
-  const signal = signalOf(given);
-  const secrets = [...(host.secrets ?? []), ...secretsOf(backend, {backendOptions}, host.env)];
-  const options = await optionsOf(backend, {backendOptions});
-  const onSecret = (secret: string) => {
-    secrets.push(secret);
-    host.maskSecret?.(secret);
+  const open = await openBackend(backend, {...options, ...impatient, projectSlug: ''}, host);
+  const {configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal} = open.context;
+  const own = {
+    configDirectory,
+    env,
+    logger,
+    http,
+    error,
+    waitToRetry,
+    maskSecret,
+    signal,
+    options: open.context.options,
   };
-  const whole = await contextFor({projectSlug: '', options, secrets, onSecret, signal, requestTimeout}, host);
-  const {configDirectory, env, logger, http, error, waitToRetry, maskSecret} = whole;
-  const context = {options, configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal};
-  return callBackend(backend, backendCalls[member].doing, signal, () => call(context), secrets);
-}
-
-interface ContextParts extends Asking {
-  readonly projectSlug: string;
-  readonly options?: unknown;
-  readonly secrets?: readonly string[];
-  readonly onSecret?: (secret: string) => void;
-}
-
-function contextFor({projectSlug, options, secrets, onSecret, signal, requestTimeout}: ContextParts, host: Host) {
-  return createBackendContext({
-    projectSlug,
-    options,
-    configDirectory: host.configDirectory ?? host.cwd,
-    env: host.env,
-    logger: host.logger,
-    signal: signalOf({signal}),
-    userAgent: host.userAgent,
-    // Somebody waits for the answer, and a wrong address is as likely as a network that recovers.
-    rateLimit: {maxRetries: 1},
-    timeouts: {responseTimeoutMs: requestTimeout === undefined ? undefined : requestTimeout * 1000},
-    secrets: secrets ?? host.secrets,
-    onSecret,
-  });
+  return callBackend(backend, backendCalls[member].doing, signal, () => call(own), open.secrets);
 }

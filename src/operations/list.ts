@@ -29,17 +29,12 @@ export interface ListBundlesResult {
  * @throws RuntimeCliError `ERR_REJECTED` when there is none.
  */
 export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
-  let latest: BundleItem | undefined;
-  for await (const {items} of listPages(everything, (range) => listPage(open, range))) {
-    for (const item of items) {
-      if (item.status === 'ready' && (!latest || createdTime(item) > createdTime(latest))) latest = item;
-    }
-  }
+  const {projectSlug} = open.context;
+  const {items} = await collectPages(everything, (range) => listPage(open, range));
+  const latest = items.find(({status}) => status === 'ready');
   if (latest) return latest;
-  throw createError('ERR_REJECTED', `The project "${open.context.projectSlug}" has no bundle that can be deployed.`, {
-    suggestions: [
-      ['Push one with ', {run: ['bundle:push', ...placeFlags({projectSlug: open.context.projectSlug})]}, '.'],
-    ],
+  throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
+    suggestions: [['Push one with ', {run: ['bundle:push', ...placeFlags({projectSlug})]}, '.']],
   });
 }
 
@@ -149,30 +144,22 @@ export async function readHistory(
   return (await collectPages({limit, offset: 0}, (range) => historyPage(open, targetSlug, range))).items;
 }
 
-/** What a target runs. */
-export interface Running {
-  /** Undefined if the server does not report it, or nothing was ever deployed. */
-  readonly bundleId?: BundleId | undefined;
-  /** The description of that bundle. */
-  readonly message?: string | undefined;
-  /** Whether there has been any deployment. */
-  readonly deployed: boolean;
-}
-
-/** Finds out which bundle a target runs. */
-export async function findRunning(open: OpenBackend, targetSlug: string): Promise<Running> {
+/**
+ * The bundle that a target runs, with its description.
+ * @throws RuntimeCliError `ERR_REJECTED` if nothing was ever deployed, or the server does not report what runs.
+ */
+export async function findRunning(
+  open: OpenBackend,
+  targetSlug: string,
+): Promise<{readonly bundleId: BundleId; readonly message?: string | undefined}> {
   const items = await readHistory(open, targetSlug);
   const {bundleId, message} = liveDeployment(items) ?? {};
-  return {bundleId, message, deployed: items.length > 0};
-}
-
-/** The error for a target of which no bundle is known to run. */
-export function notRunning({context, commandFlags}: OpenBackend, targetSlug: string, deployed: boolean): Error {
-  const {projectSlug} = context;
-  const flags = placeFlags({projectSlug, targetSlug}, commandFlags);
-  return createError(
+  if (bundleId !== undefined) return {bundleId, message};
+  const {projectSlug} = open.context;
+  const flags = placeFlags({projectSlug, targetSlug}, open.commandFlags);
+  throw createError(
     'ERR_REJECTED',
-    deployed
+    items.length > 0
       ? `The server does not report which bundle the target "${targetSlug}" runs.`
       : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
     {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...flags]}]]},

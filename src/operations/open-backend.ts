@@ -41,16 +41,16 @@ export interface OpenBackend {
 }
 
 /**
- * Opens a backend for one call: validates its options and creates its client.
+ * Opens a backend, or that of a name, for one call: validates its options and creates its client.
  * @param onUpload called with the bytes of the body that are sent
  */
 export async function openBackend(
-  name: string,
+  which: string | HostBackend,
   options: BackendCallOptions & {readonly once?: boolean},
   host: Host,
   onUpload?: (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => void,
 ): Promise<OpenBackend> {
-  const backend = registryOf(options).get(name);
+  const backend = typeof which === 'string' ? registryOf(options).get(which) : which;
   const {projectSlug, targetSlug, wait, rateLimit, once, onRetry} = options;
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, host.env)];
   const context = await createBackendContext({
@@ -77,7 +77,7 @@ export async function openBackend(
   });
   return {
     ...{backend, context, secrets, commandFlags: host.commandFlags},
-    reopen: (changes) => openBackend(name, {...options, onRetry: undefined, ...changes}, host),
+    reopen: (changes) => openBackend(which, {...options, onRetry: undefined, ...changes}, host),
   };
 }
 

@@ -22,7 +22,7 @@ const maxPages = 1000;
  * Yields the pages of a list from `offset`, until there are `limit` items or no more. A server may return fewer than
  * requested at a time, or all at once.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server repeats a page or returns an empty one although there
- * should be more, and when there is more after 1,000 pages.
+ * should be more, and when there is more after 1,000 pages: a partial list must not look complete.
  */
 export async function* listPages<Item>(
   {limit, offset}: ListPart,
@@ -35,55 +35,41 @@ export async function* listPages<Item>(
   let position = offsetCursors ? offset : 0;
   let cursor = position > 0 ? String(position) : undefined;
   for (let pages = 0; position < end; pages += 1) {
-    if (pages === maxPages) throw endlessList(position);
+    if (pages === maxPages) {
+      const read = `${maxPages.toLocaleString('en')} pages (${String(position)} entries)`;
+      throw invalidList(`The list did not end after ${read}.`, 'Pass --limit and --offset to list a part', {
+        offset: position,
+      });
+    }
     const asked = Math.min(pageSize, end - position);
     const page = await fetchPage({limit: asked, cursor});
+    const {total} = page;
     const [first] = page.items;
     const begin = JSON.stringify(first);
     if (first !== undefined && begins.has(begin)) {
       if (mayBeWhole) return;
-      throw repeatedPage(position, page.total);
+      const known = `${String(position)}${total === undefined ? '' : ` of ${String(total)}`}`;
+      const message = `The server ignores the offset of the list, so only the first ${known} entries can be read.`;
+      throw invalidList(message, 'Pass a smaller --limit', {offset: position, total});
     }
     begins.add(begin);
     // A server that does not paginate returns the same again. One that caps pages may have more after a short one.
-    mayBeWhole = page.items.length !== asked && page.total === undefined;
+    mayBeWhole = page.items.length !== asked && total === undefined;
     const items = page.items.slice(Math.max(0, offset - position), end - position);
     position += page.items.length;
-    if (page.cursor === undefined && position < Math.min(end, page.total ?? 0)) throw missingRows(position, page.total);
+    if (page.cursor === undefined && position < Math.min(end, total ?? 0)) {
+      const message = `The server reports ${String(total)} entries but returned none from offset ${String(position)}.`;
+      throw invalidList(message, 'Try again', {offset: position, total});
+    }
     yield {...page, items};
     if (page.cursor === undefined) return;
     cursor = page.cursor;
   }
 }
 
-/** An empty page is not the end of a list with a larger total. */
-function missingRows(offset: number, total: number | undefined): Error {
-  return createError(
-    'ERR_RESPONSE_INVALID',
-    `The server reports ${String(total)} entries but returned none from offset ${String(offset)}.`,
-    {suggestions: ['Try again, or pass a bundle ID instead of "latest".'], details: {offset, total}},
-  );
-}
-
-/** A partial list must not look complete. */
-function repeatedPage(offset: number, total: number | undefined): Error {
-  const all = total === undefined ? '' : ` of ${String(total)}`;
-  return createError(
-    'ERR_RESPONSE_INVALID',
-    `The server ignores the offset of the list, so only the first ${String(offset)}${all} entries can be read.`,
-    {suggestions: ['Pass a smaller --limit, or a bundle ID instead of "latest".'], details: {offset, total}},
-  );
-}
-
-function endlessList(offset: number): Error {
-  return createError(
-    'ERR_RESPONSE_INVALID',
-    `The list did not end after ${maxPages.toLocaleString('en')} pages (${String(offset)} entries).`,
-    {
-      suggestions: ['Pass --limit and --offset to list a part, or a bundle ID instead of "latest".'],
-      details: {offset},
-    },
-  );
+function invalidList(message: string, advice: string, details: Readonly<Record<string, unknown>>): Error {
+  const suggestions = [`${advice}, or pass a bundle ID instead of "latest".`];
+  return createError('ERR_RESPONSE_INVALID', message, {suggestions, details});
 }
 
 /** All items of `part`, newest first, and the total length of the list if the server reports it. */

@@ -3,8 +3,7 @@ import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.
 import {createError} from '../errors/index.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
 import {listPage, readHistory} from './list.js';
-import {everything} from './pages.js';
-import {collectPages, createdTime} from './pages.js';
+import {collectPages, createdTime, everything} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import type {Host} from './host.js';
@@ -69,8 +68,7 @@ export async function findPrunable(
   const {items: bundles} = await collectPages(everything, (range) => listPage(open, range));
   const histories: TargetHistory[] = [];
   for (const {targetSlug} of await listTargets(open)) {
-    const items = await readHistory(open, targetSlug, Infinity);
-    histories.push({targetSlug, deployments: items});
+    histories.push({targetSlug, deployments: await readHistory(open, targetSlug, Infinity)});
   }
   return {prune: planPrune(bundles, histories, rules, host.now()), bundles: bundles.length};
 }
@@ -143,11 +141,7 @@ function unknownBundle(targetSlug: string): Error {
 
 function messagePattern(match: string | undefined): (message?: string) => boolean {
   if (match === undefined) return () => true;
-  const parts = match.split(/([*?])/).map((part) => (part === '*' ? '.*' : part === '?' ? '.' : escaped(part)));
-  const pattern = new RegExp(`^${parts.join('')}$`, 'su');
+  const escaped = match.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+  const pattern = new RegExp(`^${escaped.replaceAll(String.raw`\*`, '.*').replaceAll(String.raw`\?`, '.')}$`, 'su');
   return (message = '') => pattern.test(message);
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }

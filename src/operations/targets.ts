@@ -2,11 +2,10 @@ import {shownUrl} from '../backends/answers.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
-import {placeFlags} from '../errors/suggest.js';
+import {placeFlags, type CommandPlace} from '../errors/suggest.js';
 import type {CommandToRun} from '../errors/suggestion.js';
 import {liveDeployment, readHistory} from './list.js';
-import {everything} from './pages.js';
-import {listPages} from './pages.js';
+import {everything, listPages} from './pages.js';
 import {invoke, type OpenBackend} from './open-backend.js';
 import type {ListDeploymentsOptions} from './options.js';
 
@@ -89,25 +88,22 @@ export async function knownTarget(open: OpenBackend, targetSlug: string): Promis
   if (known !== undefined) return known;
   const {projectSlug} = open.context;
   const slugs = targets.map((item) => item.targetSlug);
-  const details = {targetSlug, targets: slugs};
-  if (slugs.length === 0) {
-    throw createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
-      suggestions: [
-        'Check the name of the project. Its first deployment may create the target:',
-        [pushCommand({projectSlug, targetSlug})],
-      ],
-      details,
-    });
-  }
   const meant = nearest(targetSlug, slugs);
-  const more = slugs.length > shownTargets ? ', ...' : '';
-  throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
-    suggestions: [
-      ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
-      `Its targets: ${slugs.slice(0, shownTargets).join(', ')}${more}`,
-    ],
-    details,
-  });
+  const shown = `${slugs.slice(0, shownTargets).join(', ')}${slugs.length > shownTargets ? ', ...' : ''}`;
+  const [message, suggestions] =
+    slugs.length === 0
+      ? [
+          `The project "${projectSlug}" has no targets, or does not exist.`,
+          [
+            'Check the name of the project. Its first deployment may create the target:',
+            [pushCommand({projectSlug, targetSlug})],
+          ],
+        ]
+      : [
+          `The project "${projectSlug}" has no target "${targetSlug}".`,
+          [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
+        ];
+  throw createError('ERR_REJECTED', message, {suggestions, details: {targetSlug, targets: slugs}});
 }
 
 /** How many targets an error names. */
@@ -129,12 +125,6 @@ export interface FoundTarget {
 }
 
 /** The command that deploys to a target. */
-export function pushCommand({
-  projectSlug,
-  targetSlug,
-}: {
-  readonly projectSlug: string;
-  readonly targetSlug: string;
-}): CommandToRun {
-  return {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]};
+export function pushCommand(place: CommandPlace): CommandToRun {
+  return {run: ['bundle:push', ...placeFlags(place)]};
 }

@@ -106,7 +106,6 @@ export async function runDeployment(
   return {...made(run, 'result'), ...(run.check && {check: run.check})};
 }
 
-/** Deploys an uploaded bundle, or the latest one, to a target. */
 export async function deployBundle(given: DeployBundleOptions, host: PipelineHost): Promise<DeployBundleResult> {
   const options = withFollowUps(given);
   const {bundleId, projectSlug, targetSlug} = options;
@@ -144,7 +143,6 @@ function guardStep(operation: TargetConfirmation['operation'], options: DeployOp
   };
 }
 
-/** Waits for a deployment to end. */
 export async function waitForDeployment(
   options: WaitForDeploymentOptions,
   host: PipelineHost,

@@ -25,12 +25,6 @@ interface DiffRun extends ResolvedRun {
   to?: ReadSource;
 }
 
-/**
- * Compares two bundles by the digests of their files. Each is an archive, a manifest, a build directory (by the rules
- * of a build), an uploaded bundle or what a target runs. Uploaded ones are streamed into a temporary folder.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend cannot download bundles; for everything else a
- * user can cause; `signal.reason` when aborted.
- */
 export async function diffBundles(options: DiffBundlesOptions, host: PipelineHost): Promise<DiffBundlesResult> {
   const {from, to} = options;
   options.signal?.throwIfAborted();

@@ -5,12 +5,9 @@ import {callBackSafely} from '../operations/host.js';
 import type {CommonOptions} from '../operations/options.js';
 import type {EventBody, PipelineHost} from './host.js';
 
-/** The last time that has an ISO 8601 form with a year of four digits, in milliseconds. */
-const latestTime = Date.UTC(9999, 11, 31);
-
 /** A time that many milliseconds after `now`, ISO 8601. */
 export function timeIn(now: Date, ms: number): string {
-  return new Date(Math.min(now.getTime() + ms, latestTime)).toISOString();
+  return new Date(now.getTime() + ms).toISOString();
 }
 
 /** Numbers the events of a run and passes them on. After the outcome, nothing more is passed on. */

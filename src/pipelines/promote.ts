@@ -9,10 +9,6 @@ import {
 import {runDeployment, type Deploying} from './deploy.js';
 import type {PipelineHost} from './host.js';
 
-/**
- * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one, and otherwise
- * deploys the bundle like `deployBundle`.
- */
 export async function promoteBundle(given: PromoteBundleOptions, host: PipelineHost): Promise<PromoteBundleResult> {
   const options = withFollowUps(given);
   const {from} = options;

@@ -74,7 +74,6 @@ async function readFrom<Result>(
   return made(run, 'result');
 }
 
-/** Lists the bundles of a project. */
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const part = listRange(options);
@@ -87,7 +86,6 @@ export async function listBundles(options: ListBundlesOptions, host: PipelineHos
   return readFrom(() => chooseCapable(options, ['list'], host), {name: 'list', title: 'List the bundles', read}, host);
 }
 
-/** Lists the deployments to a target. */
 export async function listDeployments(
   options: ListDeploymentsOptions,
   host: PipelineHost,
@@ -108,12 +106,6 @@ export async function listDeployments(
   );
 }
 
-/**
- * Tells what each target of a project runs, where, and what is being deployed to it.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, or cannot list targets and none
- * is given; `ERR_REJECTED` for a target that its list does not have; for everything else a user can cause.
- * `signal.reason` when aborted.
- */
 export async function getProjectStatus(options: ProjectStatusOptions, host: PipelineHost): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
   const read = async ({backend}: BackendSelection, report: StepReport) => {
@@ -160,10 +152,6 @@ export async function findTarget(
   );
 }
 
-/**
- * Downloads a bundle's archive to a file, which is created only once it is complete and valid. An interrupted download
- * is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
- */
 export async function downloadBundle(
   options: DownloadBundleOptions,
   host: PipelineHost,
@@ -182,11 +170,7 @@ export async function downloadBundle(
   );
 }
 
-/**
- * Inspects an archive file: its files, configuration, matches and problems.
- * @param path relative to the host's working directory.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
- */
+/** @param path relative to the host's working directory. */
 export async function inspectArchive(
   path: string,
   options: InspectArchiveOptions,
@@ -206,7 +190,6 @@ export async function inspectArchive(
   return made(run, 'result');
 }
 
-/** Downloads a bundle to a temporary folder and inspects it. */
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
   const command = ['bundle:inspect', options.bundleId, ...placeFlags({projectSlug: options.projectSlug})];
   const read = async (selection: BackendSelection, report: StepReport) => {
@@ -229,11 +212,6 @@ export async function inspectBundle(options: InspectBundleOptions, host: Pipelin
   );
 }
 
-/**
- * Reads the log of a deployment, with `follow` until it is complete.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no logs or no history; `ERR_REJECTED` when
- * there is no such deployment; for everything else a user can cause. `signal.reason` when aborted.
- */
 export async function readDeploymentLogs(options: ReadLogsOptions, host: PipelineHost): Promise<ReadLogsResult> {
   const {projectSlug, targetSlug, onLines} = options;
   const read = async ({backend}: BackendSelection, report: StepReport) => {

@@ -15,7 +15,6 @@ import type {PipelineHost} from './host.js';
 
 const deletedAdvice = 'It ran before, and was deleted since. To go back to another bundle, pass --to ID.';
 
-/** Deploys the bundle that a target ran before the current one, or the one given by `to`. */
 export async function rollbackBundle(given: RollbackBundleOptions, host: PipelineHost): Promise<RollbackBundleResult> {
   const {to, ...followed} = withFollowUps(given);
   const options = {...followed, guard: rollbackRules(followed.guard)};

@@ -1,4 +1,3 @@
-import {setTimeout as sleep} from 'node:timers/promises';
 import {shownUrl} from '../../backends/answers.js';
 import {secretsOf} from '../../backends/configuration.js';
 import type {BackendCapability, BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
@@ -24,6 +23,7 @@ import {callBackSafely, type FailedCheck, type Host} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {createdTime} from '../pages.js';
 import {clockSkewMs, placeOf} from '../place.js';
+import {pause} from './poll.js';
 
 /** What follows the request of a deployment. */
 export interface FollowUps extends CheckedDeployOptions, RollbackOnFailureOptions {
@@ -116,8 +116,8 @@ async function urlOfPaths(
   host: Host,
 ): Promise<string | undefined> {
   if (!checks.some(({url}) => isPath(url))) return undefined;
-  const find = async () => listedUrl(await openBackend(backend, options, host), targetSlug);
-  return unlessUnknown(find, signalOf(options));
+  const open = await openBackend(backend, options, host);
+  return unlessUnreadable(open, () => listedUrl(open, targetSlug));
 }
 
 async function runCheck(
@@ -148,9 +148,7 @@ async function runCheck(
     if (answer.problem === undefined) return {...made, passed: true};
     if (attempts > retries) return {...made, passed: false, reason: answer.problem};
     show(`${shown}, attempt ${String(attempts + 1)} of ${String(retries + 1)}: ${answer.problem}`);
-    await sleep(interval * 1000, undefined, {signal}).catch(() => {
-      signal.throwIfAborted();
-    });
+    await pause(interval * 1000, signal);
   }
 }
 
@@ -160,26 +158,23 @@ function isPath(place: string): boolean {
 }
 
 /**
- * Verifies before a deployment that the paths to check will have a URL. A target that does not exist yet may get one.
+ * Verifies before a deployment that the paths to check will have a URL. A target that does not exist yet may get one,
+ * and what cannot be read now may be known after the deployment.
  * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend reports the target without a URL.
  */
 export async function requireTargetUrl(
   open: OpenBackend,
   {targetSlug, ...options}: CheckedDeployOptions & {readonly targetSlug: string},
 ): Promise<void> {
-  const {
-    backend,
-    context: {signal},
-  } = open;
+  const {backend} = open;
   const path = checksOf(options).find(({url}) => isPath(url))?.url;
   if (path === undefined || backend.listTargets === undefined) return;
-  const target = await unlessUnknown(
-    async () => (await listTargets(open)).find((item) => item.targetSlug === targetSlug),
-    signal,
-  );
-  if (target === undefined || shownUrl(target.url) !== undefined) return;
-  const recent = backend.listDeployments && (await unlessUnknown(async () => readHistory(open, targetSlug), signal));
-  if (recent?.some(({url}) => shownUrl(url) !== undefined)) return;
+  const known = await unlessUnreadable(open, async () => {
+    const target = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
+    if (target === undefined || shownUrl(target.url) !== undefined) return [target];
+    return backend.listDeployments ? [target, ...(await readHistory(open, targetSlug))] : [target];
+  });
+  if (known === undefined || known.some((item) => item === undefined || shownUrl(item.url) !== undefined)) return;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
     `The ${backend.name} backend does not report the URL of the target "${targetSlug}", so ${path} cannot be checked. Nothing was changed.`,
@@ -187,18 +182,18 @@ export async function requireTargetUrl(
   );
 }
 
-/** What cannot be read now may be known after the deployment. */
-async function unlessUnknown<Result>(read: () => Promise<Result>, signal: AbortSignal): Promise<Result | undefined> {
+/** What can be read. Undefined if the service refuses or fails. */
+async function unlessUnreadable<Result>(open: OpenBackend, read: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
     return undefined;
   }
 }
 
 /** The URL that a check looks at: its own, or its path below the URL of the target. */
-export function checkedUrl(place: string, targetUrl: string | undefined): URL | undefined {
+function checkedUrl(place: string, targetUrl: string | undefined): URL | undefined {
   if (!isPath(place)) return new URL(place);
   if (targetUrl === undefined) return undefined;
   const {origin, pathname} = new URL(targetUrl);

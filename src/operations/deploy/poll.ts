@@ -6,6 +6,13 @@ import type {WaitOptions} from '../options.js';
 /** The first pause between looks, in milliseconds. */
 const firstPauseMs = 500;
 
+/** Waits. @throws `signal.reason` when aborted. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, {signal}).catch(() => {
+    signal.throwIfAborted();
+  });
+}
+
 /** The pause after the nth look: grows by half each time, up to the interval. */
 export function pauseMs(intervalMs: number, looks: number): number {
   return Math.min(intervalMs, firstPauseMs * 1.5 ** (looks - 1));
@@ -51,9 +58,7 @@ export function startPoll(options: WaitOptions, given: AbortSignal): Poll {
     async pause({longest} = {longest: false}) {
       looks += 1;
       const ms = longest ? intervalMs : pauseMs(intervalMs, looks);
-      await sleep(Math.min(ms, leftMs() ?? ms), undefined, {signal: given}).catch(() => {
-        given.throwIfAborted();
-      });
+      await pause(Math.min(ms, leftMs() ?? ms), given);
     },
   };
 }

@@ -2,7 +2,7 @@ import type {BundleId} from '../../backends/contract.js';
 import {rejectProblems, slugProblems} from '../../settings/option-problems.js';
 import {createError} from '../../errors/index.js';
 import {flagValue, placeFlags} from '../../errors/suggest.js';
-import {findRunning, notRunning} from '../list.js';
+import {findRunning} from '../list.js';
 import {openBackend, registryOf, requireCapability} from '../open-backend.js';
 import {chooseForBundle, type BundleSelection} from '../choose-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
@@ -50,7 +50,5 @@ export async function findPromoted(
   host: Host,
 ): Promise<{readonly bundleId: BundleId; readonly message?: string | undefined}> {
   const open = await openBackend(backend, {...options, targetSlug: from}, host);
-  const {bundleId, message, deployed} = await findRunning(open, from);
-  if (bundleId === undefined) throw notRunning(open, from, deployed);
-  return {bundleId, message};
+  return findRunning(open, from);
 }

@@ -1,4 +1,4 @@
-import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
+import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
@@ -8,6 +8,7 @@ import {invoke, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../options.js';
 import {quickLook} from '../quick-look.js';
 import type {Host} from '../host.js';
+import {pause} from './poll.js';
 
 /** Options of `readDeploymentLogs`. */
 export interface ReadLogsOptions extends CommonOptions, ConnectionOptions {
@@ -53,12 +54,10 @@ export async function findDeployment(
   {projectSlug, targetSlug, deploymentId}: ReadLogsOptions,
   host: Host,
 ): Promise<DeploymentItem> {
-  const found =
-    deploymentId === undefined
-      ? (await readHistory(open, targetSlug))[0]
-      : (await readHistory(open, targetSlug, Infinity)).find(
-          ({deployment}) => String(deployment.deploymentId) === String(deploymentId),
-        );
+  const items = await readHistory(open, targetSlug, deploymentId === undefined ? undefined : Infinity);
+  const found = items.find(
+    ({deployment}) => deploymentId === undefined || String(deployment.deploymentId) === String(deploymentId),
+  );
   if (found !== undefined) return found;
   const flags = placeFlags({projectSlug, targetSlug});
   throw createError(
@@ -105,9 +104,7 @@ export async function readLog(
       continue;
     }
     if (!follow) return false;
-    await sleep(pollInterval * 1000, undefined, {signal}).catch(() => {
-      signal.throwIfAborted();
-    });
+    await pause(pollInterval * 1000, signal);
   }
 }
 

@@ -1,10 +1,10 @@
-import type {BundleId, DeploymentItem} from '../../backends/contract.js';
+import type {BackendCapability, BundleId, DeploymentItem} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {oneLine} from '../../errors/sentence.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {idFor, openBackend} from '../open-backend.js';
 import {chooseForBundle, type BundleSelection, type Command} from '../choose-backend.js';
-import {namingCapabilities, readHistory, resolveBundleId} from '../list.js';
+import {liveDeployment, namingCapabilities, readHistory, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {FailedCheck, Host} from '../host.js';
 import {failedChecks, followUpCapabilities, hasFailedCheck} from './check-deployment.js';
@@ -41,18 +41,11 @@ export interface RollbackBundleResult extends DeployBundleResult {
 
 /** Verifies a rollback and chooses its backend. Sends nothing. */
 export async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BundleSelection> {
-  const selection = await chooseForBundle(
-    options,
-    [
-      'deploy',
-      ...followUpCapabilities(options),
-      ...(options.to === undefined ? (['history'] as const) : []),
-      ...namingCapabilities(options.to),
-    ],
-    rollbackCommand(options),
-    host,
-  );
-  if (options.to !== undefined && options.to !== 'latest') idFor(selection.backend, options.to, options);
+  const {to} = options;
+  const finding: readonly BackendCapability[] = to === undefined ? ['history'] : namingCapabilities(to);
+  const capabilities = ['deploy', ...followUpCapabilities(options), ...finding] as const;
+  const selection = await chooseForBundle(options, capabilities, rollbackCommand(options), host);
+  if (to !== undefined && to !== 'latest') idFor(selection.backend, to, options);
   return selection;
 }
 
@@ -82,12 +75,11 @@ export async function planRollback(
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
   const {projectSlug, targetSlug} = options;
   const none = `The target "${targetSlug}" has no finished deployment`;
-  const message =
-    items.find(hasEnded) === undefined
-      ? `${none} to roll back to.`
-      : current === undefined
-        ? `The server does not report which bundle the target "${targetSlug}" runs.`
-        : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
+  const message = !items.some(({status}) => status === 'finished' || status === 'unknown')
+    ? `${none} to roll back to.`
+    : current === undefined
+      ? `The server does not report which bundle the target "${targetSlug}" runs.`
+      : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
   throw createError('ERR_REJECTED', message, {
     suggestions: [
       ...warnings,
@@ -110,35 +102,25 @@ export function previousDeployment(
   readonly previous?: KnownDeployment | undefined;
   readonly warnings: readonly string[];
 } {
-  const finished = items.filter(hasFinished);
+  const finished = items.filter(
+    (item): item is KnownDeployment => item.status === 'finished' && item.bundleId !== undefined,
+  );
   const [current] = finished;
-  if (current === undefined || items.find(hasEnded) !== current) return {warnings: []};
+  if (current === undefined || liveDeployment(items) !== current) return {warnings: []};
   const ran = finished.map(({bundleId}) => bundleId);
   const skipped = new Map<BundleId, string>();
   const previous = finished.find((item) => {
-    if (item.bundleId === current.bundleId) return false;
-    const why = wasRolledBack(item.bundleId, ran)
-      ? 'was rolled back from'
-      : hasFailedCheck(item, failed)
-        ? 'failed its check'
-        : undefined;
-    if (why !== undefined) skipped.set(item.bundleId, why);
-    return why === undefined;
+    const {bundleId} = item;
+    if (bundleId === current.bundleId) return false;
+    if (wasRolledBack(bundleId, ran)) skipped.set(bundleId, 'was rolled back from');
+    else if (hasFailedCheck(item, failed)) skipped.set(bundleId, 'failed its check');
+    else return true;
+    return false;
   });
   const warnings = [...skipped].map(
     ([id, why]) => `Skipped bundle ${String(id)}, which ${why}. To deploy it, pass --to ${String(id)}.`,
   );
   return {current, previous, warnings};
-}
-
-/** Whether a deployment is finished, and its bundle known. */
-function hasFinished(item: DeploymentItem): item is KnownDeployment {
-  return item.status === 'finished' && item.bundleId !== undefined;
-}
-
-/** Whether a deployment may be the one whose bundle runs: its status may be unknown. */
-function hasEnded({status}: DeploymentItem): boolean {
-  return status === 'finished' || status === 'unknown';
 }
 
 /**

@@ -1,4 +1,3 @@
-import {setTimeout as sleep} from 'node:timers/promises';
 import type {BundleId, DeployResult, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../errors/sentence.js';
@@ -8,6 +7,7 @@ import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, ConnectionOptions, RollbackOnFailureOptions, WaitOptions} from '../options.js';
 import type {Host} from '../host.js';
+import {pause} from './poll.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
@@ -244,7 +244,7 @@ async function requestAfter(
       if (event === undefined || given.aborted) throw error;
       most = event.maxRetries;
       request.onRetry?.({...event, attempt: retries + 1});
-      await sleep(event.delayMs, undefined, {signal: given}).catch(() => given.throwIfAborted());
+      await pause(event.delayMs, given);
     }
   }
 }

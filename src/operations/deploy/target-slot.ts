@@ -34,37 +34,33 @@ export async function inTargetSlot<Result>(
       return await send();
     } catch (error) {
       if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
-      const waited = waitUntilFree(error, open, targetSlug, options, poll, unexplained);
-      unexplained = await waited.catch((reason: unknown) => {
+      const occupant = await findOccupant(open, targetSlug);
+      unexplained = occupant === 'none' ? unexplained + 1 : 0;
+      if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
+      await waitWhileBusy(error, occupant, open, targetSlug, options, poll).catch((reason: unknown) => {
         throw signal.aborted ? stoppedWaiting(reason) : reason;
       });
     }
   }
 }
 
-/**
- * Waits after the refusal `error` until another attempt may succeed. Returns the number of consecutive unexplained
- * refusals.
- */
-async function waitUntilFree(
+/** Waits after the refusal `error` until another attempt may succeed. */
+async function waitWhileBusy(
   error: RuntimeCliError,
+  occupant: Occupant,
   open: OpenBackend,
   targetSlug: string,
-  options: SlotOptions & Pick<CommonOptions, 'onProgress'>,
+  {onProgress}: Pick<CommonOptions, 'onProgress'>,
   poll: Poll,
-  unexplainedBefore: number,
-): Promise<number> {
-  let occupant = await findOccupant(open, targetSlug);
-  const unexplained = occupant === 'none' ? unexplainedBefore + 1 : 0;
-  if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
+): Promise<void> {
+  let current = occupant;
   do {
-    const description = describeOccupant(occupant, targetSlug);
-    callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()}));
-    if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+    const description = describeOccupant(current, targetSlug);
+    callBackSafely(() => onProgress?.({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()}));
+    if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, current);
     await poll.pause();
-    occupant = await findOccupant(open, targetSlug);
-  } while (typeof occupant === 'object');
-  return unexplained;
+    current = await findOccupant(open, targetSlug);
+  } while (typeof current === 'object');
 }
 
 /** The newest deployment to the target, if it has not ended. */
@@ -82,15 +78,12 @@ function describeOccupant(occupant: Occupant, targetSlug: string): string {
   if (typeof occupant === 'string') return `another deployment to ${targetSlug} is running`;
   const {bundleId, message, createdAt, createdBy} = occupant;
   const bundle = bundleId === undefined ? 'another bundle' : `bundle ${String(bundleId)}`;
-  return oneLine(
-    [
-      `${bundle}${message === undefined ? '' : ` "${message}"`}`,
-      createdAt === undefined
-        ? ` is being deployed to ${targetSlug}`
-        : ` has been deploying to ${targetSlug} since ${createdAt}`,
-      createdBy === undefined ? '' : `, started by ${createdBy}`,
-    ].join(''),
-  );
+  const named = message === undefined ? bundle : `${bundle} "${message}"`;
+  const what =
+    createdAt === undefined
+      ? `${named} is being deployed to ${targetSlug}`
+      : `${named} has been deploying to ${targetSlug} since ${createdAt}`;
+  return oneLine(createdBy === undefined ? what : `${what}, started by ${createdBy}`);
 }
 
 function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupant): Error {

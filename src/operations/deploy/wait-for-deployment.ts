@@ -63,15 +63,9 @@ async function look(
       });
     }
     if (lost + 1 < maxLostPolls) return undefined;
-    throw createError(
-      'ERR_OUTCOME_UNKNOWN',
-      `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`,
-      {
-        suggestions: ['Check its state before you deploy again:', [history]],
-        details: {deployment},
-        cause: error,
-      },
-    );
+    const message = `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`;
+    const suggestions = ['Check its state before you deploy again:', [history]];
+    throw createError('ERR_OUTCOME_UNKNOWN', message, {suggestions, details: {deployment}, cause: error});
   }
 }
 
@@ -117,14 +111,9 @@ function waitTimedOut(
   history: CommandToRun,
 ): Error {
   const status = state?.status ?? 'unknown';
-  return createError(
-    'ERR_WAIT_TIMEOUT',
-    `${describe(deployment)} did not finish within ${String(timeout)} s. Its last known status is ${status}.`,
-    {
-      suggestions: ['The deployment continues. Pass a longer --timeout next time, or check on it:', [history]],
-      details: {deployment, status},
-    },
-  );
+  const message = `${describe(deployment)} did not finish within ${String(timeout)} s. Its last known status is ${status}.`;
+  const suggestions = ['The deployment continues. Pass a longer --timeout next time, or check on it:', [history]];
+  return createError('ERR_WAIT_TIMEOUT', message, {suggestions, details: {deployment, status}});
 }
 
 /** How to check on a deployment. Built-in backends store the target in its reference. */

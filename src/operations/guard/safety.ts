@@ -1,4 +1,4 @@
-import {createError, nearest} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
 import type {Host} from '../host.js';
 
 /** The environment variable that restricts what may be changed. No option, flag or file loosens it. */
@@ -26,17 +26,11 @@ export function describeSafety(mode: SafetyMode): string {
 export function parseSafety(text: string | undefined): readonly SafetyMode[] {
   const words = (text ?? '').split(',').map((word) => word.trim().toLowerCase());
   const given = words.filter((word) => word !== '');
-  const unknown = given.find((word) => !modes.some((mode) => mode === word));
-  if (unknown !== undefined || (given.length === 0 && words.length > 1)) {
-    const meant = unknown === undefined ? undefined : nearest(unknown, modes);
-    throw createError('ERR_OPTION_INVALID', `${safetyVariable} must be ${modes.join(', ')} or several of them.`, {
-      suggestions: [
-        ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
-        `Correct it, such as ${safetyVariable}=no-delete,no-production, or unset it.`,
-      ],
-    });
-  }
-  return modes.filter((mode) => given.includes(mode));
+  const known = modes.filter((mode) => given.includes(mode));
+  if (new Set(given).size === known.length && (given.length > 0 || words.length === 1)) return known;
+  throw createError('ERR_OPTION_INVALID', `${safetyVariable} must be ${modes.join(', ')} or several of them.`, {
+    suggestions: [`Correct it, such as ${safetyVariable}=no-delete,no-production, or unset it.`],
+  });
 }
 
 /** The restrictions on a call: those of its environment, and those that the process was started with. */

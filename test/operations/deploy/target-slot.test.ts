@@ -47,6 +47,14 @@ function posts({requests}: RecordingServer): number {
   return requests.filter(({method}) => method === 'POST').length;
 }
 
+/** Deploys to such a target. Resolves to the result or the error, and the number of requests to deploy. */
+async function deployTo(replies: Parameters<typeof target>[0], more: Partial<DeployBundleOptions> = {}) {
+  await using server = await startRecordingServer(target(replies));
+  await using project = await createProject();
+  const deployed = await deployBundle({...options(server), ...more}, project.host).catch((reason: unknown) => reason);
+  return {deployed, posts: posts(server)};
+}
+
 /** What Ctrl-C is to an operation. */
 function interruption(): {readonly signal: AbortSignal; interrupt(): void} {
   const controller = new AbortController();
@@ -60,63 +68,51 @@ describe('a target that is busy (409)', () => {
   test.each([
     [{status: 'Queued', bundle: null}, 'The target is busy (409): another bundle is being deployed to staging'],
     [{status: 'Cancelled', bundle: {id: 3}}, 'Another deployment is running.'],
-  ])('is told as far as the server tells it: %j', async (newest, message) => {
-    await using server = await startRecordingServer(target({posts: [busy], lists: [listOf(newest)]}));
-    await using project = await createProject();
-    await expect(deployBundle(options(server), project.host)).rejects.toMatchObject({
-      status: 409,
-      message: expect.stringContaining(message) as string,
+  ])('a busy target is told as far as the server tells it: %j', async (newest, message) => {
+    expect(await deployTo({posts: [busy], lists: [listOf(newest)]})).toMatchObject({
+      deployed: {status: 409, message: expect.stringContaining(message) as string},
     });
   });
 
-  test('is an error that says what is running, since when and who started it, and what to do', async () => {
-    await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
-    await using project = await createProject();
-    await expect(deployBundle(options(server), project.host)).rejects.toMatchObject({
-      code: 'ERR_TARGET_BUSY',
-      exitCode: 7,
-      status: 409,
-      message: `The target is busy (409): bundle 3 "main: 1a2b3c" has been deploying to staging since ${since}, started by jane.`,
-      suggestions: [expect.stringContaining('--wait-for-slot') as string],
-      details: {running: {bundleId: 3, status: 'in_progress', createdAt: since, createdBy: 'jane'}},
+  test('a busy target is an error that says what is running, since when and who started it, and what to do', async () => {
+    expect(await deployTo({posts: [busy], lists: [running]})).toMatchObject({
+      deployed: {
+        ...{code: 'ERR_TARGET_BUSY', exitCode: 7, status: 409},
+        message: `The target is busy (409): bundle 3 "main: 1a2b3c" has been deploying to staging since ${since}, started by jane.`,
+        suggestions: [expect.stringContaining('--wait-for-slot') as string],
+        details: {running: {bundleId: 3, status: 'in_progress', createdAt: since, createdBy: 'jane'}},
+      },
+      posts: 1,
     });
-    expect(posts(server)).toBe(1);
   });
 });
 
 describe('waitForSlot', () => {
-  test('asks again and again when the server does not show what is running', async () => {
+  test('waitForSlot asks again and again when the server does not show what is running', async () => {
     const refusals = Array<Reply>(8).fill(busy);
-    await using server = await startRecordingServer(target({posts: [...refusals, accepted], lists: [forbidden]}));
-    await using project = await createProject();
-    await deployBundle({...options(server), waitForSlot: true}, project.host);
-    expect(posts(server)).toBe(9);
+    const {posts: sent} = await deployTo({posts: [...refusals, accepted], lists: [forbidden]}, {waitForSlot: true});
+    expect(sent).toBe(9);
   });
 
-  test('gives up soon when nothing is running: the refusal means something else', async () => {
+  test('waitForSlot gives up soon when nothing is running: the refusal means something else', async () => {
     const conflict: Reply = {status: 409, body: {detail: 'The bundle is broken.'}};
-    await using server = await startRecordingServer(target({posts: [conflict], lists: [ended]}));
-    await using project = await createProject();
-    await expect(deployBundle({...options(server), waitForSlot: true}, project.host)).rejects.toMatchObject({
-      exitCode: 7,
-      message: expect.stringContaining('The bundle is broken.') as string,
+    expect(await deployTo({posts: [conflict], lists: [ended]}, {waitForSlot: true})).toMatchObject({
+      deployed: {exitCode: 7, message: expect.stringContaining('The bundle is broken.') as string},
+      posts: 5,
     });
-    expect(posts(server)).toBe(5);
   });
 
-  test('ends after the time-out with exit code 9, and says how to look', async () => {
-    await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
-    await using project = await createProject();
-    const waiting = deployBundle({...options(server), waitForSlot: true, timeout: 1}, project.host);
-    await expect(waiting).rejects.toMatchObject({
-      code: 'ERR_WAIT_TIMEOUT',
-      exitCode: 9,
-      message: expect.stringContaining('still busy after 1 s: bundle 3') as string,
-      suggestions: expect.arrayContaining([
-        'mycli bundle:history --project shop --target staging --runtime-backend legacy',
-      ]) as string[],
+  test('waitForSlot ends after the time-out with exit code 9, and says how to look', async () => {
+    expect(await deployTo({posts: [busy], lists: [running]}, {waitForSlot: true, timeout: 1})).toMatchObject({
+      deployed: {
+        ...{code: 'ERR_WAIT_TIMEOUT', exitCode: 9},
+        message: expect.stringContaining('still busy after 1 s: bundle 3') as string,
+        suggestions: expect.arrayContaining([
+          'mycli bundle:history --project shop --target staging --runtime-backend legacy',
+        ]) as string[],
+      },
+      posts: 1,
     });
-    expect(posts(server)).toBe(1);
   });
 
   test.each([
@@ -152,30 +148,24 @@ describe('waitForSlot', () => {
   });
 });
 
-describe("a plugin's backend", () => {
-  const deployTo = async (error: object) => {
-    let [requests, occupied] = [0, 2];
-    const deploy = async () => {
-      requests += 1;
-      if (occupied-- > 0) throw Object.assign(new Error('no'), {}, error);
-      return {deployment: {}, status: 'queued', raw: undefined};
-    };
-    await using project = await createProject();
-    const options = {...acme({deploy}), bundleId: 'b', waitForSlot: true, pollInterval: 0.01};
-    const deployed = await deployBundle(options, project.host).catch((reason: unknown) => reason);
-    return {requests, deployed};
+test.each([
+  ['is asked again when it says that the target is busy', {code: 'ERR_TARGET_BUSY'}, 3, {status: 'queued'}],
+  [
+    'has statuses of its own: a 409 alone says nothing about the target',
+    {code: 'ERR_REJECTED', status: 409},
+    ...([1, {code: 'ERR_REJECTED', status: 409}] as const),
+  ],
+])("a plugin's backend %s", async (_, error, requests, outcome) => {
+  let asked = 0;
+  const deploy = async () => {
+    asked += 1;
+    if (asked <= 2) throw Object.assign(new Error('no'), error);
+    return {deployment: {}, status: 'queued', raw: undefined};
   };
-
-  test('is asked again when it says that the target is busy', async () => {
-    expect(await deployTo({code: 'ERR_TARGET_BUSY'})).toMatchObject({requests: 3, deployed: {status: 'queued'}});
-  });
-
-  test('has statuses of its own: a 409 alone says nothing about the target', async () => {
-    expect(await deployTo({code: 'ERR_REJECTED', status: 409})).toMatchObject({
-      requests: 1,
-      deployed: {code: 'ERR_REJECTED', status: 409},
-    });
-  });
+  await using project = await createProject();
+  const plugin = {...acme({deploy}), bundleId: 'b', waitForSlot: true, pollInterval: 0.01};
+  expect(await deployBundle(plugin, project.host).catch((reason: unknown) => reason)).toMatchObject(outcome);
+  expect(asked).toBe(requests);
 });
 
 test('a 409 to an upload that deploys nothing is no busy target', async () => {
