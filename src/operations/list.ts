@@ -11,7 +11,7 @@ import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
 import {idFor, invoke, type OpenBackend} from './open-backend.js';
 import type {ConnectionOptions} from './options.js';
-import {collectPages, createdTime, everything, listPages, type ListPart} from './pages.js';
+import {collectPages, everything, listPages, type ListPart} from './pages.js';
 import {quickLook} from './quick-look.js';
 
 /** One page of a project's bundles. */

@@ -4,22 +4,17 @@ import {
   DefaultRenderer,
   ListrDefaultRendererLogLevels as levels,
   ListrLogger,
-  ListrTaskEventType,
-  ListrTaskState,
   ProcessOutput,
+  SilentRenderer,
   Spinner,
-  type ListrRenderer,
 } from 'listr2';
 import type {StepTerminal} from './host.js';
 import {describeDuration} from './progress-text.js';
 
-/** How listr2 shows steps: as a redrawn list on a terminal, as plain lines elsewhere. */
-export function rendererOf(terminal: StepTerminal) {
-  if (terminal.interactive) return {renderer: TerminalRenderer, rendererOptions: terminalOptions(terminal)};
-  const info = (line: string) => {
-    terminal.info(line);
-  };
-  return {renderer: LogRenderer, rendererOptions: {info}};
+/** How listr2 shows steps: as a redrawn list on a terminal. A log is written from their events. */
+export function rendererOf(terminal: StepTerminal | undefined) {
+  if (terminal?.interactive !== true) return {renderer: SilentRenderer};
+  return {renderer: TerminalRenderer, rendererOptions: terminalOptions(terminal)};
 }
 
 /** The default renderer of listr2, for stderr, whatever stdout is. */
@@ -58,35 +53,4 @@ function terminalOptions({stream, color, unicode}: StepTerminal): NonNullable<ty
           spinner: new AsciiSpinner(),
         }),
   };
-}
-
-/** A renderer for logs: a line for each output, and one for the outcome of each step. */
-class LogRenderer implements ListrRenderer {
-  static readonly nonTTY = true;
-  static rendererOptions: {readonly info?: (line: string) => void} = {};
-  static rendererTaskOptions = {};
-  readonly #tasks: ConstructorParameters<typeof ListrRenderer>[0];
-  readonly #info: (line: string) => void;
-
-  constructor(tasks: ConstructorParameters<typeof ListrRenderer>[0], {info}: typeof LogRenderer.rendererOptions) {
-    this.#tasks = tasks;
-    this.#info = info ?? (() => undefined);
-  }
-
-  render(): void {
-    for (const task of this.#tasks) {
-      let startedAt = 0;
-      const took = () => `[${describeDuration(performance.now() - startedAt)}]`;
-      task.on(ListrTaskEventType.OUTPUT, this.#info);
-      task.on(ListrTaskEventType.STATE, (state) => {
-        if (state === ListrTaskState.STARTED) startedAt = performance.now();
-        if (state === ListrTaskState.COMPLETED) this.#info(`${task.title ?? ''} ${took()}`);
-        if (state === ListrTaskState.FAILED) this.#info(`${task.initialTitle ?? ''}: failed ${took()}`);
-      });
-    }
-  }
-
-  end(): void {
-    // Every line has been written.
-  }
 }

@@ -1,14 +1,8 @@
-import {
-  Listr,
-  ListrTaskEventType,
-  ListrTaskState,
-  SilentRenderer,
-  type ListrRendererFactory,
-  type ListrTask,
-} from 'listr2';
+import {Listr, ListrTaskEventType, ListrTaskState, type ListrRendererFactory, type ListrTask} from 'listr2';
 import {isRuntimeCliError} from '../errors/index.js';
 import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
+import {describeDuration} from './progress-text.js';
 import {StepReport} from './report.js';
 
 /** A run of a pipeline, the context of its tasks: what they have found out and made so far. */
@@ -42,7 +36,7 @@ export async function runPipeline<Run extends PipelineRun>(run: Run, steps: read
     planned.map((step) => taskOf(step, run)),
     {
       ctx: run,
-      ...(terminal === undefined ? {renderer: SilentRenderer} : rendererOf(terminal)),
+      ...rendererOf(terminal),
       // Signals are the process's concern, which waits for what is under way.
       registerSignalListeners: false,
       // The steps after a failure decide whether they run.
@@ -111,30 +105,31 @@ function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<R
   };
 }
 
-/** Tells of the states of a task. */
+/** Tells of the states of a task: in events, and in a log with a line for each output and for the outcome. */
 function follow<Run extends PipelineRun>(task: PlannedTask<Run>, {name, title}: Step<Run>, run: Run): void {
   const {terminal, onEvent} = run.host;
+  const log = terminal?.interactive === false ? terminal : undefined;
   let startedAt = 0;
   let summary: string | undefined;
-  const durationMs = () => Math.round(performance.now() - startedAt);
+  const event = {type: 'step', step: name, title} as const;
   task.on(ListrTaskEventType.TITLE, (text) => (summary = text));
+  task.on(ListrTaskEventType.OUTPUT, (line) => log?.info(line));
   task.on(ListrTaskEventType.STATE, (state) => {
-    const event = {type: 'step', step: name, title} as const;
+    const durationMs = Math.round(performance.now() - startedAt);
+    const took = `[${describeDuration(durationMs)}]`;
     if (state === ListrTaskState.STARTED) {
       startedAt = performance.now();
       onEvent?.({...event, status: 'started'});
     } else if (state === ListrTaskState.COMPLETED) {
-      onEvent?.({...event, status: 'done', summary, durationMs: durationMs()});
+      onEvent?.({...event, status: 'done', summary, durationMs});
+      log?.info(`${task.title ?? title} ${took}`);
+      if (name === 'resolve') for (const line of log?.settings ?? []) log?.info(`  ${line}`);
     } else if (state === ListrTaskState.FAILED) {
       const error = run.failure?.error;
       const code = isRuntimeCliError(error) ? error.code : undefined;
-      onEvent?.({...event, status: 'failed', durationMs: durationMs(), code});
+      onEvent?.({...event, status: 'failed', durationMs, code});
+      log?.info(`${title}: failed ${took}`);
     }
-  });
-  // In a log, the settings are below the outcome of the step that chooses the backend.
-  if (name !== 'resolve' || terminal?.interactive !== false) return;
-  task.on(ListrTaskEventType.CLOSED, () => {
-    if (task.isCompleted()) for (const line of terminal.settings) terminal.info(`  ${line}`);
   });
 }
 

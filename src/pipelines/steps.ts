@@ -1,11 +1,6 @@
 import {describeSelection, type BundleSelection} from '../operations/choose-backend.js';
-import type {
-  CheckOutcome,
-  CommonOptions,
-  ConnectionOptions,
-  RollbackOnFailureOptions,
-  WaitOptions,
-} from '../operations/options.js';
+import type {BackendCallOptions} from '../operations/open-backend.js';
+import type {CheckOutcome, WaitOptions} from '../operations/options.js';
 import {
   checkDeployment,
   checksOf,
@@ -42,10 +37,7 @@ export interface FollowedRun extends PipelineRun {
   check?: CheckOutcome | undefined;
 }
 
-interface FollowUpOptions extends CommonOptions, ConnectionOptions, WaitOptions, RollbackOnFailureOptions, FollowUps {
-  readonly projectSlug: string;
-  readonly targetSlug?: string | undefined;
-}
+type FollowUpOptions = BackendCallOptions & WaitOptions & FollowUps;
 
 /** The step that checks what was deployed. */
 export function checkStep(options: FollowUpOptions): Step<FollowedRun> {

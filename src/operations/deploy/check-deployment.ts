@@ -10,15 +10,8 @@ import {asSentence, count} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
-import {openBackend, registryOf, signalOf, type OpenBackend} from '../open-backend.js';
-import type {
-  CheckedDeployOptions,
-  CheckOutcome,
-  CheckResult,
-  CommonOptions,
-  ConnectionOptions,
-  RollbackOnFailureOptions,
-} from '../options.js';
+import {openBackend, registryOf, signalOf, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
+import type {CheckedDeployOptions, CheckOutcome, CheckResult, RollbackOnFailureOptions} from '../options.js';
 import {callBackSafely, type FailedCheck, type Host} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {createdTime} from '../pages.js';
@@ -65,10 +58,9 @@ export function shownPlace({url}: CheckOptions): string {
 }
 
 /** A deployment that has finished. */
-export interface FinishedDeployment extends CommonOptions, ConnectionOptions, RollbackOnFailureOptions {
+export interface FinishedDeployment extends BackendCallOptions, RollbackOnFailureOptions {
   readonly backend: RuntimeBackend;
   readonly bundleId: BundleId;
-  readonly projectSlug: string;
   readonly targetSlug: string;
   readonly deployment?: DeploymentRef | undefined;
   /** URL of the target. */
@@ -92,7 +84,7 @@ export async function checkDeployment(
       const result = await runCheck(deployed, check, host);
       results.push(result);
       if (result.passed) continue;
-      await recordFailedCheck(given.backend, given.bundleId, given, host);
+      await recordFailedCheck(given, host);
       throw unhealthy(deployed, results, result, host);
     }
   } catch (error) {
@@ -237,7 +229,7 @@ function interruptedCheck(reason: unknown, deployed: FinishedDeployment): unknow
   });
 }
 
-type TargetOptions = CommonOptions & ConnectionOptions & {readonly projectSlug: string; readonly targetSlug: string};
+type TargetOptions = BackendCallOptions & {readonly targetSlug: string};
 
 /** The bundles that failed a check on a target, as far as they were recorded. */
 export async function failedChecks(
@@ -245,27 +237,21 @@ export async function failedChecks(
   options: TargetOptions,
   host: Host,
 ): Promise<readonly FailedCheck[]> {
-  try {
-    return (await host.checkRecords?.read({...placeOf(backend, options, host), targetSlug: options.targetSlug})) ?? [];
-  } catch (error) {
+  const place = {...placeOf(backend, options, host), targetSlug: options.targetSlug};
+  const failed = await host.checkRecords?.read(place).catch((error: unknown) => {
     host.logger.warn(asSentence(`The record of failed checks cannot be read: ${reasonOf(error)}`));
     return [];
-  }
+  });
+  return failed ?? [];
 }
 
 /** Records that a bundle failed a check. */
-async function recordFailedCheck(
-  backend: RuntimeBackend,
-  bundleId: BundleId,
-  options: TargetOptions,
-  host: Host,
-): Promise<void> {
-  try {
-    const failed = {bundleId, failedAt: host.now().toISOString()};
-    await host.checkRecords?.add({...placeOf(backend, options, host), targetSlug: options.targetSlug}, failed);
-  } catch (error) {
+async function recordFailedCheck({backend, bundleId, ...options}: FinishedDeployment, host: Host): Promise<void> {
+  const place = {...placeOf(backend, options, host), targetSlug: options.targetSlug};
+  const failed = {bundleId, failedAt: host.now().toISOString()};
+  await host.checkRecords?.add(place, failed).catch((error: unknown) => {
     host.logger.debug(asSentence(`The failed check could not be recorded: ${reasonOf(error)}`));
-  }
+  });
 }
 
 /** Whether a deployment failed its check. A later one of the same bundle did not, or was not checked. */

@@ -4,8 +4,8 @@ import {asClause, asSentence, oneLine} from '../../errors/sentence.js';
 import {placeFlags} from '../../errors/suggest.js';
 import type {RetryEvent} from '../../http/types.js';
 import {liveDeployment, readHistory} from '../list.js';
-import {openBackend, signalOf, type OpenBackend} from '../open-backend.js';
-import type {CommonOptions, ConnectionOptions, RollbackOnFailureOptions, WaitOptions} from '../options.js';
+import {openBackend, signalOf, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
+import type {RollbackOnFailureOptions, WaitOptions} from '../options.js';
 import type {Host} from '../host.js';
 import {pause} from './poll.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
@@ -24,10 +24,7 @@ interface RollbackOutcome {
 }
 
 /** What rolling back needs of the operation that failed. */
-interface WatchOptions extends CommonOptions, ConnectionOptions, WaitOptions, RollbackOnFailureOptions {
-  readonly projectSlug: string;
-  readonly targetSlug?: string | undefined;
-}
+type WatchOptions = BackendCallOptions & WaitOptions & RollbackOnFailureOptions;
 
 /** What a target ran before a deployment, and that deployment. */
 export class RollbackWatch implements DeploymentWatch {

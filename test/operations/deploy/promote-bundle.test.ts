@@ -1,7 +1,7 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
-import type {Backend, BundleId, DeploymentItem} from '../../../src/backends/contract.js';
-import {createBackendRegistry} from '../../../src/backends/registry.js';
+import type {BundleId, DeploymentItem} from '../../../src/backends/contract.js';
 import type {PromoteBundleOptions} from '../../../src/operations/deploy/promote-bundle.js';
+import {acme} from '../acme.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
 import {promoteBundle} from '../../../src/pipelines/promote.js';
@@ -44,7 +44,7 @@ test('a promotion to the target itself is refused, with the flags to change', as
   });
 });
 
-async function acme(
+async function startAcme(
   members: readonly ('deploy' | 'promote')[],
   items: readonly Partial<DeploymentItem>[] = [{bundleId: 7}],
 ) {
@@ -53,39 +53,34 @@ async function acme(
   const calls: unknown[] = [];
   const accept = (call: string) => (request: unknown) => {
     calls.push({[call]: request});
-    return Promise.resolve({deployment: {deploymentId: 1}, status: 'queued' as const, raw: undefined});
+    return Promise.resolve({deployment: {deploymentId: 1}, status: 'queued', raw: undefined});
   };
-  const backend: Backend = {
-    ...{apiVersion: 1, name: 'acme', summary: 'Acme', formats: ['v2']},
-    check: () => Promise.resolve({configured: true}),
-    upload: () => Promise.reject(new Error('not here')),
-    listDeployments: ({targetSlug}) => {
-      calls.push({list: targetSlug});
-      const all = items.map((item) => ({deployment: {}, status: 'finished' as const, ...item}));
-      return Promise.resolve({items: all, total: all.length, raw: undefined});
-    },
-    ...Object.fromEntries(members.map((member) => [member, accept(member)])),
+  const listDeployments = ({targetSlug}: {readonly targetSlug: string}) => {
+    calls.push({list: targetSlug});
+    const all = items.map((item) => ({deployment: {}, status: 'finished', ...item}));
+    return Promise.resolve({items: all, total: all.length, raw: undefined});
   };
-  const backends = createBackendRegistry([{plugin: 'mycli-plugin-acme', backend}]);
+  const own = Object.fromEntries(members.map((member) => [member, accept(member)]));
+  const plugin = acme({deploy: undefined, listDeployments, ...own});
   const promote = (options: Partial<PromoteBundleOptions> = {}) =>
-    promoteBundle({...promotion, preference: 'acme', backends, ...options}, project.host);
+    promoteBundle({...plugin, ...promotion, ...options}, project.host);
   return {calls, promote};
 }
 
 test("a backend's own promotion is used", async () => {
-  const {calls, promote} = await acme(['deploy', 'promote']);
+  const {calls, promote} = await startAcme(['deploy', 'promote']);
   expect(await promote()).toMatchObject({bundleId: 7, promotedFrom: 'staging', status: 'queued'});
   expect(calls).toEqual([{list: 'staging'}, {promote: {bundleId: 7, from: 'staging', to: 'production'}}]);
 });
 
 test('without one, the bundle is deployed', async () => {
-  const {calls, promote} = await acme(['deploy']);
+  const {calls, promote} = await startAcme(['deploy']);
   await promote();
   expect(calls).toEqual([{list: 'staging'}, {deploy: {bundleId: 7, targetSlug: 'production'}}]);
 });
 
 test('a backend that can do neither is refused before anything is sent', async () => {
-  const {calls, promote} = await acme([]);
+  const {calls, promote} = await startAcme([]);
   await expect(promote()).rejects.toMatchObject({code: 'ERR_CAPABILITY_UNSUPPORTED'});
   expect(calls).toEqual([]);
 });
@@ -94,7 +89,7 @@ test.each<[string, BundleId | undefined, DeploymentItem['status']]>([
   ['whose bundle', undefined, 'finished'],
   ['whose status', 7, 'unknown'],
 ])('a deployment %s the server does not report is not promoted', async (_what, bundleId, status) => {
-  const {promote} = await acme(['promote'], [{bundleId, status}]);
+  const {promote} = await startAcme(['promote'], [{bundleId, status}]);
   await expect(promote()).rejects.toMatchObject({
     code: 'ERR_REJECTED',
     message: 'The server does not report which bundle the target "staging" runs.',
@@ -102,7 +97,7 @@ test.each<[string, BundleId | undefined, DeploymentItem['status']]>([
 });
 
 test.each(['production', '../x'])('the target %j cannot be promoted from', async (from) => {
-  const {calls, promote} = await acme(['promote']);
+  const {calls, promote} = await startAcme(['promote']);
   await expect(promote({from})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
   expect(calls).toEqual([]);
 });

@@ -1,8 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import type {FailedCheck} from '../../../src/operations/host.js';
 import type {RollbackBundleOptions} from '../../../src/operations/deploy/rollback-bundle.js';
-import {startRecordingServer} from '../../recording-server.js';
+import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
 import {deleteBundles} from '../../../src/pipelines/delete.js';
@@ -10,6 +9,7 @@ import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {downloadBundle, inspectBundle, listDeployments} from '../../../src/pipelines/read.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {rollbackBundle} from '../../../src/pipelines/rollback.js';
+import {deployOptions} from './deploy-to.js';
 
 const wait = {wait: true, pollInterval: 0.01, targetSlug: 'staging'};
 
@@ -115,15 +115,7 @@ describe('the history that a rollback reads', () => {
       return {status: 200, body: {count: results.length, results: results.slice(offset, offset + 2)}};
     });
     await using project = await createProject();
-    const legacyAuth = new ApiKeyStrategy({apiKey: 'key'});
-    const options = {
-      preference: 'legacy',
-      projectSlug: 'shop',
-      targetSlug: 'staging',
-      origin: server.origin,
-      legacyAuth,
-    };
-    return await rollbackBundle(options, project.host);
+    return await rollbackBundle(deployOptions(server), project.host);
   };
 
   test.each([
@@ -131,13 +123,12 @@ describe('the history that a rollback reads', () => {
     ['the oldest first', [row(1, 1), row(2, 2), row(3, 3)]],
     ['in no order, over several pages', [row(2, 2), row(1, 1), row(4, 5, 'Failed'), row(3, 4), row(3, 3)]],
     ['with one of unknown state further back', [row(3, 4), row(9, 3, 'Cancelled'), row(2, 2)]],
-  ])('may come in any order: %s', async (_, rows) => {
+  ])('a history may come in any order: %s', async (_, rows) => {
     expect(await rollbackAmong(rows)).toMatchObject({bundleId: 2, rolledBackFrom: 3});
   });
 
-  test('decides nothing when the newest deployment is in a state that is not known', async () => {
-    const rollback = rollbackAmong([row(3, 3, 'Cancelled'), row(2, 2), row(1, 1)]);
-    await expect(rollback).rejects.toMatchObject({
+  test('a history decides nothing when its newest deployment is in a state that is not known', async () => {
+    await expect(rollbackAmong([row(3, 3, 'Cancelled'), row(2, 2), row(1, 1)])).rejects.toMatchObject({
       code: 'ERR_REJECTED',
       message: 'The server does not report which bundle the target "staging" runs.',
       suggestions: [expect.stringContaining('--to ID') as string],
@@ -146,11 +137,7 @@ describe('the history that a rollback reads', () => {
 });
 
 describe('with auto, a backend that definitely refuses', () => {
-  const both = ({origin}: {readonly origin: string}) => ({
-    ...{preference: 'auto', projectSlug: 'shop', targetSlug: 'staging', origin, rateLimit: {maxRetries: 0}},
-    legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
-    apiConnection: {origin, organizationId: 'org', auth: new BearerTokenStrategy('token')},
-  });
+  const auto = (server: RecordingServer) => ({...deployOptions(server), preference: 'auto'});
 
   test.each([
     [{}, 'mycli bundle:rollback --project shop --target staging --runtime-backend legacy'],
@@ -158,12 +145,12 @@ describe('with auto, a backend that definitely refuses', () => {
   ])('a rollback shows the command for the other one: %j', async (options, command) => {
     await using server = await startRecordingServer(() => ({status: 403, body: {detail: 'no'}}));
     await using project = await createProject();
-    await expect(rollbackBundle({...both(server), ...options}, project.host)).rejects.toMatchObject({
+    await expect(rollbackBundle({...auto(server), ...options}, project.host)).rejects.toMatchObject({
       exitCode: 4,
       suggestions: expect.arrayContaining([command]) as string[],
     });
     expect(server.requests.every(({path}) => path.startsWith('/storefront/'))).toBe(true);
-    await expect(rollbackBundle({...both(server), ...options, preference: 'api'}, project.host)).rejects.toMatchObject({
+    await expect(rollbackBundle({...auto(server), ...options, preference: 'api'}, project.host)).rejects.toMatchObject({
       suggestions: expect.not.arrayContaining([command]) as string[],
     });
   });
@@ -172,7 +159,7 @@ describe('with auto, a backend that definitely refuses', () => {
     await using server = await startRecordingServer(() => ({status: 500}));
     await using project = await createProject();
     const {host} = project;
-    const options = {...both(server), bundleId: 5, bundleIds: [5, 6]};
+    const options = {...auto(server), targetSlug: undefined, bundleIds: [5, 6]};
     for (const [run, command] of [
       [() => downloadBundle(options, host), 'bundle:download 5'],
       [() => inspectBundle(options, host), 'bundle:inspect 5'],

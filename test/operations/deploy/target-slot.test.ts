@@ -1,10 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {createError} from '../../../src/errors/index.js';
-import {ApiKeyStrategy} from '../../../src/http/index.js';
-import type {DeployBundleOptions, OperationProgress} from '../../../src/operations/options.js';
-import {startRecordingServer, type Handler, type RecordingServer, type Reply} from '../../recording-server.js';
+import type {OperationProgress} from '../../../src/operations/options.js';
+import {startRecordingServer, type Handler, type Reply} from '../../recording-server.js';
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
+import {deployOptions, deployTo} from './deploy-to.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
@@ -16,23 +16,11 @@ function row(id: number, status: string) {
   return {bundle: {id, message: 'main: 1a2b3c'}, status, user: 'jane', created_at: since};
 }
 
-function options({origin}: RecordingServer): DeployBundleOptions {
-  return {
-    preference: 'legacy',
-    origin,
-    legacyAuth: new ApiKeyStrategy({apiKey: 'key'}),
-    projectSlug: 'shop',
-    targetSlug: 'staging',
-    bundleId: 5,
-    pollInterval: 0.01,
-  };
-}
-
 /** Answers the n-th request of each kind with the n-th reply; the last stays. */
-function target({posts, lists}: {readonly posts: readonly Reply[]; readonly lists: readonly Reply[]}): Handler {
+function target(answers: readonly Reply[], lists: readonly Reply[]): Handler {
   let [post, list] = [0, 0];
   return ({method}) =>
-    method === 'POST' ? posts[Math.min(post++, posts.length - 1)] : lists[Math.min(list++, lists.length - 1)];
+    method === 'POST' ? answers[Math.min(post++, answers.length - 1)] : lists[Math.min(list++, lists.length - 1)];
 }
 
 function listOf(...results: readonly unknown[]): Reply {
@@ -42,18 +30,6 @@ function listOf(...results: readonly unknown[]): Reply {
 const accepted: Reply = {status: 201, body: {}};
 const running = listOf(row(3, 'In Progress'), row(2, 'Finished'));
 const ended = listOf(row(3, 'Finished'), row(2, 'Finished'));
-
-function posts({requests}: RecordingServer): number {
-  return requests.filter(({method}) => method === 'POST').length;
-}
-
-/** Deploys to such a target. Resolves to the result or the error, and the number of requests to deploy. */
-async function deployTo(replies: Parameters<typeof target>[0], more: Partial<DeployBundleOptions> = {}) {
-  await using server = await startRecordingServer(target(replies));
-  await using project = await createProject();
-  const deployed = await deployBundle({...options(server), ...more}, project.host).catch((reason: unknown) => reason);
-  return {deployed, posts: posts(server)};
-}
 
 /** What Ctrl-C is to an operation. */
 function interruption(): {readonly signal: AbortSignal; interrupt(): void} {
@@ -69,14 +45,14 @@ describe('a target that is busy (409)', () => {
     [{status: 'Queued', bundle: null}, 'The target is busy (409): another bundle is being deployed to staging'],
     [{status: 'Cancelled', bundle: {id: 3}}, 'Another deployment is running.'],
   ])('a busy target is told as far as the server tells it: %j', async (newest, message) => {
-    expect(await deployTo({posts: [busy], lists: [listOf(newest)]})).toMatchObject({
-      deployed: {status: 409, message: expect.stringContaining(message) as string},
+    expect(await deployTo(target([busy], [listOf(newest)]))).toMatchObject({
+      outcome: {status: 409, message: expect.stringContaining(message) as string},
     });
   });
 
   test('a busy target is an error that says what is running, since when and who started it, and what to do', async () => {
-    expect(await deployTo({posts: [busy], lists: [running]})).toMatchObject({
-      deployed: {
+    expect(await deployTo(target([busy], [running]))).toMatchObject({
+      outcome: {
         ...{code: 'ERR_TARGET_BUSY', exitCode: 7, status: 409},
         message: `The target is busy (409): bundle 3 "main: 1a2b3c" has been deploying to staging since ${since}, started by jane.`,
         suggestions: [expect.stringContaining('--wait-for-slot') as string],
@@ -90,21 +66,21 @@ describe('a target that is busy (409)', () => {
 describe('waitForSlot', () => {
   test('waitForSlot asks again and again when the server does not show what is running', async () => {
     const refusals = Array<Reply>(8).fill(busy);
-    const {posts: sent} = await deployTo({posts: [...refusals, accepted], lists: [forbidden]}, {waitForSlot: true});
+    const {posts: sent} = await deployTo(target([...refusals, accepted], [forbidden]), {waitForSlot: true});
     expect(sent).toBe(9);
   });
 
   test('waitForSlot gives up soon when nothing is running: the refusal means something else', async () => {
     const conflict: Reply = {status: 409, body: {detail: 'The bundle is broken.'}};
-    expect(await deployTo({posts: [conflict], lists: [ended]}, {waitForSlot: true})).toMatchObject({
-      deployed: {exitCode: 7, message: expect.stringContaining('The bundle is broken.') as string},
+    expect(await deployTo(target([conflict], [ended]), {waitForSlot: true})).toMatchObject({
+      outcome: {exitCode: 7, message: expect.stringContaining('The bundle is broken.') as string},
       posts: 5,
     });
   });
 
   test('waitForSlot ends after the time-out with exit code 9, and says how to look', async () => {
-    expect(await deployTo({posts: [busy], lists: [running]}, {waitForSlot: true, timeout: 1})).toMatchObject({
-      deployed: {
+    expect(await deployTo(target([busy], [running]), {waitForSlot: true, timeout: 1})).toMatchObject({
+      outcome: {
         ...{code: 'ERR_WAIT_TIMEOUT', exitCode: 9},
         message: expect.stringContaining('still busy after 1 s: bundle 3') as string,
         suggestions: expect.arrayContaining([
@@ -128,18 +104,19 @@ describe('waitForSlot', () => {
     const onProgress = ({phase}: OperationProgress) => {
       if (phase === 'slot') interrupt();
     };
-    const push = {...options(server), ...format, waitForSlot: true, pollInterval: 60, signal, onProgress};
+    const push = {...deployOptions(server), ...format, waitForSlot: true, pollInterval: 60, signal, onProgress};
     await expect(pushRuntimeBundle(push, project.host)).rejects.toMatchObject({exitCode: 130, message});
     // The upload, and the request to deploy it where that is one of its own.
-    expect(posts(server)).toBe(format.v2 ? 2 : 1);
+    const sent = server.requests.filter(({method}) => method === 'POST');
+    expect(sent).toHaveLength(format.v2 ? 2 : 1);
   });
 
   test('a v1 push that deploys in one call waits first, and sends the whole body again', async () => {
     const pushed: Reply = {status: 200, body: {bundle_id: 8}};
     const lists = [ended, running, running, ended];
-    await using server = await startRecordingServer(target({posts: [busy, pushed], lists}));
+    await using server = await startRecordingServer(target([busy, pushed], lists));
     await using project = await createProject();
-    const result = await pushRuntimeBundle({...options(server), waitForSlot: true}, project.host);
+    const result = await pushRuntimeBundle({...deployOptions(server), waitForSlot: true}, project.host);
     expect(result).toMatchObject({bundleId: 8, deployed: true});
     const [first, second] = server.requests.filter(({method}) => method === 'POST');
     expect(first?.path).toBe('/api/projects/shop/builds/staging/');
@@ -169,9 +146,9 @@ test.each([
 });
 
 test('a 409 to an upload that deploys nothing is no busy target', async () => {
-  await using server = await startRecordingServer(target({posts: [busy], lists: [running]}));
+  await using server = await startRecordingServer(target([busy], [running]));
   await using project = await createProject();
-  const push = pushRuntimeBundle({...options(server), v2: true, waitForSlot: true}, project.host);
+  const push = pushRuntimeBundle({...deployOptions(server), v2: true, waitForSlot: true}, project.host);
   await expect(push).rejects.toMatchObject({status: 409, message: expect.not.stringContaining('busy') as string});
   expect(server.requests).toHaveLength(1);
 });

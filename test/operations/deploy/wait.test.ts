@@ -1,22 +1,10 @@
 import {describe, expect, test} from 'vitest';
-import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import {pauseMs} from '../../../src/operations/deploy/poll.js';
-import type {DeployBundleOptions} from '../../../src/operations/options.js';
-import {startRecordingServer, type RecordingServer, type Reply} from '../../recording-server.js';
-import {createProject} from '../test-host.js';
-import {deployBundle, waitForDeployment} from '../../../src/pipelines/deploy.js';
+import {waitForDeployment} from '../../../src/pipelines/deploy.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
-
-const base = {projectSlug: 'shop', targetSlug: 'staging', bundleId: 5, wait: true, pollInterval: 0.01} as const;
-
-function legacyOptions({origin}: RecordingServer): DeployBundleOptions {
-  return {...base, preference: 'legacy', origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})};
-}
-
-function apiOptions({origin}: RecordingServer): DeployBundleOptions {
-  const apiConnection = {origin, organizationId: 'org', auth: new BearerTokenStrategy('token')};
-  return {...base, preference: 'api', apiConnection, rateLimit: {maxRetries: 0, baseDelayMs: 1}};
-}
+import {startRecordingServer, type Reply} from '../../recording-server.js';
+import {createProject} from '../test-host.js';
+import {deployOptions, deployTo} from './deploy-to.js';
 
 const row = (id: number, status: string, second: number) => ({
   bundle: {id, message: 'm'},
@@ -35,40 +23,35 @@ function legacyTarget(lists: readonly (readonly unknown[])[]): (request: {method
 }
 
 describe('waiting on the legacy backend, which has no deployment ids', () => {
-  test('an older deployment of the same bundle is not taken for ours', async () => {
+  test('waiting does not take an older deployment of the same bundle for ours', async () => {
     const before = [row(5, 'Finished', 1)];
-    await using server = await startRecordingServer(
-      legacyTarget([before, before, [row(5, 'In Progress', 2), ...before], [row(5, 'Finished', 2), ...before]]),
-    );
-    await using project = await createProject();
-    const result = await deployBundle(legacyOptions(server), project.host);
-    expect(result).toMatchObject({status: 'finished', bundleId: 5, warnings: ['careful']});
-    expect(server.requests.map(({method}) => method)).toEqual(['GET', 'POST', 'GET', 'GET', 'GET']);
+    const later = [
+      [row(5, 'In Progress', 2), ...before],
+      [row(5, 'Finished', 2), ...before],
+    ];
+    const {outcome, requests} = await deployTo(legacyTarget([before, before, ...later]), {wait: true});
+    expect(outcome).toMatchObject({status: 'finished', bundleId: 5, warnings: ['careful']});
+    expect(requests.map(({method}) => method)).toEqual(['GET', 'POST', 'GET', 'GET', 'GET']);
   });
 
-  test('a time that is not a whole number of milliseconds is waited for', async () => {
-    await using server = await startRecordingServer(legacyTarget([[], [row(5, 'Finished', 1)]]));
-    await using project = await createProject();
-    await expect(deployBundle({...legacyOptions(server), timeout: 64.1}, project.host)).resolves.toMatchObject({
-      status: 'finished',
-    });
+  test('waiting takes a time that is not a whole number of milliseconds', async () => {
+    const target = legacyTarget([[], [row(5, 'Finished', 1)]]);
+    expect((await deployTo(target, {wait: true, timeout: 64.1})).outcome).toMatchObject({status: 'finished'});
   });
 
   test('without waiting nothing is looked at before the request, nor told', async () => {
     await using server = await startRecordingServer(() => ({status: 204}));
     await using project = await createProject();
-    const result = await deployBundle({...legacyOptions(server), wait: false}, project.host);
-    expect(result).toMatchObject({status: 'queued', warnings: []});
-    expect(server.requests.map(({method}) => method)).toEqual(['POST']);
-    const waiting = waitForDeployment(
-      {...legacyOptions(server), backend: 'legacy', deployment: result.deployment},
-      project.host,
-    );
+    const {outcome, requests} = await deployTo(() => ({status: 204}));
+    expect(outcome).toMatchObject({status: 'queued', warnings: []});
+    expect(requests.map(({method}) => method)).toEqual(['POST']);
+    const {deployment} = outcome as {readonly deployment: Record<string, string>};
+    const waiting = waitForDeployment({...deployOptions(server), backend: 'legacy', deployment}, project.host);
     await expect(waiting).rejects.toMatchObject({
       code: 'ERR_OUTCOME_UNKNOWN',
       message: expect.stringContaining('without waiting') as string,
     });
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toEqual([]);
   });
 
   test('a look that failed costs a push the certainty, never the push', async () => {
@@ -76,7 +59,7 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
       method === 'POST' ? {status: 200, body: {bundle_id: 5}} : {status: 404, body: {}},
     );
     await using project = await createProject();
-    const push = pushRuntimeBundle(legacyOptions(server), project.host);
+    const push = pushRuntimeBundle({...deployOptions(server), wait: true}, project.host);
     await expect(push).rejects.toMatchObject({
       ...{code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10, details: {bundleId: 5}},
       message: expect.stringContaining('The earlier deployments could not be read') as string,
@@ -86,62 +69,45 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
 });
 
 describe('waiting on the Api backend', () => {
-  const id = '0b9f6a1e-0000-4000-8000-000000000001';
+  const deploymentId = '0b9f6a1e-0000-4000-8000-000000000001';
+  const api = {preference: 'api', wait: true} as const;
 
   /** A deployment whose n-th look is answered by `looks[n]`; the last stays. */
-  function apiTarget(looks: readonly (Reply | undefined)[]): (request: {method: string}) => Reply | undefined {
+  function apiTarget(...looks: readonly (Reply | undefined)[]): (request: {method: string}) => Reply | undefined {
     let look = 0;
-    return ({method}) =>
-      method === 'POST'
-        ? {status: 202, body: {deploymentId: id, status: 'queued'}}
-        : looks[Math.min(look++, looks.length - 1)];
+    return ({method}) => (method === 'POST' ? state('queued') : looks[Math.min(look++, looks.length - 1)]);
   }
-  const state = (status: string, more: object = {}): Reply => ({
-    status: 200,
-    body: {deploymentId: id, status, ...more},
-  });
+  const state = (status: string, more: object = {}): Reply => ({status: 202, body: {deploymentId, status, ...more}});
 
-  test('looks until the deployment has finished, and reports its percentage', async () => {
-    await using server = await startRecordingServer(
-      apiTarget([
-        state('queued'),
-        state('in_progress', {progress: {description: 'copying', percentage: 40}}),
-        state('finished'),
-      ]),
-    );
-    await using project = await createProject();
+  test('waiting looks until the deployment has finished, and reports its percentage', async () => {
+    const copying = state('in_progress', {progress: {description: 'copying', percentage: 40}});
     const seen: number[] = [];
-    const result = await deployBundle(
-      {...apiOptions(server), onProgress: ({phase, transferred}) => phase === 'wait' && seen.push(transferred)},
-      project.host,
-    );
-    expect(result).toMatchObject({status: 'finished', deploymentId: id});
+    const {outcome} = await deployTo(apiTarget(state('queued'), copying, state('finished')), {
+      ...api,
+      onProgress: ({phase, transferred}) => phase === 'wait' && seen.push(transferred),
+    });
+    expect(outcome).toMatchObject({status: 'finished', deploymentId});
     expect(seen).toEqual([0, 40, 100]);
   });
 
   test('a look that tells nothing is lost; five in a row, and the outcome is unknown', async () => {
     const lost: Reply = {status: 200, body: '<!doctype html>'};
-    await using server = await startRecordingServer(apiTarget([lost, lost, lost, lost, state('finished')]));
-    await using project = await createProject();
-    await expect(deployBundle(apiOptions(server), project.host)).resolves.toMatchObject({status: 'finished'});
-    await using gone = await startRecordingServer(apiTarget([lost]));
-    await expect(deployBundle(apiOptions(gone), project.host)).rejects.toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
+    const {outcome} = await deployTo(apiTarget(lost, lost, lost, lost, state('finished')), api);
+    expect(outcome).toMatchObject({status: 'finished'});
+    const gone = await deployTo(apiTarget(lost), api);
+    expect(gone.outcome).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN'});
     expect(gone.requests).toHaveLength(6);
   });
 
   test('a deployment that has failed when it is accepted is a failed one, waited for or not', async () => {
-    await using server = await startRecordingServer(() => state('failed'));
-    await using project = await createProject();
-    const deploy = deployBundle({...apiOptions(server), wait: false}, project.host);
-    await expect(deploy).rejects.toMatchObject({code: 'ERR_DEPLOYMENT_FAILED', exitCode: 8});
+    const {outcome} = await deployTo(() => state('failed'), {...api, wait: false});
+    expect(outcome).toMatchObject({code: 'ERR_DEPLOYMENT_FAILED', exitCode: 8});
   });
 
   test('an answer that refuses the look decides, and the error says how to look otherwise', async () => {
-    await using server = await startRecordingServer(apiTarget([{status: 403, body: {detail: 'no'}}]));
-    await using project = await createProject();
-    await expect(deployBundle(apiOptions(server), project.host)).rejects.toMatchObject({
-      exitCode: 4,
-      status: 403,
+    const {outcome} = await deployTo(apiTarget({status: 403, body: {detail: 'no'}}), api);
+    expect(outcome).toMatchObject({
+      ...{exitCode: 4, status: 403},
       message: expect.stringMatching(/^Deployment \S+ was accepted, but its state cannot be read: /) as string,
       suggestions: expect.arrayContaining([
         expect.stringMatching(/^mycli bundle:history .*--target staging/),
@@ -151,11 +117,9 @@ describe('waiting on the Api backend', () => {
 });
 
 test('bundle ids of the built-in backends are numbers', async () => {
-  await using server = await startRecordingServer(() => ({status: 200, body: {}}));
-  await using project = await createProject();
-  const deploy = deployBundle({...legacyOptions(server), bundleId: 'my-bundle'}, project.host);
-  await expect(deploy).rejects.toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3});
-  expect(server.requests).toEqual([]);
+  const {outcome, requests} = await deployTo(() => ({status: 200, body: {}}), {bundleId: 'my-bundle'});
+  expect(outcome).toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3});
+  expect(requests).toEqual([]);
 });
 
 test('looks come half a second after the first, then less and less often, up to the interval', () => {

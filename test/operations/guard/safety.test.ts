@@ -35,31 +35,26 @@ async function sendNothing(act: (service: Service, host: Host) => Promise<unknow
   expect(service.runtime.requests).toEqual([]);
 }
 
+const changes = Object.keys(operations) as (keyof typeof operations)[];
+const deployments = changes.filter((name) => name !== 'delete' && name !== 'prune');
+
 describe('MYCLI_SAFETY', () => {
-  test.each(Object.entries(operations))('read-only refuses a %s before anything is sent', async (_name, act) => {
-    await sendNothing(act, {env: {MYCLI_SAFETY: 'read-only'}}, 'read-only');
+  test.each([
+    ...changes.map((name) => [name, 'read-only', undefined] as const),
+    ...deployments.map((name) => [name, 'no-production', 'production'] as const),
+    ...(['delete', 'prune'] as const).map((name) => [name, 'no-delete', undefined] as const),
+  ])('MYCLI_SAFETY: a %s is refused by %s before anything is sent', async (name, mode, targetSlug) => {
+    const act = (service: Service, host: Host) => operations[name](service, host, targetSlug);
+    await sendNothing(act, {env: {MYCLI_SAFETY: `no-production, ${mode}`}}, mode);
   });
 
-  test.each(['push', 'preview', 'deploy', 'promote', 'rollback'] as const)(
-    'no-production refuses a %s to production, whatever the options say',
-    async (name) => {
-      const act = operations[name];
-      await sendNothing(
-        (service, host) => act(service, host, 'production'),
-        {safety: 'no-production'},
-        'no-production',
-      );
-      const loosening = {production: false, targetSlug: 'eu-live', preference: 'legacy'} as const;
-      await sendNothing(
-        ({connection}, host) => pushRuntimeBundle({...connection, ...loosening}, host),
-        {safety: 'no-production'},
-        'no-production',
-      );
-    },
-  );
-
-  test.each(['delete', 'prune'] as const)('no-delete refuses a %s', async (name) => {
-    await sendNothing(operations[name], {env: {MYCLI_SAFETY: 'no-production, no-delete'}}, 'no-delete');
+  test.each([
+    {production: false, targetSlug: 'eu-live'},
+    {production: true, targetSlug: 'shop-7'},
+  ])('MYCLI_SAFETY: production is what has its name or is configured as such: %j', async (options) => {
+    const push = ({connection}: Service, host: Host) =>
+      pushRuntimeBundle({...connection, preference: 'legacy', ...options}, host);
+    await sendNothing(push, {safety: 'no-production'}, 'no-production');
   });
 
   test('leaves the rest alone', async () => {
@@ -72,15 +67,6 @@ describe('MYCLI_SAFETY', () => {
 
   test('cannot be loosened by code that changes the environment after the start', async () => {
     await sendNothing(operations.push, {safety: 'read-only', env: {MYCLI_SAFETY: ''}}, 'read-only');
-  });
-
-  test('marks a target as production by configuration, too', async () => {
-    const marked = {production: true, targetSlug: 'shop-7', preference: 'legacy'} as const;
-    await sendNothing(
-      ({connection}, host) => pushRuntimeBundle({...connection, ...marked}, host),
-      {safety: 'no-production'},
-      'no-production',
-    );
   });
 
   test.each(['readonly', 'no-deletes', 'read-only;no-delete', ','])('that is %j is an error', async (value) => {
