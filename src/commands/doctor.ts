@@ -17,7 +17,7 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   static override readonly flags = connectionFlags;
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const checks = await runChecks({context, config: this.config, flags: this.flags});
+    const checks = await runChecks(context);
     reportChecks(checks, context.output);
     return {checks} satisfies Body<DoctorDocument>;
   }

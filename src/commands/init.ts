@@ -52,20 +52,10 @@ export default class Init extends BaseCommand<typeof Init> {
     const {force, yes, verify} = this.flags;
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
-    const checkBackend = async (name: string) => {
-      const {requireBackend} = await import('../cli/settings/reach-backends.js');
-      await requireBackend(name, {context, settings, config: this.config, flags: this.flags});
-    };
-    const plan = await planProject({
-      context,
-      settings,
-      asks: !yes && canAsk(context),
-      takesDefaults: yes,
-      verify,
-      checkBackend,
-    });
+    const plan = await planProject(context, settings, {asks: !yes && canAsk(context), takesDefaults: yes, verify});
     const file = await writeProject(context, plan);
     output.result(`Wrote ${relative(cwd, file)}.`);
+    if (plan.problem !== undefined) output.warn(`Pushes from here will fail. ${plan.problem}`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
     const login = {run: ['auth:login', ...place]};
     if (plan.unstored !== undefined) {

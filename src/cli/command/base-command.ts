@@ -43,9 +43,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   ) {
     const settings = more.settings ?? (await context.loadSettings());
     const {reachBackends} = await import('../settings/reach-backends.js');
-    const {config, flags} = this;
-    const {values, connection, host} = await reachBackends({context, settings, config, flags, needs, ...more});
-    return {settings, options: {...connection, ...values}, host};
+    return reachBackends({context, settings, needs, ...more});
   }
 
   /** Parses and executes. Commands override `execute` instead. */

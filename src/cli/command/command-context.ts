@@ -15,6 +15,10 @@ export type {JsonDocument} from '../output/output.js';
 /** The context of a command. */
 export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output' | 'signal'> {
   readonly session: Session;
+  /** As given on the command line. */
+  readonly flags: GivenFlags;
+  /** oclif's configuration, with its plugins. */
+  readonly config: Interfaces.Config;
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
   /** Absolute folder of the configuration file, once the settings are loaded, or else the working directory. */
@@ -48,15 +52,13 @@ export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output'
   describeError(error: unknown): unknown;
 }
 
-/** What a context needs besides the session. */
-interface CommandContextOptions {
-  /** Flags as given on the command line. */
-  readonly flags: FlagValues;
-  readonly config: Pick<Interfaces.Config, 'version' | 'userAgent' | 'configDir' | 'dataDir'>;
-}
+type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 
 /** Creates the context of a command. */
-export function createContext(session: Session, {flags, config}: CommandContextOptions): CommandContext {
+export function createContext(
+  session: Session,
+  {flags, config}: Pick<CommandContext, 'flags' | 'config'>,
+): CommandContext {
   const {env, stdin, output, signal, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
@@ -75,6 +77,8 @@ export function createContext(session: Session, {flags, config}: CommandContextO
     stdin,
     output,
     signal,
+    flags,
+    config,
     cwd,
     get configDirectory() {
       return configDirectory;

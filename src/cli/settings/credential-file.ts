@@ -3,18 +3,20 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {isOwn} from '../../files/ownership.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
+const url = v.pipe(text, v.url());
 
 const clientSecret = v.object({
   kind: v.literal('client-secret'),
   clientId: text,
   clientSecret: text,
   /** The only token endpoint that may receive the secret. */
-  tokenUrl: v.pipe(text, v.url()),
+  tokenUrl: url,
 });
 const apiToken = v.object({kind: v.literal('api-token'), token: text});
 
@@ -25,38 +27,38 @@ const originCredentials = v.object({
   api: v.optional(v.variant('kind', [clientSecret, apiToken])),
 });
 
-/** The last login to each backend, whose origin need not be specified again. */
-const lastLogins = v.object({
-  /** The backend of the most recent login. */
-  backend: v.picklist(['legacy', 'api']),
-  /** URLs, including an origin's path. */
-  legacy: v.optional(v.pipe(text, v.url())),
-  api: v.optional(v.object({origin: v.pipe(text, v.url()), organizationId: v.optional(text)})),
-});
-
 /** Secret options and variables of a plugin's backend. */
 const backendCredentials = v.object({
   /** Their names. */
   options: v.array(text),
   values: v.record(v.string(), text),
   /** The origins that the other options named at the login: the secrets are used with no others. */
-  origins: v.array(v.pipe(text, v.url())),
+  origins: v.array(url),
 });
 
-/** Validates the file of stored credentials. */
-const parseCredentialFile = v.safeParser(
-  v.object({
-    version: v.literal(1),
-    origins: v.record(v.string(), originCredentials),
-    last: v.optional(lastLogins),
-    trusted: v.optional(v.array(v.pipe(text, v.url()))),
-    backends: v.optional(v.record(v.string(), backendCredentials)),
-  }),
-);
+const storedCredentials = v.object({
+  /** By origin: `https://runtime.example`. */
+  origins: v.record(v.string(), originCredentials),
+  /** The last login to each backend, whose origin need not be specified again. */
+  last: v.optional(
+    v.object({
+      /** The backend of the most recent login. */
+      backend: v.picklist(['legacy', 'api']),
+      /** URLs, including an origin's path. */
+      legacy: v.optional(url),
+      api: v.optional(v.object({origin: url, organizationId: v.optional(text)})),
+    }),
+  ),
+  /** URLs that the user set up a project with, so that a configuration file may name them. */
+  trusted: v.optional(v.array(url)),
+  /** By backend. */
+  backends: v.optional(v.record(v.string(), backendCredentials)),
+});
 
+/** The stored credentials, including secrets. Never shown. */
+export type StoredCredentials = v.InferOutput<typeof storedCredentials>;
 /** The credentials of one origin, including secrets. Never shown. */
 export type OriginCredentials = v.InferOutput<typeof originCredentials>;
-
 /** The secrets of a plugin's backend, including their values. Never shown. */
 export type BackendCredentials = v.InferOutput<typeof backendCredentials>;
 
@@ -75,16 +77,8 @@ export interface CredentialFile {
   readonly warn: (message: string) => void;
 }
 
-/** The stored credentials. */
-export interface StoredCredentials {
-  /** Credentials by their origin: `https://runtime.example`. */
-  readonly origins: Readonly<Record<string, OriginCredentials>>;
-  readonly last?: v.InferOutput<typeof lastLogins> | undefined;
-  /** URLs that the user set up a project with, so that a configuration file may name them. */
-  readonly trusted?: readonly string[] | undefined;
-  /** Secrets of plugins' backends, by backend. */
-  readonly backends?: Readonly<Record<string, BackendCredentials>> | undefined;
-}
+const loginAgain = (what: string): Suggestion => [`${what} and log in again with `, {run: ['auth:login']}, '.'];
+const whereStored = 'Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set.';
 
 /** The path of the file. */
 export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): string {
@@ -99,12 +93,11 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
 async function actualPath(file: CredentialFile): Promise<string> {
   const path = credentialPath(file);
   const link = await lstat(path).catch(() => undefined);
-  if (link?.isSymbolicLink() !== true) return path;
-  const target = await realpath(path).catch(() => undefined);
-  if (target === undefined) return path;
+  const target = link?.isSymbolicLink() ? await realpath(path).catch(() => undefined) : undefined;
+  if (link === undefined || target === undefined) return path;
   if (isOwn(link, 0) && isOwn(await stat(target), 0)) return target;
   throw createError('ERR_CONFIG_INVALID', `${path} is a link, and it or its target belongs to another user.`, {
-    suggestions: [['Remove the link and log in again with ', {run: ['auth:login']}, '.']],
+    suggestions: [loginAgain('Remove the link')],
   });
 }
 
@@ -116,20 +109,28 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   const path = credentialPath(file);
   const stored = await readPrivateFile(await actualPath(file)).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The stored credentials in ${path} cannot be read: ${reasonOf(error)}.`, {
-      suggestions: [
-        'Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set. Make the file there readable.',
-      ],
+      suggestions: [`${whereStored} Make the file there readable.`],
       cause: error,
     });
   });
   if (stored === undefined) return {origins: {}};
-  await warnOfLooseModes(file);
-  const result = parseCredentialFile(stored.value);
+  if (file.hasModes) {
+    await warnIfLoose(file.directory, '700', file);
+    await warnIfLoose(path, '600', file);
+  }
+  const result = v.safeParse(v.object({version: v.literal(1), ...storedCredentials.entries}), stored.value);
   if (result.success) return result.output;
   // Neither the content nor the JSON parser's error is repeated: both may contain a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
-    suggestions: [['Remove the file and log in again with ', {run: ['auth:login']}, '.']],
+    suggestions: [loginAgain('Remove the file')],
   });
+}
+
+async function warnIfLoose(path: string, mode: string, {warn}: CredentialFile): Promise<void> {
+  // A logout may have removed it in the meantime.
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined || (stats.mode & 0o077) === 0) return;
+  warn(`Other users can access ${path}, where credentials are stored. Run: ${shellLine('chmod', mode, path)}`);
 }
 
 /**
@@ -149,17 +150,19 @@ export async function updateCredentials(
     await chmod(file.directory, 0o700);
     const target = await actualPath(file);
     const {origins, last, trusted = [], backends = {}} = change(stored);
-    const hasBackends = Object.keys(backends).length > 0;
-    if (Object.keys(origins).length === 0 && trusted.length === 0 && !hasBackends) {
-      for (const place of [target, path]) await rm(place, {force: true});
-      return;
+    const isEmpty = Object.keys({...origins, ...backends}).length + trusted.length === 0;
+    if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
+    else {
+      const optional = {
+        ...(trusted.length > 0 && {trusted}),
+        ...(Object.keys(backends).length > 0 && {backends}),
+      };
+      await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, ...optional}, undefined, 2)}\n`);
     }
-    const optional = {...(trusted.length > 0 && {trusted}), ...(hasBackends && {backends})};
-    await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, ...optional}, undefined, 2)}\n`);
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {
-      suggestions: ['Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set. Make that folder writable.'],
+      suggestions: [`${whereStored} Make that folder writable.`],
       cause: error,
     });
   }
@@ -170,19 +173,22 @@ export function withoutCredentials(
   {origins, last, trusted, backends = {}}: StoredCredentials,
   removed: {readonly origins: readonly string[]; readonly backends: readonly string[]},
 ): StoredCredentials {
-  const isGone = (url: string | undefined) => url === undefined || removed.origins.includes(new URL(url).origin);
+  const isGone = (address: string | undefined) =>
+    address === undefined || removed.origins.includes(new URL(address).origin);
   const legacy = isGone(last?.legacy) ? undefined : last?.legacy;
   const api = isGone(last?.api?.origin) ? undefined : last?.api;
   const left = [...(legacy === undefined ? [] : ['legacy' as const]), ...(api === undefined ? [] : ['api' as const])];
   const backend = left.find((name) => name === last?.backend) ?? left[0];
-  const without = <T>(entries: Readonly<Record<string, T>>, names: readonly string[]) =>
-    Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
   return {
     origins: without(origins, removed.origins),
     last: backend && {backend, legacy, api},
-    trusted: trusted?.filter((url) => !isGone(url)),
+    trusted: trusted?.filter((address) => !isGone(address)),
     backends: without(backends, removed.backends),
   };
+}
+
+function without<T>(entries: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
 }
 
 /** Stored credentials, without their secret. */
@@ -201,14 +207,11 @@ export interface CredentialEntry {
 
 /** The stored credentials for origins, without secrets. */
 export function credentialEntries({origins}: StoredCredentials): readonly CredentialEntry[] {
-  return Object.entries(origins).flatMap(([origin, {apiKey, api}]) => {
-    const entries: CredentialEntry[] = [];
-    if (apiKey) entries.push({origin, kind: 'api-key', user: apiKey.user});
-    if (api?.kind === 'client-secret') {
-      entries.push({origin, kind: api.kind, clientId: api.clientId, tokenUrl: api.tokenUrl});
-    }
-    if (api?.kind === 'api-token') entries.push({origin, kind: api.kind});
-    return entries;
+  return Object.entries(origins).flatMap(([origin, {apiKey, api}]): readonly CredentialEntry[] => {
+    const key = apiKey === undefined ? [] : [{origin, kind: 'api-key', user: apiKey.user} as const];
+    if (api === undefined) return key;
+    if (api.kind === 'api-token') return [...key, {origin, kind: api.kind}];
+    return [...key, {origin, kind: api.kind, clientId: api.clientId, tokenUrl: api.tokenUrl}];
   });
 }
 
@@ -226,29 +229,16 @@ export function backendEntries({backends = {}}: StoredCredentials): readonly Bac
   return Object.entries(backends).map(([backend, {options, origins}]) => ({backend, options, origins}));
 }
 
-/** Every stored secret, for masking. */
-export function storedSecrets({origins, backends = {}}: StoredCredentials): readonly string[] {
-  const ofBackends = Object.values(backends).flatMap(({values}) => Object.values(values));
-  const ofOrigins = Object.values(origins).flatMap(({apiKey, api}) => [
-    apiKey?.key ?? [],
-    (api?.kind === 'client-secret' ? api.clientSecret : api?.token) ?? [],
-  ]);
-  return [...ofOrigins.flat(), ...ofBackends];
+/** The secrets among the credentials of an origin. */
+export function secretsIn({apiKey, api}: OriginCredentials): readonly string[] {
+  const secret = api?.kind === 'client-secret' ? api.clientSecret : api?.token;
+  return [apiKey?.key, secret].flatMap((value) => value ?? []);
 }
 
-async function warnOfLooseModes(file: CredentialFile): Promise<void> {
-  if (!file.hasModes) return;
-  const path = credentialPath(file);
-  for (const [place, mode] of [
-    [file.directory, '700'],
-    [path, '600'],
-  ] as const) {
-    // A logout may have removed it in the meantime.
-    const stats = await stat(place).catch(() => undefined);
-    if (stats !== undefined && (stats.mode & 0o077) !== 0) {
-      file.warn(
-        `Other users can access ${place}, where credentials are stored. Run: ${shellLine('chmod', mode, place)}`,
-      );
-    }
-  }
+/** Every stored secret, for masking. */
+export function everySecret({origins, backends = {}}: StoredCredentials): readonly string[] {
+  return [
+    ...Object.values(origins).flatMap(secretsIn),
+    ...Object.values(backends).flatMap(({values}) => Object.values(values)),
+  ];
 }

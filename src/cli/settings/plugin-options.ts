@@ -11,7 +11,6 @@ import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
 import {readCredentials, type CredentialFile} from './credential-file.js';
 import {readFlagSecrets} from './load-settings.js';
-import type {FlagValues} from './resolve-settings.js';
 import type {Settings, SettingValue} from './settings.js';
 
 const flag = '--backend-option';
@@ -31,17 +30,12 @@ export interface PluginSettings {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What the options of a plugin's backend come from. */
-interface PluginOptionSources {
-  readonly context: Pick<CommandContext, 'cwd' | 'env'> & {
-    readonly stdin: Readable;
-    readonly output: Pick<Output, 'warn' | 'addSecrets'>;
-    /** Where credentials are stored. Without it, stored ones are ignored. */
-    readonly credentialFile?: CredentialFile | undefined;
-  };
-  readonly settings: Settings;
-  readonly flags: FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
-}
+/** What reading options needs. Without a file of credentials, stored ones are ignored. */
+type ReadingContext = Pick<CommandContext, 'cwd' | 'env' | 'flags'> & {
+  readonly stdin: Readable;
+  readonly output: Pick<Output, 'warn' | 'addSecrets'>;
+  readonly credentialFile?: CredentialFile | undefined;
+};
 
 /**
  * The options and stored variables of a backend. On the command line, the value of a secret option is the literal text,
@@ -51,7 +45,8 @@ interface PluginOptionSources {
  */
 export async function readPluginSettings(
   registration: PluginBackend,
-  {context, settings, flags}: PluginOptionSources,
+  context: ReadingContext,
+  settings: Settings,
 ): Promise<PluginSettings> {
   const {name, plugin, backend} = registration;
   const {secrets = [], secretEnv = []} = backend;
@@ -62,7 +57,7 @@ export async function readPluginSettings(
   output.addSecrets(Object.values(stored));
   const {options, variables} = partitioned(stored, secretEnv);
   const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
-  const read = isNamed ? await readSecretFlags(secrets, given, context, flags) : {};
+  const read = isNamed ? await readSecretFlags(secrets, given, context) : {};
   return {options: {...options, ...given, ...read}, variables};
 }
 
@@ -79,8 +74,7 @@ export function partitioned(secrets: Readonly<Record<string, string>>, secretEnv
 async function readSecretFlags(
   secrets: readonly string[],
   given: Readonly<Record<string, unknown>>,
-  {cwd, stdin, output}: PluginOptionSources['context'],
-  flags: PluginOptionSources['flags'],
+  {cwd, stdin, output, flags}: ReadingContext,
 ): Promise<Readonly<Record<string, OptionText>>> {
   const named = new Set((flags['backend-option'] ?? []).map((pair) => pair.slice(0, pair.indexOf('=')).trim()));
   const variable = variableOf('backendOptions');

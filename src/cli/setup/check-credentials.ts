@@ -13,7 +13,6 @@ import {resolveConnection} from '../settings/connection.js';
 import type {OriginCredentials} from '../settings/credential-file.js';
 import {Secret} from '../settings/text.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-options.js';
-import type {FlagValues} from '../settings/resolve-settings.js';
 import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 
 /** A backend whose credentials can be checked. */
@@ -71,22 +70,26 @@ async function checkService(context: CommandContext, settings: Settings, backend
   const tokenUrl = settings.apiToken === undefined ? (['tokenUrl'] as const) : [];
   const addresses = isLegacy ? (['origin'] as const) : (['apiOrigin', ...tokenUrl] as const);
   for (const line of describeSettings(settings, addresses, context.cwd)) context.output.info(line);
-  try {
+  return checked(owner, async () => {
     const {asked, clientId, expiresAt} = await askService(context, settings, backend);
     const known = isLegacy ? owner : {clientId: owner.clientId ?? clientId, expiresAt};
-    if (asked) return {check: {status: 'accepted', ...known}, failed: false};
+    if (asked) return {status: 'accepted', ...known};
     const reason = 'A token can only be checked with an organization and a project.';
-    const suggestions = ['Pass --organization and --project.'];
-    return {check: {status: 'unknown', ...known, reason, suggestions}, failed: false};
-  } catch (error) {
-    return {check: {...owner, ...checkOf(error)}, failed: true};
-  }
+    return {status: 'unknown', ...known, reason, suggestions: ['Pass --organization and --project.']};
+  });
 }
 
-function checkOf(error: unknown): CredentialCheck {
-  if (!isRuntimeCliError(error)) throw error;
-  const {message: reason, suggestions} = error;
-  return {status: isRefusal(error) ? 'refused' : 'unknown', reason, suggestions};
+async function checked(
+  owner: Pick<CredentialCheck, 'user' | 'clientId'>,
+  ask: () => Promise<CredentialCheck>,
+): Promise<Checked> {
+  try {
+    return {check: await ask(), failed: false};
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    const {message: reason, suggestions} = error;
+    return {check: {...owner, status: isRefusal(error) ? 'refused' : 'unknown', reason, suggestions}, failed: true};
+  }
 }
 
 /** Whether a service refused the credentials, and not merely failed. */
@@ -99,6 +102,19 @@ interface PluginCredentials extends PluginSettings {
   readonly backend: HostBackend;
 }
 
+/** Checks the settings of a plugin's backend. @throws RuntimeCliError naming what is missing or invalid. */
+export async function requireConfigured(
+  context: CommandContext,
+  settings: Settings,
+  {backend, options, variables}: PluginCredentials,
+): Promise<void> {
+  const backendOptions = {backendOptions: options};
+  const missing = await withVariables(context, variables, () =>
+    missingConfiguration(backend, backendOptions, surroundings(context, settings)),
+  );
+  if (missing.length > 0) throw notConfigured(backend, missing, backendOptions, context.env);
+}
+
 /**
  * Asks the service of a plugin's backend whether it accepts the credentials.
  * @returns undefined if it was not asked, since the backend cannot do it.
@@ -107,34 +123,28 @@ interface PluginCredentials extends PluginSettings {
 export async function askPlugin(
   context: CommandContext,
   settings: Settings,
-  {backend, options, variables}: PluginCredentials,
+  credentials: PluginCredentials,
 ): Promise<VerifyResult | undefined> {
-  return withVariables(context, variables, async () => {
-    const {configDirectory, env, output: logger, signal} = context;
-    const place = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
-    const backendOptions = {backendOptions: options};
-    const missing = await missingConfiguration(backend, backendOptions, {configDirectory, env, logger, ...place});
-    if (missing.length > 0) throw notConfigured(backend, missing, backendOptions, env);
-    if (backend.verify === undefined) return undefined;
-    const {verifyBackend} = await import('../../operations/identify.js');
-    const call = {backend, backendOptions: options, ...place, requestTimeout: settings.requestTimeout.value, signal};
-    return verifyBackend(call, commandHost(context));
+  const {backend, options: backendOptions, variables} = credentials;
+  await requireConfigured(context, settings, credentials);
+  if (backend.verify === undefined) return undefined;
+  const {verifyBackend} = await import('../../operations/identify.js');
+  const {projectSlug, targetSlug} = surroundings(context, settings);
+  const {value: requestTimeout} = settings.requestTimeout;
+  const call = {backend, backendOptions, projectSlug, targetSlug, requestTimeout, signal: context.signal};
+  return withVariables(context, variables, () => verifyBackend(call, commandHost(context)));
+}
+
+function checkPlugin(context: CommandContext, settings: Settings, credentials: PluginCredentials): Promise<Checked> {
+  return checked({}, async () => {
+    const result = await askPlugin(context, settings, credentials);
+    if (result !== undefined) return {status: 'accepted', user: result.account};
+    return {status: 'unknown', reason: `The ${credentials.backend.name} backend cannot verify credentials.`};
   });
 }
 
-async function checkPlugin(
-  context: CommandContext,
-  settings: Settings,
-  credentials: PluginCredentials,
-): Promise<Checked> {
-  try {
-    const result = await askPlugin(context, settings, credentials);
-    if (result !== undefined) return {check: {status: 'accepted', user: result.account}, failed: false};
-    const reason = `The ${credentials.backend.name} backend cannot verify credentials.`;
-    return {check: {status: 'unknown', reason}, failed: false};
-  } catch (error) {
-    return {check: checkOf(error), failed: true};
-  }
+function surroundings({configDirectory, env, output: logger}: CommandContext, {projectSlug, targetSlug}: Settings) {
+  return {configDirectory, env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
 }
 
 /** Does work while stored variables of a backend are set. */
@@ -204,23 +214,17 @@ export function checkServices(
   return Promise.all(found).then((all) => all.flat());
 }
 
-/** Where the settings of a plugin's backend come from. */
-interface PluginReach {
-  readonly context: CommandContext;
-  readonly settings: Settings;
-  readonly flags: FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
-}
-
 /** The credentials for a plugin's backend. */
 export async function checkPluginService(
   registration: BackendRegistration,
-  {context, settings, flags}: PluginReach,
+  context: CommandContext,
+  settings: Settings,
   verify: boolean,
 ): Promise<ServiceCredentials> {
   const {name, backend} = registration;
   const {secrets = [], secretEnv = []} = backend;
   const given = optionsFor(registration, settings);
-  const used = await readPluginSettings(registration, {context, settings, flags});
+  const used = await readPluginSettings(registration, context, settings);
   const isStored =
     Object.keys(used.variables).length > 0 ||
     secrets.some((key) => used.options[key] !== undefined && given[key] === undefined);
@@ -257,42 +261,35 @@ export interface BackendDescription {
  */
 export async function describeBackends(
   {registrations}: BackendRegistry,
-  reach: PluginReach,
+  context: CommandContext,
+  settings: Settings,
   connection: Omit<BackendSettings, 'backendOptions'>,
   verify: boolean,
 ): Promise<readonly BackendDescription[]> {
   const described: BackendDescription[] = [];
   for (const registration of registrations) {
-    const {name, backend, plugin, version} = registration;
-    const {summary, formats} = backend;
     // Built-in backends have our own version.
-    const facts = {
-      name,
-      plugin,
-      version: version ?? reach.context.version,
-      summary,
-      formats,
-      capabilities: capabilitiesOf(backend),
-    };
-    described.push({...facts, ...(await examine(registration, reach, connection, verify))});
+    const {name, backend, plugin, version = context.version} = registration;
+    const {summary, formats} = backend;
+    const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
+    described.push({...facts, ...(await examine(registration, context, settings, connection, verify))});
   }
   return described;
 }
 
 async function examine(
   registration: BackendRegistration,
-  reach: PluginReach,
+  context: CommandContext,
+  settings: Settings,
   connection: Omit<BackendSettings, 'backendOptions'>,
   verify: boolean,
 ): Promise<Pick<BackendDescription, 'configured' | 'missing' | 'check'>> {
   const {backend} = registration;
-  const {context, settings} = reach;
   try {
-    const {options, variables} = await readPluginSettings(registration, reach);
-    const {configDirectory, env, output: logger} = context;
-    const place = {projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value};
+    const {options, variables} = await readPluginSettings(registration, context, settings);
+    const backendSettings = {...connection, backendOptions: options};
     const missing = await withVariables(context, variables, () =>
-      missingConfiguration(backend, {...connection, backendOptions: options}, {configDirectory, env, logger, ...place}),
+      missingConfiguration(backend, backendSettings, surroundings(context, settings)),
     );
     if (missing.length > 0 || !verify) return {configured: missing.length === 0, missing};
     const {check} = isBuiltIn(backend.name)

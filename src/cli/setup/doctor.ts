@@ -4,12 +4,11 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {backendTitle} from '../../backends/select.js';
 import type {BackendRegistry} from '../../backends/registry.js';
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {commandLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {proxyFor} from '../../http/connection/proxy.js';
-import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -32,43 +31,40 @@ export interface CheckResult {
   readonly suggestions: readonly string[];
 }
 
-/** What to check. */
-interface DoctorInput {
-  readonly context: CommandContext;
-  readonly config: Interfaces.Config;
-  readonly flags: {readonly 'backend-option'?: readonly string[] | undefined};
-}
-
 /** Runs every check, even after failures. */
-export async function runChecks({context, config, flags}: DoctorInput): Promise<readonly CheckResult[]> {
+export async function runChecks(context: CommandContext): Promise<readonly CheckResult[]> {
   const {env, cwd} = context;
   const {settings, result} = await checkConfiguration(context);
-  const registry = settings && (await loadAllBackends({context, config, flags, settings}));
+  const registry = settings && (await loadAllBackends(context, settings));
+  const unusable = 'Not checked: The configuration cannot be used.';
   return [
     // bin/run.js refuses older ones.
-    ok('node', `Node.js ${process.versions.node}.`),
+    outcome('ok', 'node', `Node.js ${process.versions.node}.`),
     result,
-    ...safetyOf(context).map((mode) => ok('safety', describeSafety(mode))),
+    ...safetyOf(context).map((mode) => outcome('ok', 'safety', describeSafety(mode))),
     ...(settings && registry
-      ? await checkCredentials({context, flags, settings}, registry)
-      : [skipped('credentials', 'The configuration cannot be used.')]),
-    ...checkProxies(env, settings),
+      ? await checkCredentials(context, settings, registry)
+      : [outcome('skipped', 'credentials', unusable)]),
+    checkProxies(env, settings),
     await checkCertificates(env, cwd),
-    ...(registry === undefined ? [skipped('plugins', 'The configuration cannot be used.')] : checkPlugins(registry)),
-    ...(await checkPackages(config)),
+    ...(registry === undefined ? [outcome('skipped', 'plugins', unusable)] : checkPlugins(registry)),
+    ...(await checkPackages(context.config)),
   ];
 }
 
-function ok(name: string, message: string): CheckResult {
-  return {name, status: 'ok', message, suggestions: []};
+function outcome(
+  status: CheckResult['status'],
+  name: string,
+  message: string,
+  suggestions: readonly string[] = [],
+): CheckResult {
+  return {name, status, message, suggestions};
 }
 
-function skipped(name: string, message: string): CheckResult {
-  return {name, status: 'skipped', message: `Not checked: ${message}`, suggestions: []};
-}
-
-function failed(name: string, {message, suggestions}: Pick<RuntimeCliError, 'message' | 'suggestions'>): CheckResult {
-  return {name, status: 'failed', message, suggestions};
+/** A failed check. @throws what is no error of ours */
+function failure(name: string, error: unknown): CheckResult {
+  if (!isRuntimeCliError(error)) throw error;
+  return outcome('failed', name, error.message, error.suggestions);
 }
 
 async function checkConfiguration(
@@ -78,130 +74,113 @@ async function checkConfiguration(
     const {configFile} = await context.explainSettings();
     const settings = await context.loadSettings();
     const message = configFile === undefined ? 'No configuration file.' : `${configFile} is valid.`;
-    return {settings, result: ok('configuration', message)};
+    return {settings, result: outcome('ok', 'configuration', message)};
   } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    return {result: failed('configuration', error)};
+    return {result: failure('configuration', error)};
   }
 }
 
 /** Asks each service that a push from here could use whether it accepts the credentials. */
 async function checkCredentials(
-  reach: Pick<DoctorInput, 'context' | 'flags'> & {readonly settings: Settings},
+  context: CommandContext,
+  settings: Settings,
   registry: BackendRegistry,
 ): Promise<readonly CheckResult[]> {
-  const {context, settings} = reach;
   const {value: preference} = settings.runtimeBackend;
   try {
     if (isPluginBackend(preference)) {
-      return [describeService(await checkPluginService(registry.find(preference), reach, true))];
+      return [describeService(await checkPluginService(registry.find(preference), context, settings, true))];
     }
   } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    return [failed('credentials', error)];
+    return [failure('credentials', error)];
   }
   const isSet = (key: keyof Settings) => settings[key] !== undefined;
   const incomplete = incompleteApi({preference, isSet, env: context.env});
-  if (incomplete !== undefined) return [failed('credentials', incomplete)];
+  if (incomplete !== undefined) return [failure('credentials', incomplete)];
   const services = (await checkServices(context, settings, true)).filter(({checked}) => checked !== undefined);
   if (services.length > 0) return services.map(describeService);
-  const message = 'A push from here has no credentials.';
   const isNew = settings.origin === undefined;
   const login = isNew ? 'mycli login --origin URL, or mycli init to set up a project' : 'mycli login';
-  return [failed('credentials', {message, suggestions: [`Run ${login}.`]})];
+  return [outcome('failed', 'credentials', 'A push from here has no credentials.', [`Run ${login}.`])];
 }
 
 function describeService({backend, origin, checked}: ServiceCredentials): CheckResult {
-  const {status, user, clientId, reason = '', suggestions = []} = checked?.check ?? {};
+  const {status, user, clientId, reason = '', suggestions} = checked?.check ?? {};
   const service = origin === undefined ? backend : `${backendTitle(backend)} at ${origin}`;
   const owner = user ?? clientId;
   if (status === 'accepted') {
-    return ok('credentials', `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`);
+    return outcome(
+      'ok',
+      'credentials',
+      `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`,
+    );
   }
-  if (checked?.failed) return failed('credentials', {message: `${service}: ${reason}`, suggestions});
+  const message = `${service}: ${reason}`;
+  if (checked?.failed) return outcome('failed', 'credentials', message, suggestions);
   // A token that cannot be checked for lack of a project is not an error, nor a backend that can't verify.
-  if (origin === undefined) return skipped('credentials', reason);
-  return {name: 'credentials', status: 'warning', message: `${service}: ${reason}`, suggestions};
+  if (origin === undefined) return outcome('skipped', 'credentials', `Not checked: ${reason}`);
+  return outcome('warning', 'credentials', message, suggestions);
 }
 
-/** The proxies of the configured addresses. */
-function checkProxies(env: Environment, settings: Settings | undefined): readonly CheckResult[] {
-  const {origin, apiOrigin, tokenUrl} = settings ?? {};
-  const addresses = [origin, apiOrigin, tokenUrl].flatMap((setting) => urlOf(setting?.value) ?? []);
-  // Check the variables even without an address.
-  const urls =
-    addresses.length > 0 ? addresses : [new URL('https://service.invalid'), new URL('http://service.invalid')];
+/** The proxies of the configured addresses. Without one, the variables are checked all the same. */
+function checkProxies(env: Environment, {origin, apiOrigin, tokenUrl}: Partial<Settings> = {}): CheckResult {
+  const addresses = [origin, apiOrigin, tokenUrl].flatMap((setting) => setting?.value ?? []);
+  const urls = addresses.map((address) => (address.includes('://') ? address : `https://${address}`));
+  const usable = urls.filter((url) => URL.canParse(url));
   try {
-    const proxies = urls.map((url) => proxyFor(url, env)?.origin);
-    const used = [...new Set(proxies.filter((proxy) => proxy !== undefined))];
-    return [ok('proxy', used.length === 0 ? 'No proxy is used.' : `Requests go through ${used.join(', ')}.`)];
+    const asked = usable.length > 0 ? usable : ['https://service.invalid', 'http://service.invalid'];
+    const used = new Set(asked.flatMap((url) => proxyFor(new URL(url), env)?.origin ?? []));
+    const message = used.size === 0 ? 'No proxy is used.' : `Requests go through ${[...used].join(', ')}.`;
+    return outcome('ok', 'proxy', message);
   } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    return [failed('proxy', error)];
-  }
-}
-
-function urlOf(address: string | undefined): URL | undefined {
-  if (address === undefined) return undefined;
-  try {
-    const {origin} = parseServiceUrl('address', address);
-    return new URL(normalizeOrigin('address', origin));
-  } catch {
-    // The check of the credentials reports it.
-    return undefined;
+    return failure('proxy', error);
   }
 }
 
 /** Node.js itself only warns about a file that it cannot read. */
 async function checkCertificates(env: Environment, cwd: string): Promise<CheckResult> {
   const name = 'certificates';
-  const file = env['NODE_EXTRA_CA_CERTS'] ?? '';
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    const message =
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates: anyone on the network path can read secrets.';
-    return {
+    return outcome(
+      'warning',
       name,
-      status: 'warning',
-      message,
-      suggestions: ['Unset it. For a CA of your own, set NODE_EXTRA_CA_CERTS.'],
-    };
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates: anyone on the network path can read secrets.',
+      ['Unset it. For a CA of your own, set NODE_EXTRA_CA_CERTS.'],
+    );
   }
-  if (file === '') return ok(name, "Only Node.js's own certificate authorities are trusted.");
-  const suggestions = ['Set NODE_EXTRA_CA_CERTS to a file of certificates in PEM format, or unset it.'];
+  const file = env['NODE_EXTRA_CA_CERTS'] ?? '';
+  if (file === '') return outcome('ok', name, "Only Node.js's own certificate authorities are trusted.");
+  let problem = 'contains no certificate';
   try {
     const content = await readFile(resolve(cwd, file), 'utf8');
     if (content.includes('-----BEGIN CERTIFICATE-----')) {
-      return ok(name, `The certificate authorities in ${file} are trusted too.`);
+      return outcome('ok', name, `The certificate authorities in ${file} are trusted too.`);
     }
-    return failed(name, {message: `${file} (NODE_EXTRA_CA_CERTS) contains no certificate.`, suggestions});
   } catch (error) {
-    const message = asSentence(`${file} (NODE_EXTRA_CA_CERTS) cannot be read: ${reasonOf(error)}`);
-    return failed(name, {message, suggestions});
+    problem = `cannot be read: ${reasonOf(error)}`;
   }
+  return outcome('failed', name, asSentence(`${file} (NODE_EXTRA_CA_CERTS) ${problem}`), [
+    'Set NODE_EXTRA_CA_CERTS to a file of certificates in PEM format, or unset it.',
+  ]);
 }
 
 function checkPlugins({registrations, failures}: BackendRegistry): readonly CheckResult[] {
-  if (failures.length > 0) {
-    return failures.map(({plugin, message}) =>
-      failed('plugins', {
-        message,
-        suggestions: [`Update or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`],
-      }),
-    );
-  }
+  const broken = failures.map(({plugin, message}) =>
+    outcome('failed', 'plugins', message, [
+      `Update or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
+    ]),
+  );
+  if (broken.length > 0) return broken;
   const plugins = [...new Set(registrations.filter(({version}) => version !== undefined).map(({plugin}) => plugin))];
-  return [
-    ok('plugins', plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`),
-  ];
+  const message = plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`;
+  return [outcome('ok', 'plugins', message)];
 }
 
 /** The packages of the plugins that users have installed or linked, or that a project depends on. */
 async function checkPackages({plugins, version}: Interfaces.Config): Promise<readonly CheckResult[]> {
   const added = [...plugins.values()].filter(({type}) => type === 'user' || type === 'link');
   const problems = await Promise.all(added.map(({root}) => findPluginProblems(root, version)));
-  return problems
-    .flat()
-    .map(({message, suggestion}) => ({name: 'plugins', status: 'warning', message, suggestions: [suggestion]}));
+  return problems.flat().map(({message, suggestion}) => outcome('warning', 'plugins', message, [suggestion]));
 }
 
 type Marks = Readonly<Record<CheckResult['status'], string>>;

@@ -9,19 +9,11 @@ import {isStaticBuild, type DetectedBuild} from '../../frameworks/detect-framewo
 import {isLoopback, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {assertTrustedOrigin, missingApiSettings} from '../settings/connection.js';
+import type {BackendRegistration} from '../../backends/registry.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
 import {storedSettings} from '../settings/stored-settings.js';
 import {takeOverProject} from './other-clients.js';
 import {askChoice, askText, askYesNo} from './prompts.js';
-
-/** What an interview about a new project needs. */
-interface InterviewContext {
-  readonly context: CommandContext;
-  readonly settings: Settings;
-  readonly detected: DetectedBuild | undefined;
-  /** @throws RuntimeCliError when there is no such backend. */
-  readonly checkBackend: (name: string) => Promise<void>;
-}
 
 type BuiltIn = 'legacy' | 'api';
 /** A setting with the address of a service. */
@@ -32,28 +24,31 @@ type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
 
 /** Asks for what neither flags nor variables set, offering what the last login and the project's files suggest. */
-export async function interview({context, settings, detected, checkBackend}: InterviewContext): Promise<Settings> {
-  const {cwd} = context;
+export async function interview(
+  context: CommandContext,
+  settings: Settings,
+  detected: DetectedBuild | undefined,
+): Promise<Settings> {
   let known = await takeOverProject(settings, context);
   const ask = async (key: AnswerKey, text: string, check?: (answer: string) => void, fallback = known[key]?.value) => {
     if (!isGiven(known[key])) known = withAnswer(known, key, await askText({text, fallback, check}, context));
   };
   const isOpen = known.runtimeBackend.source.kind === 'default';
   const asksForService = isOpen && !isGiven(known.origin) && !isGiven(known.apiOrigin);
-  if (asksForService) known = await askForService(known, context, checkBackend);
-  await ask('projectSlug', 'Project slug', slugCheck('project slug'), await suggestedProject(known, cwd));
+  if (asksForService) known = await askForService(known, context);
+  await ask('projectSlug', 'Project slug', slugCheck('project slug'), await suggestedProject(known, context.cwd));
   const target = known.targetSlug?.value ?? '';
   await ask('targetSlug', 'Target to deploy to (empty for none)', slugCheck('target'), target);
   const backend = backendOf(known);
-  const needsOrigin = !asksForService && !isGiven(known[backend === 'api' ? 'apiOrigin' : 'origin']);
-  if (backend === 'legacy' && needsOrigin) known = await askForAddress(known, 'origin', context);
-  if (backend === 'api') {
-    if (needsOrigin) known = await askForAddress(known, 'apiOrigin', context);
-    await ask('organizationId', 'Organization ID');
-    if (known.apiToken === undefined) {
-      if (!isGiven(known.tokenUrl)) known = await askForAddress(known, 'tokenUrl', context);
-      await ask('clientId', 'Client ID');
-    }
+  const addresses = {legacy: ['origin'], api: ['apiOrigin']} as const;
+  const needed = backend === 'legacy' || backend === 'api' ? addresses[backend] : [];
+  for (const key of asksForService ? [] : needed) {
+    if (!isGiven(known[key])) known = await askForAddress(known, key, context);
+  }
+  if (backend === 'api') await ask('organizationId', 'Organization ID');
+  if (backend === 'api' && known.apiToken === undefined) {
+    if (!isGiven(known.tokenUrl)) known = await askForAddress(known, 'tokenUrl', context);
+    await ask('clientId', 'Client ID');
   }
   known = await askAboutBuild(known, detected, context);
   // Those that are stored for the addresses, which may have changed.
@@ -65,11 +60,7 @@ export async function interview({context, settings, detected, checkBackend}: Int
 }
 
 /** Asks for the URL of the service first: it tells most of the rest, the backend above all. */
-async function askForService(
-  settings: Settings,
-  context: CommandContext,
-  checkBackend: InterviewContext['checkBackend'],
-): Promise<Settings> {
+async function askForService(settings: Settings, context: CommandContext): Promise<Settings> {
   const likely = backendOf(settings);
   const likelyKey = likely === 'api' ? 'apiOrigin' : 'origin';
   let found: readonly BuiltIn[] = [];
@@ -78,28 +69,34 @@ async function askForService(
     found = backends;
     return problem;
   });
-  const backend =
-    found.find((name) => name === likely) ?? found[0] ?? (await askForBackend(settings, context, checkBackend));
+  const backend = found.find((name) => name === likely) ?? found[0] ?? (await askForBackend(settings, context));
   const key = backend === 'api' ? 'apiOrigin' : 'origin';
   const placed = {...known, [likelyKey]: settings[likelyKey], [key]: known[likelyKey]};
   return {...placed, runtimeBackend: {value: backend, source: answered}};
 }
 
 /** The address does not tell which kind of service it is. */
-async function askForBackend(
-  settings: Settings,
-  context: CommandContext,
-  checkBackend: InterviewContext['checkBackend'],
-): Promise<string> {
-  const builtIns: readonly string[] = backendOf(settings) === 'api' ? ['api', 'legacy'] : ['legacy', 'api'];
-  const choices = [...builtIns, ''].map((value) => ({value, name: backendTitle(value) || "A plugin's backend"}));
+async function askForBackend(settings: Settings, context: CommandContext): Promise<string> {
+  const choices = ['legacy', 'api', ''].map((value) => ({value, name: backendTitle(value) || "A plugin's backend"}));
   const chosen = await askChoice('What do you deploy to?', choices, context);
   if (chosen !== '') return chosen;
   const check = async (name: string) => {
     if (name === 'auto') throw createError('ERR_OPTION_INVALID', 'A project has one backend.');
-    await checkBackend(name);
+    await requireBackend(name, context, settings);
   };
   return askText({text: 'Name of the backend', check}, context);
+}
+
+/** The backend with a name. @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`. */
+export async function requireBackend(
+  name: string,
+  context: CommandContext,
+  settings: Settings,
+): Promise<BackendRegistration> {
+  const {loadAllBackends} = await import('../settings/reach-backends.js');
+  const registry = await loadAllBackends(context, settings);
+  registry.get(name);
+  return registry.find(name);
 }
 
 /** A path of each backend that refuses or answers a stranger, where another service says that there is nothing. */
@@ -155,7 +152,7 @@ export function backendOf(settings: Settings): string {
  * Asks for a URL, and completes it with its scheme.
  * @param problemOf Says what is wrong with a URL that is valid. Given twice, it is used all the same.
  */
-export async function askForAddress(
+async function askForAddress(
   known: Settings,
   key: AddressKey,
   context: CommandContext,

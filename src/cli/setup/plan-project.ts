@@ -1,10 +1,9 @@
-import {stat} from 'node:fs/promises';
 import {join, relative, resolve} from 'node:path';
 import {finished} from 'node:stream/promises';
-import {backendTitle} from '../../backends/select.js';
+import {inspect} from 'node:util';
 import type {MycliConfig} from '../../config.js';
-import {createError} from '../../errors/index.js';
-import {isRecord} from '../../errors/json.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {exists} from '../../files/read-file.js';
 import {stageFile} from '../../files/write-files.js';
 import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
@@ -12,31 +11,37 @@ import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {CredentialKind} from '../settings/credential-file.js';
 import type {SettingKey} from '../../settings/definitions.js';
+import {isPluginBackend} from '../settings/connection.js';
 import {configIn} from '../settings/config-file.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
-import {backendOf, buildDirectoryOf, completeUrl, interview, suggestedProject, type AddressKey} from './interview.js';
+import {
+  backendOf,
+  buildDirectoryOf,
+  completeUrl,
+  interview,
+  requireBackend,
+  suggestedProject,
+  type AddressKey,
+} from './interview.js';
 import {trustAddresses} from './login.js';
 import {askYesNo, canAsk} from './prompts.js';
 import {signIn} from './sign-in.js';
 
-/** What setting up a project needs. */
+/** How to set up a project. */
 interface ProjectSetup {
-  readonly context: CommandContext;
-  /** The settings from flags, variables and the last login. */
-  readonly settings: Settings;
-  /** Whether the user can be asked for the rest. */
+  /** Whether the user can be asked for what flags, variables and the last login don't set. */
   readonly asks: boolean;
   /** Whether to take the defaults that the questions show. */
   readonly takesDefaults: boolean;
   /** Whether to check credentials before storing them. */
   readonly verify: boolean;
-  /** @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`. */
-  readonly checkBackend: (name: string) => Promise<void>;
 }
 
 /** The plan for a project's configuration. */
 interface ProjectPlan {
   readonly config: MycliConfig;
+  /** What a plugin's backend still needs before a push. */
+  readonly problem?: string | undefined;
   /** Whether a push has credentials. */
   readonly hasCredentials: boolean;
   /** The variable with the credentials, if they are in the environment only. */
@@ -59,62 +64,85 @@ interface ProjectPlan {
  * Completes the settings of a new project, by asking if possible, and stores its credentials.
  * @throws RuntimeCliError naming everything that is missing; the errors of a login.
  */
-export async function planProject(setup: ProjectSetup): Promise<ProjectPlan> {
-  const {context, asks, takesDefaults, verify, checkBackend} = setup;
+export async function planProject(
+  context: CommandContext,
+  settings: Settings,
+  {asks, takesDefaults, verify}: ProjectSetup,
+): Promise<ProjectPlan> {
   const {cwd} = context;
-  const {value: preference} = setup.settings.runtimeBackend;
-  if (preference !== 'auto') await checkBackend(preference);
+  const {value: preference} = settings.runtimeBackend;
+  if (isPluginBackend(preference)) await requireBackend(preference, context, settings);
   const detected = await detectBuild(cwd);
   if (detected !== undefined) context.output.info(describeBuild(detected));
-  const given = withSchemes(setup.settings, context);
-  let answers = given;
-  if (asks) answers = await interview({context, settings: given, detected, checkBackend});
-  else if (takesDefaults) {
-    // What the questions would have suggested.
-    const value = await suggestedProject(given, cwd);
-    const source = {kind: 'default', name: 'package.json'} as const;
-    answers = {...given, projectSlug: given.projectSlug ?? (value === undefined ? undefined : {value, source})};
-  }
+  const given = withSchemes(settings, context);
+  const answers = asks
+    ? await interview(context, given, detected)
+    : {...given, projectSlug: given.projectSlug ?? (takesDefaults ? await suggestedSetting(given, cwd) : undefined)};
   const backend = backendOf(answers);
-  explainBackend(answers, backend, context);
-  requireTogether(missingSettings(answers, neededFor(backend, answers)), 'Run mycli init in a terminal. Or give each:');
-  for (const key of neededFor(backend, answers)) requireSetting(answers, key);
-  const {settings, stored, unstored} = await signIn({context, settings: answers, backend, asks, verify});
-  const buildDirectory = buildDirectoryOf(settings, detected, cwd);
+  const needed = neededFor(backend, answers);
+  requireTogether(missingSettings(answers, needed), 'Run mycli init in a terminal. Or give each:');
+  for (const key of needed) requireSetting(answers, key);
+  const {user, stored, unstored} = await signIn({context, settings: answers, backend, asks, verify});
+  const buildDirectory = buildDirectoryOf(answers, detected, cwd);
+  const build = resolve(cwd, buildDirectory);
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
-  const isStatic = settings.static?.value ?? layout?.static;
+  const isStatic = answers.static?.value ?? layout?.static;
+  const framework = isStatic === true ? undefined : layout?.framework;
   return {
     config: {
-      projectSlug: settings.projectSlug?.value,
-      targetSlug: settings.targetSlug?.value,
+      projectSlug: answers.projectSlug?.value,
+      targetSlug: answers.targetSlug?.value,
       runtimeBackend: backend,
-      ...(backend === 'legacy' ? {origin: settings.origin?.value, apiUser: settings.apiUser?.value} : {}),
-      ...(backend === 'api' ? {api: apiConfig(settings)} : {}),
+      ...(backend === 'legacy' && {origin: answers.origin?.value, apiUser: user ?? answers.apiUser?.value}),
+      ...(backend === 'api' && {api: apiConfig(answers)}),
       buildDirectory,
       ...(isStatic === true
         ? {static: true}
-        : {static: settings.static?.value, ssrOnly: settings.ssrOnly?.value, ssrShared: settings.ssrShared?.value}),
-      // It is not for the site's visitors.
-      ignore: resolve(cwd, buildDirectory) === resolve(cwd) ? [newConfigName] : undefined,
+        : {static: answers.static?.value, ssrOnly: answers.ssrOnly?.value, ssrShared: answers.ssrShared?.value}),
+      // They are not for the site's visitors.
+      ignore: build === resolve(cwd) ? await notForVisitors(cwd) : undefined,
     },
-    hasCredentials: stored !== undefined || hasCredentials(settings, backend),
+    problem: isPluginBackend(backend) ? await problemOf(backend, context, answers) : undefined,
+    hasCredentials: stored !== undefined || hasCredentials(answers, backend),
     stored,
     unstored,
     addresses: addressKeys(backend).flatMap((key) => {
-      const {[key]: setting} = settings;
+      const {[key]: setting} = answers;
       return setting === undefined || setting.source.kind === 'config' ? [] : [setting.value];
     }),
     framework: detected?.framework?.name,
     buildCommand: detected?.buildCommand,
-    afterBuild:
-      isStatic === true || layout?.framework === undefined
-        ? []
-        : await copyCommands(layout.framework, {project: cwd, build: resolve(cwd, buildDirectory)}),
-    isBuilt: await stat(resolve(cwd, buildDirectory)).then(
-      (stats) => stats.isDirectory(),
-      () => false,
-    ),
+    afterBuild: framework === undefined ? [] : await copyCommands(framework, {project: cwd, build}),
+    isBuilt: await exists(build),
   };
+}
+
+async function problemOf(name: string, context: CommandContext, settings: Settings): Promise<string | undefined> {
+  const {requireConfigured} = await import('./check-credentials.js');
+  const {readPluginSettings} = await import('../settings/plugin-options.js');
+  const chosen = {...settings, runtimeBackend: {...settings.runtimeBackend, value: name}};
+  const registration = await requireBackend(name, context, settings);
+  try {
+    const used = await readPluginSettings(registration, context, chosen);
+    await requireConfigured(context, chosen, {...used, backend: registration.backend});
+    return undefined;
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    return [error.message, ...error.suggestions].join(' ');
+  }
+}
+
+/** What the question about the project would have suggested. */
+async function suggestedSetting(settings: Settings, cwd: string): Promise<Settings['projectSlug']> {
+  const value = await suggestedProject(settings, cwd);
+  return value === undefined ? undefined : {value, source: {kind: 'default', name: 'package.json'}};
+}
+
+/** What a project's own folder has besides its site. */
+async function notForVisitors(cwd: string): Promise<readonly string[]> {
+  const names = ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'];
+  const found = await Promise.all(names.map((name) => exists(join(cwd, name))));
+  return [newConfigName, ...names.filter((_, index) => found[index])];
 }
 
 function addressKeys(backend: string): readonly AddressKey[] {
@@ -134,21 +162,6 @@ function withSchemes(settings: Settings, {output}: CommandContext): Settings {
     completed = {...completed, [key]: {value: url, source}};
   }
   return completed;
-}
-
-/** Says why one of two backends with settings was chosen. */
-function explainBackend(
-  {runtimeBackend, origin, apiOrigin}: Settings,
-  backend: string,
-  {output}: CommandContext,
-): void {
-  if (runtimeBackend.value !== 'auto' || origin === undefined || apiOrigin === undefined) return;
-  const other = backend === 'api' ? 'legacy' : 'api';
-  const reason = backend === 'api' ? 'its connection is complete' : 'that of the other is incomplete';
-  output.info(
-    `Both backends have settings. Using ${backendTitle(backend)}: ${reason}. ` +
-      `For ${backendTitle(other)}, pass --runtime-backend ${other}.`,
-  );
 }
 
 function describeBuild({framework, buildDirectory, static: isStatic}: DetectedBuild): string {
@@ -198,7 +211,10 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
  */
 async function writeConfig(directory: string, config: MycliConfig): Promise<string> {
   const path = join(directory, newConfigName);
-  const source = `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal(config, '')});\n`;
+  // Without the keys that are undefined.
+  const plain: unknown = JSON.parse(JSON.stringify(config));
+  const literal = inspect(plain, {compact: false, depth: null});
+  const source = `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`;
   const staged = await stageFile(path, 0o666, async (stream) => {
     stream.end(source);
     await finished(stream);
@@ -207,34 +223,16 @@ async function writeConfig(directory: string, config: MycliConfig): Promise<stri
   return path;
 }
 
-/** A value as TypeScript, formatted as Prettier would. */
-function literal(value: unknown, indent: string): string {
-  if (typeof value === 'string') return quoted(value);
-  if (Array.isArray(value)) return `[${value.map((item) => literal(item, indent)).join(', ')}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const inner = `${indent}  `;
-  const members = Object.entries(value).filter(([, item]) => item !== undefined);
-  return `{\n${members.map(([key, item]) => `${inner}${key}: ${literal(item, inner)},\n`).join('')}${indent}}`;
-}
-
-function quoted(text: string): string {
-  return /[\p{Cc}\u2028\u2029]/u.test(text) ? JSON.stringify(text) : `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
-}
-
 /**
  * Offers to set up a project that nothing configures, in a terminal. Returns its settings, or those that were given.
- * @param checkBackend Throws when there is no such backend.
  * @throws RuntimeCliError of `mycli init`.
  */
-export async function offerSetup(
-  context: CommandContext,
-  settings: Settings,
-  checkBackend: (name: string) => Promise<void>,
-): Promise<Settings> {
+export async function offerSetup(context: CommandContext, settings: Settings): Promise<Settings> {
   const {cwd, output} = context;
-  if (output.json || !canAsk(context) || (await configIn(cwd)) !== undefined) return settings;
+  const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
+  if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
-  const plan = await planProject({context, settings, asks: true, takesDefaults: false, verify: true, checkBackend});
+  const plan = await planProject(context, settings, {asks: true, takesDefaults: false, verify: true});
   const file = await writeProject(context, plan);
   output.info(`Wrote ${relative(cwd, file)}.`);
   return context.loadSettings();

@@ -1,12 +1,11 @@
-import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {isRuntimeCliError} from '../../errors/index.js';
 import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
-import type {CredentialKind, OriginCredentials} from '../settings/credential-file.js';
+import type {CredentialKind} from '../settings/credential-file.js';
 import type {Settings} from '../settings/settings.js';
 import {isRefusal} from './check-credentials.js';
-import {askForAddress} from './interview.js';
-import {builtInLogin, confirmConfigured, storeLogin, verifyLogin, type BuiltInLogin} from './login.js';
-import {takeOverKey, withUser} from './other-clients.js';
+import {builtInLogin, confirmConfigured, storeEntered, verifyEntered} from './login.js';
+import {takeOverKey} from './other-clients.js';
 import {askYesNo, readSecretInput} from './prompts.js';
 
 /** What storing the credentials of a new project needs. */
@@ -22,8 +21,8 @@ interface SignIn {
 
 /** The outcome. */
 interface SignedIn {
-  /** With the URL that the credentials were accepted at. */
-  readonly settings: Settings;
+  /** User that the stored API key belongs to. */
+  readonly user?: string | undefined;
   /** Kind of the stored credentials, if any. */
   readonly stored?: CredentialKind | undefined;
   /** The variable with the credentials, if they are in the environment only. */
@@ -35,69 +34,39 @@ interface SignedIn {
  * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
  * @throws RuntimeCliError of a login.
  */
-export async function signIn({context, settings: given, backend, asks, verify}: SignIn): Promise<SignedIn> {
-  if (backend !== 'legacy' && backend !== 'api') return {settings: given};
-  const {apiKey, apiToken, clientSecret} = given;
+export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<SignedIn> {
+  if (backend !== 'legacy' && backend !== 'api') return {};
+  const {apiKey, apiToken, clientSecret, origin} = settings;
   const key = backend === 'legacy' ? 'apiKey' : apiToken === undefined ? 'clientSecret' : 'apiToken';
   const kind = ({apiKey: 'api-key', clientSecret: 'client-secret', apiToken: 'api-token'} as const)[key];
   const secret = {apiKey, apiToken, clientSecret}[key];
-  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return {settings: given};
+  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return {};
   if (secret?.source.kind === 'environment') {
     const {name} = secret.source;
     const question = `Store the ${definitions[key].label} from ${name}, for when it is not set?`;
-    if (!asks || !(await askYesNo(question, true, context))) return {settings: given, unstored: name};
+    if (!asks || !(await askYesNo(question, true, context))) return {unstored: name};
   }
-  await confirmConfigured(context, builtInLogin(context, given, kind), asks);
-  const takesOver = secret === undefined && kind === 'api-key' && given.origin !== undefined;
-  const other = takesOver ? await takeOverKey(given.origin.value, context) : undefined;
-  let settings = withUser(given, other);
-  let login = builtInLogin(context, settings, kind);
-  const known = secret?.value.reveal() ?? other?.apiKey;
-  let credentials = known === undefined ? await askForSecret(context, login) : login.complete(known);
+  const login = builtInLogin(context, settings, kind);
+  await confirmConfigured(context, login, asks);
+  const takesOver = secret === undefined && kind === 'api-key' && origin !== undefined;
+  const other = takesOver ? await takeOverKey(origin.value, context) : undefined;
+  let given = secret?.value.reveal() ?? other?.apiKey;
   let verifies = verify;
-  while (credentials !== undefined) {
-    const problem = verifies ? await problemWith(context, login, credentials, asks) : undefined;
-    if (problem === undefined) {
-      await storeLogin(context, login, credentials);
-      return {settings, stored: kind};
-    }
-    context.output.error(problem.message, []);
-    if (isRefusal(problem)) credentials = await askForSecret(context, login);
-    else if (await askYesNo(`Store the ${kind} without checking it?`, false, context)) verifies = false;
-    else {
-      for (const address of login.addresses) settings = await askForAddress(settings, address, context);
-      login = builtInLogin(context, settings, kind);
-    }
-  }
-  return {settings};
-}
-
-/** Why the service did not accept the credentials. @throws it if nobody can be asked. */
-async function problemWith(
-  context: CommandContext,
-  login: BuiltInLogin,
-  credentials: OriginCredentials,
-  asks: boolean,
-): Promise<RuntimeCliError | undefined> {
-  try {
-    await verifyLogin(context, login, credentials);
-    return undefined;
-  } catch (error) {
-    if (!asks || context.signal.aborted || !isRuntimeCliError(error)) throw error;
-    return error;
-  }
-}
-
-/** Undefined if the user leaves it out. */
-async function askForSecret(context: CommandContext, login: BuiltInLogin): Promise<OriginCredentials | undefined> {
   for (;;) {
-    const typed = await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
-    if (typed.trim() === '') return undefined;
+    given ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
+    if (asks && given.trim() === '') return {};
     try {
-      return login.complete(typed);
+      const entered = login.enter(given, other?.apiUser);
+      context.output.addSecrets(entered.secrets);
+      if (verifies) await verifyEntered(entered);
+      await storeEntered(context, entered);
+      return {user: entered.user, stored: kind};
     } catch (error) {
-      if (!isRuntimeCliError(error)) throw error;
+      if (!asks || context.signal.aborted || !isRuntimeCliError(error) || error.code === 'ERR_OUTPUT') throw error;
       context.output.error(error.message, []);
+      const isWrong = isRefusal(error) || error.code === 'ERR_OPTION_INVALID';
+      if (!isWrong && (await askYesNo(`Store the ${kind} without checking it?`, false, context))) verifies = false;
+      else given = undefined;
     }
   }
 }

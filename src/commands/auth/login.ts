@@ -7,7 +7,8 @@ import {isPluginBackend} from '../../cli/settings/connection.js';
 import {credentialKinds, type CredentialKind} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {builtInLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
+import {builtInLogin, logIn} from '../../cli/setup/login.js';
+import {pluginLogin} from '../../cli/setup/plugin-login.js';
 
 const {
   origin,
@@ -57,24 +58,20 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {flags, config} = this;
+    const {flags} = this;
     const settings = await context.loadSettings({stored: false});
     const {runtimeBackend, projectSlug} = settings;
     const named = [flags.origin, flags['api-origin'], flags.kind].some((flag) => flag !== undefined);
     if (!named && isPluginBackend(runtimeBackend.value)) {
-      const registry = await loadAllBackends({context, settings, config, flags});
-      const registration = registry.find(runtimeBackend.value);
-      const login = pluginLogin(context, settings, registration);
-      const {credentials, ...outcome} = await logIn(context, login, flags.verify);
-      const {options} = credentials;
-      return {...outcome, backend: registration.name, options, kind: 'options'} satisfies Body<AuthLoginDocument>;
+      const registry = await loadAllBackends(context, settings);
+      const login = pluginLogin(context, settings, registry.find(runtimeBackend.value));
+      return (await logIn(context, login, flags.verify)) satisfies Body<AuthLoginDocument>;
     }
-    const kind = this.#kind(settings);
-    const login = builtInLogin(context, settings, kind);
-    const {credentials: _, ...outcome} = await logIn(context, login, flags.verify);
+    const login = builtInLogin(context, settings, this.#kind(settings));
+    const outcome = await logIn(context, login, flags.verify);
     const project = projectSlug === undefined ? ['--project', 'SLUG'] : [];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
-    return {...outcome, origin: login.origin, kind} satisfies Body<AuthLoginDocument>;
+    return outcome satisfies Body<AuthLoginDocument>;
   }
 
   #kind({origin, apiOrigin}: Settings): CredentialKind {

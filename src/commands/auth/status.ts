@@ -9,7 +9,7 @@ import {
   credentialEntries,
   credentialPath,
   readCredentials,
-  storedSecrets,
+  everySecret,
   type CredentialEntry,
 } from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
@@ -37,15 +37,15 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {flags, config} = this;
+    const {flags} = this;
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
-    output.addSecrets(storedSecrets(stored));
+    output.addSecrets(everySecret(stored));
     const settings = await context.loadSettings();
     const {value: wanted} = settings.runtimeBackend;
     const services = isPluginBackend(wanted)
-      ? await loadAllBackends({context, settings, config, flags}).then(async (registry) => [
-          await checkPluginService(registry.find(wanted), {context, settings, flags}, flags.verify),
+      ? await loadAllBackends(context, settings).then(async (registry) => [
+          await checkPluginService(registry.find(wanted), context, settings, flags.verify),
         ])
       : await checkServices(context, settings, flags.verify);
     const credentials = credentialEntries(stored);

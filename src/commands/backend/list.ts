@@ -30,12 +30,11 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     const isSet = (key: SettingKey) => settings[key] !== undefined;
     warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
     const connection = resolveConnection(context, settings);
-    const registry = await loadAllBackends({context, settings, config: this.config, flags: this.flags});
+    const registry = await loadAllBackends(context, settings);
     // Throws for an unknown backend.
     if (runtimeBackend.value !== 'auto') registry.get(runtimeBackend.value);
     const {describeBackends} = await import('../../cli/setup/check-credentials.js');
-    const {flags} = this;
-    const backends = await describeBackends(registry, {context, settings, flags}, connection, flags.verify);
+    const backends = await describeBackends(registry, context, settings, connection, this.flags.verify);
     return renderBackends(backends, registry.failures, output);
   }
 }

@@ -24,7 +24,6 @@ import {Args, Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles, uploadStateFiles} from '../../cli/command/records.js';
-import {requireBackend} from '../../cli/settings/reach-backends.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
@@ -115,7 +114,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const settings = await context.loadSettings();
     if (settings.projectSlug !== undefined) return settings;
     const {offerSetup} = await import('../../cli/setup/plan-project.js');
-    const {config, flags} = this;
-    return offerSetup(context, settings, (name) => requireBackend(name, {context, settings, config, flags}));
+    return offerSetup(context, settings);
   }
 }

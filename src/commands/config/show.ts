@@ -55,7 +55,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
       env: context.env,
     });
     // A plugin's backend declares its secret options, which are masked from here on.
-    await loadWantedBackends({context, settings: explained.resolved, config: this.config, flags: this.flags});
+    await loadWantedBackends(context, explained.resolved);
     const {safetyOf} = await import('../../operations/guard/safety.js');
     return renderSettings(explained, safetyOf(context.session), columns, context.output);
   }

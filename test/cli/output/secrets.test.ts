@@ -112,11 +112,8 @@ describe('readPluginSettings', () => {
     };
     const {options: read} = await readPluginSettings(
       {name: 'acme', plugin: 'mycli-plugin-acme', backend: {name: 'acme', secrets: ['token', 'key', 'pin']}},
-      {
-        context: {cwd, env: {}, stdin: Readable.from([stdin]), output},
-        settings,
-        flags: given,
-      },
+      {cwd, env: {}, stdin: Readable.from([stdin]), output, flags: given},
+      settings,
     );
     return {read, masked};
   }

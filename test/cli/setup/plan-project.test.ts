@@ -4,15 +4,25 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
+import type {Interfaces} from '@oclif/core';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {createContext} from '../../../src/cli/command/command-context.js';
 import {Output} from '../../../src/cli/output/output.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
-import {createError} from '../../../src/errors/index.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {closedOrigin} from '../../recording-server.js';
+import {configOf} from '../settings/hooked-plugins.js';
 
 const key = 'canary-api-key-91fe';
+/** A plugin's backend that needs an option. */
+const acme = {
+  apiVersion: 1,
+  name: 'acme',
+  summary: 'Acme',
+  formats: ['v2'],
+  check: () => Promise.resolve({configured: false, missing: ['region']}),
+  upload: () => Promise.reject(new Error('not here')),
+};
 
 let root: string;
 let cwd: string;
@@ -74,22 +84,12 @@ async function plan(
     cleanups: [],
     writes: [],
   };
-  const config = {version: '0.0.0', userAgent: 'mycli', configDir: join(root, 'config'), dataDir: join(root, 'data')};
-  const context = createContext(session, {flags, config});
+  const hooks = configOf('mycli:backends', {'mycli-plugin-acme': () => ({backends: [acme]})});
+  const folders = {version: '0.0.0', userAgent: 'mycli', configDir: join(root, 'config'), dataDir: join(root, 'data')};
+  const context = createContext(session, {flags, config: {...folders, ...hooks} as Interfaces.Config});
   let shown = '';
   const settings = await context.loadSettings();
-  const checkBackend = (name: string) =>
-    ['legacy', 'api', 'acme'].includes(name)
-      ? Promise.resolve()
-      : Promise.reject(createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}".`));
-  const planned = planProject({
-    context,
-    settings,
-    asks: dialogue.length > 0,
-    takesDefaults: false,
-    verify: true,
-    checkBackend,
-  });
+  const planned = planProject(context, settings, {asks: dialogue.length > 0, takesDefaults: false, verify: true});
   const isOver = planned.then(
     () => true,
     () => true,
@@ -275,26 +275,27 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
     expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key}}}});
   });
 
-  test('lead to the URL when it cannot be reached, and can be stored unchecked', async () => {
-    const gone = await startLocalRuntime({});
-    await gone.close();
-    const again = await plan(
+  test('can be stored unchecked when the service cannot be reached', async () => {
+    const origin = await closedOrigin();
+    const flags = {...given.flags, origin};
+    const question = 'Store the api-key without checking it? (y/N)';
+    const unstored = await plan(
       [
         [keyQuestion, key],
-        ['Store the api-key without checking it? (y/N)', 'n'],
-        [`URL of the service: (${gone.origin})`, runtime.origin],
+        [question, 'n'],
+        [keyQuestion, ''],
       ],
-      {flags: {...given.flags, origin: gone.origin}},
+      {flags},
     );
-    expect(again.config).toMatchObject({origin: runtime.origin});
+    expect(unstored).toMatchObject({config: {origin}, hasCredentials: false});
     const unchecked = await plan(
       [
         [keyQuestion, key],
-        ['Store the api-key without checking it? (y/N)', 'y'],
+        [question, 'y'],
       ],
-      {flags: {...given.flags, origin: gone.origin}},
+      {flags},
     );
-    expect(unchecked).toMatchObject({config: {origin: gone.origin}, stored: 'api-key'});
+    expect(unchecked).toMatchObject({config: {origin}, stored: 'api-key'});
   });
 
   test('do not lose the answers when the user goes on without any', async () => {
@@ -318,15 +319,19 @@ describe('a setup without questions', {timeout: 20_000}, () => {
     await expect(plan([], {flags})).rejects.toMatchObject({code: 'ERR_BACKEND_UNKNOWN'});
   });
 
-  test('chooses as auto does between backends that variables set, and says which', async () => {
+  test('init: says what the backend of a plugin still needs', async () => {
+    const {config, problem} = await plan([], {flags: {project: 'shop', 'runtime-backend': 'acme'}});
+    expect(config).toMatchObject({runtimeBackend: 'acme'});
+    expect(problem).toContain('The acme backend is not configured: missing region. Pass --backend-option');
+  });
+
+  test('chooses as auto does between backends that variables set', async () => {
     const api = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_ORGANIZATION: 'o', MYCLI_API_TOKEN: 'token-5c1d'};
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
     const both = await plan([], {env: {...env, ...api}});
     expect(both.config).toMatchObject({runtimeBackend: 'api'});
-    expect(both.shown).toContain('Both backends have settings. Using Runtime (OAuth): its connection is complete.');
     expect(both.unstored).toBe('MYCLI_API_TOKEN');
     const half = await plan([], {env: {...env, MYCLI_API_ORIGIN: runtime.origin}});
     expect(half.config).toMatchObject({runtimeBackend: 'legacy'});
-    expect(half.shown).toContain('Using Runtime (API key): that of the other is incomplete.');
   });
 });
