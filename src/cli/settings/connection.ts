@@ -1,4 +1,3 @@
-import type {ApiRuntimeConnection} from '../../backends/api/backend.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {isBuiltIn, mayUse} from '../../backends/select.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
@@ -15,47 +14,21 @@ export function isPluginBackend(name: string): boolean {
   return name !== 'auto' && !isBuiltIn(name);
 }
 
-/** How to reach the backends, as options for operations. */
-export interface Connection {
-  readonly preference: string;
-  /** Address of the legacy backend, normalized. */
-  readonly origin?: string | undefined;
-  readonly legacyAuth?: AuthStrategy | undefined;
-  /** What the legacy backend still needs: `--api-key (MYCLI_API_KEY)`. */
-  readonly legacyMissing: readonly string[];
-  readonly apiConnection?: ApiRuntimeConnection | undefined;
-  /** What the Api backend still needs. */
-  readonly apiMissing: readonly string[];
-  /** Whether nothing at all is set for the Api backend. */
-  readonly apiUnset: boolean;
-  /** Options of the chosen backend. */
-  readonly backendOptions: Readonly<Record<string, unknown>>;
-  /** Seconds, above 0. */
-  readonly requestTimeout: number;
-  readonly connectTimeout: number;
-  readonly rateLimit: {
-    readonly maxRetries: number;
-    readonly baseDelayMs: number;
-    readonly maxDelayMs: number;
-    readonly statusCodes: readonly number[];
-    readonly prefix?: string | undefined;
-  };
-  /** Every secret value, for masking. */
-  readonly secrets: readonly string[];
-}
-
 /** What making a connection needs. */
 interface ConnectionContext {
   readonly env: Environment;
   readonly output: Pick<Output, 'info' | 'warn' | 'addSecrets'>;
 }
 
+/** How to reach the backends, as options for operations. */
+export type Connection = ReturnType<typeof resolveConnection>;
+
 /**
  * Creates the connections that the settings allow. Warns before credentials go to an `http:` origin that is not
  * loopback.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
-export function resolveConnection(context: ConnectionContext, settings: Settings): Connection {
+export function resolveConnection(context: ConnectionContext, settings: Settings) {
   const {runtimeBackend, backendOptions, apiKey, apiUser, apiOrigin, organizationId} = settings;
   const {value: preference} = runtimeBackend;
   const isSet = (key: SettingKey) => settings[key] !== undefined;
@@ -69,6 +42,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     preference,
     origin,
     legacyAuth: apiKey && new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
+    /** What each backend still needs: `--api-key (MYCLI_API_KEY)`. */
     legacyMissing: (['origin', 'apiKey'] as const).filter((key) => !isSet(key)).map(flagAndVariable),
     apiConnection:
       apiOrigin === undefined || organizationId === undefined || auth === undefined
@@ -80,6 +54,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     requestTimeout: settings.requestTimeout.value,
     connectTimeout: settings.connectTimeout.value,
     rateLimit: {...rateLimit, prefix: rateLimitPrefix},
+    /** Every secret value, for masking. */
     secrets: secretValues(settings),
   };
 }

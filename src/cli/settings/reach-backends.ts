@@ -142,7 +142,6 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
 /** Asks the plugins, and masks the values of secret options and variables from now on. */
 async function discover(context: CommandContext, settings: Settings): Promise<BackendRegistry> {
   const {discoverBackends} = await import('../../backends/plugins.js');
-  const {secretsOf} = await import('../../backends/configuration.js');
   const registry = await discoverBackends(pluginsOf(context), {
     version: context.version,
     chosen: Object.keys(settings.backendOptions.value),

@@ -9,10 +9,11 @@ import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/i
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
-import {resolveConnection} from '../settings/connection.js';
+import {isPluginBackend, resolveConnection} from '../settings/connection.js';
 import type {OriginCredentials} from '../settings/credential-file.js';
 import {Secret} from '../settings/text.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-options.js';
+import {loadAllBackends} from '../settings/reach-backends.js';
 import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 
 /** A backend whose credentials can be checked. */
@@ -189,13 +190,17 @@ export interface ServiceCredentials {
   readonly checked?: Checked | undefined;
 }
 
-/** The credentials for each built-in backend that has an address. */
-export function checkServices(
+/** The credentials that a push from here would use: of a plugin's backend, or of each built-in one with an address. */
+export async function checkServices(
   context: CommandContext,
   settings: Settings,
   verify: boolean,
 ): Promise<readonly ServiceCredentials[]> {
-  const {origin, apiKey, apiOrigin, apiToken, clientId, tokenUrl, clientSecret} = settings;
+  const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientId, tokenUrl, clientSecret} = settings;
+  if (isPluginBackend(runtimeBackend.value)) {
+    const registry = await loadAllBackends(context, settings);
+    return [await checkPluginService(registry.find(runtimeBackend.value), context, settings, verify)];
+  }
   const hasClient = clientId !== undefined && tokenUrl !== undefined && clientSecret !== undefined;
   const rows = [
     {backend: 'legacy', address: origin, secret: apiKey, isComplete: apiKey !== undefined},
@@ -211,11 +216,10 @@ export function checkServices(
     const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};
     return [verify && isComplete ? {...row, checked: await checkService(context, settings, backend)} : row];
   });
-  return Promise.all(found).then((all) => all.flat());
+  return (await Promise.all(found)).flat();
 }
 
-/** The credentials for a plugin's backend. */
-export async function checkPluginService(
+async function checkPluginService(
   registration: BackendRegistration,
   context: CommandContext,
   settings: Settings,

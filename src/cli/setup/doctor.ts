@@ -14,10 +14,10 @@ import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type {CommandContext} from '../command/command-context.js';
 import {findPluginProblems} from '../command/linked-plugin.js';
 import type {Output} from '../output/output.js';
-import {incompleteApi, isPluginBackend} from '../settings/connection.js';
+import {incompleteApi} from '../settings/connection.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
-import {checkPluginService, checkServices, type ServiceCredentials} from './check-credentials.js';
+import {checkServices, type ServiceCredentials} from './check-credentials.js';
 
 /** The outcome of a check. */
 export interface CheckResult {
@@ -42,9 +42,7 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
     outcome('ok', 'node', `Node.js ${process.versions.node}.`),
     result,
     ...safetyOf(context).map((mode) => outcome('ok', 'safety', describeSafety(mode))),
-    ...(settings && registry
-      ? await checkCredentials(context, settings, registry)
-      : [outcome('skipped', 'credentials', unusable)]),
+    ...(settings ? await checkCredentials(context, settings) : [outcome('skipped', 'credentials', unusable)]),
     checkProxies(env, settings),
     await checkCertificates(env, cwd),
     ...(registry === undefined ? [outcome('skipped', 'plugins', unusable)] : checkPlugins(registry)),
@@ -81,24 +79,18 @@ async function checkConfiguration(
 }
 
 /** Asks each service that a push from here could use whether it accepts the credentials. */
-async function checkCredentials(
-  context: CommandContext,
-  settings: Settings,
-  registry: BackendRegistry,
-): Promise<readonly CheckResult[]> {
+async function checkCredentials(context: CommandContext, settings: Settings): Promise<readonly CheckResult[]> {
   const {value: preference} = settings.runtimeBackend;
+  const isSet = (key: keyof Settings) => settings[key] !== undefined;
   try {
-    if (isPluginBackend(preference)) {
-      return [describeService(await checkPluginService(registry.find(preference), context, settings, true))];
-    }
+    const incomplete = incompleteApi({preference, isSet, env: context.env});
+    if (incomplete !== undefined) throw incomplete;
+    const services = await checkServices(context, settings, true);
+    const asked = services.filter(({checked}) => checked !== undefined);
+    if (asked.length > 0) return asked.map(describeService);
   } catch (error) {
     return [failure('credentials', error)];
   }
-  const isSet = (key: keyof Settings) => settings[key] !== undefined;
-  const incomplete = incompleteApi({preference, isSet, env: context.env});
-  if (incomplete !== undefined) return [failure('credentials', incomplete)];
-  const services = (await checkServices(context, settings, true)).filter(({checked}) => checked !== undefined);
-  if (services.length > 0) return services.map(describeService);
   const isNew = settings.origin === undefined;
   const login = isNew ? 'mycli login --origin URL, or mycli init to set up a project' : 'mycli login';
   return [outcome('failed', 'credentials', 'A push from here has no credentials.', [`Run ${login}.`])];

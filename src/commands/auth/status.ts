@@ -3,7 +3,7 @@ import type {CommandContext, JsonDocument} from '../../cli/command/command-conte
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
 import {Flags} from '../../cli/command/oclif.js';
-import {backendTitle, isPluginBackend} from '../../cli/settings/connection.js';
+import {backendTitle} from '../../cli/settings/connection.js';
 import {
   backendEntries,
   credentialEntries,
@@ -12,8 +12,7 @@ import {
   everySecret,
   type CredentialEntry,
 } from '../../cli/settings/credential-file.js';
-import {loadAllBackends} from '../../cli/settings/reach-backends.js';
-import {checkPluginService, checkServices, type ServiceCredentials} from '../../cli/setup/check-credentials.js';
+import {checkServices, type ServiceCredentials} from '../../cli/setup/check-credentials.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
@@ -37,17 +36,11 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {flags} = this;
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     output.addSecrets(everySecret(stored));
     const settings = await context.loadSettings();
-    const {value: wanted} = settings.runtimeBackend;
-    const services = isPluginBackend(wanted)
-      ? await loadAllBackends(context, settings).then(async (registry) => [
-          await checkPluginService(registry.find(wanted), context, settings, flags.verify),
-        ])
-      : await checkServices(context, settings, flags.verify);
+    const services = await checkServices(context, settings, this.flags.verify);
     const credentials = credentialEntries(stored);
     const plugins = backendEntries(stored);
     const file = credentialPath(credentialFile);
