@@ -5,7 +5,6 @@ import type {BackendRegistry} from '../../backends/registry.js';
 import {backendTitle} from '../../backends/select.js';
 import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
-import type {Host} from '../../operations/host.js';
 import type {CommandContext} from '../command/command-context.js';
 import {repeatedFlags} from '../command/flags.js';
 import {commandHost} from '../command/operation-options.js';
