@@ -140,7 +140,12 @@ function unknownBackend(
   const known = registrations.map((entry) => entry.name);
   const near = nearest(name, ['auto', ...known]);
   return createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}". Use auto, ${known.join(', ')}.`, {
-    suggestions: [...(near ? [`Did you mean "${near}"?`] : []), ...failures.map(({message}) => message)],
+    suggestions: [
+      near === undefined
+        ? ['If a plugin adds it, install the plugin: ', {run: ['plugins:install', 'PLUGIN']}]
+        : `Did you mean "${near}"?`,
+      ...failures.map(({message}) => message),
+    ],
     details: {backend: name, known},
   });
 }

@@ -49,8 +49,8 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   if (found !== undefined) {
     return {buildDirectory: found, exists: true, static: await isStaticBuild(join(directory, found)), buildCommand};
   }
-  // The folder itself is a site. With a package.json, index.html may be the source of a build.
-  const isSite = !(await exists(join(directory, 'package.json'))) && (await isStaticBuild(directory));
+  // The folder itself is a site. With a build script, index.html may be the source of a build.
+  const isSite = buildCommand === undefined && (await isStaticBuild(directory));
   return isSite ? {buildDirectory: '.', exists: true, static: true} : undefined;
 }
 

@@ -88,7 +88,7 @@ describe('detectBuild', () => {
     expect(await detectBuild(root)).toMatchObject({buildCommand});
   });
 
-  test('detectBuild: a folder with an index.html and no package.json is a site itself', async () => {
+  test('detectBuild: a folder with an index.html and no build script is a site itself', async () => {
     await writeFile(join(root, 'index.html'), '');
     expect(await detectBuild(root)).toEqual({buildDirectory: '.', static: true, exists: true});
     const missing = verifyBuildDirectory(join(root, 'build'), root);
@@ -99,6 +99,8 @@ describe('detectBuild', () => {
       ],
     });
     await project([], []);
+    expect(await detectBuild(root)).toMatchObject({buildDirectory: '.', static: true});
+    await writeFile(join(root, 'package.json'), '{"scripts": {"build": "make"}}');
     expect(await detectBuild(root)).toBeUndefined();
   });
 

@@ -32,7 +32,9 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
     const cache = caches.get(folder) ?? {bytes: 0, files: 0};
     caches.set(folder, {bytes: cache.bytes + size, files: cache.files + 1});
   }
-  const own = files.filter(({path, ssrOnly}) => !ssrOnly && ownConfiguration.test(path)).map(({path}) => path);
+  const published = files.filter(({ssrOnly}) => !ssrOnly);
+  const own = published.filter(({path}) => ownConfiguration.test(path)).map(({path}) => path);
+  const packages = published.filter(({path}) => path.startsWith('node_modules/'));
   return [
     ...[...caches].map(
       ([folder, cache]) =>
@@ -44,6 +46,12 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
         `The bundle would publish ${path}, the configuration of mycli. Push the folder that the build wrote, or pass ` +
         `--ignore /${path} to exclude the file.`,
     ),
+    ...(packages.length === 0
+      ? []
+      : [
+          `The bundle would publish node_modules (files: ${String(packages.length)}). Push the folder that the build ` +
+            'wrote, or pass --ignore /node_modules/ to exclude them.',
+        ]),
   ];
 }
 

@@ -10,7 +10,7 @@ import {repeatedFlags} from '../command/flags.js';
 import {commandHost} from '../command/operation-options.js';
 import {followsWrites, skipsPlugins} from '../command/plugin-sources.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/requirements.js';
-import type {SettingKey} from '../../settings/definitions.js';
+import {definitions, type SettingKey} from '../../settings/definitions.js';
 import {describeResolved, type Settings, type SettingValue} from './settings.js';
 import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
 import {optionsFor, readPluginSettings} from './plugin-options.js';
@@ -60,6 +60,9 @@ export async function reachBackends<Needed extends SettingKey>({
   ]);
   // For a single missing thing, the operation's own error about the build or backend says more.
   const [first] = missing;
+  if (first?.what === definitions.projectSlug.label) {
+    throw amendError(first.error, {suggestions: [['Or set up a project: ', {run: ['init']}]]});
+  }
   if (first !== undefined) throw first.error;
   if (incomplete !== undefined) throw incomplete;
   const backends = await loadWantedBackends(context, settings);

@@ -100,7 +100,7 @@ export async function planProject(
         ? {static: true}
         : {static: answers.static?.value, ssrOnly: answers.ssrOnly?.value, ssrShared: answers.ssrShared?.value}),
       // They are not for the site's visitors.
-      ignore: build === resolve(cwd) ? await notForVisitors(cwd) : undefined,
+      ignore: build === resolve(cwd) ? await notForVisitors(cwd, isStatic === true) : undefined,
     },
     problem: isPluginBackend(backend) ? await problemOf(backend, context, answers) : undefined,
     hasCredentials: stored !== undefined || hasCredentials(answers, backend),
@@ -138,9 +138,9 @@ async function suggestedSetting(settings: Settings, cwd: string): Promise<Settin
   return value === undefined ? undefined : {value, source: {kind: 'default', name: 'package.json'}};
 }
 
-/** What a project's own folder has besides its site. */
-async function notForVisitors(cwd: string): Promise<readonly string[]> {
-  const names = ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'];
+/** What a project's own folder has besides its site. A server may need its packages. */
+async function notForVisitors(cwd: string, isStatic: boolean): Promise<readonly string[]> {
+  const names = isStatic ? ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'] : [];
   const found = await Promise.all(names.map((name) => exists(join(cwd, name))));
   return [newConfigName, ...names.filter((_, index) => found[index])];
 }

@@ -114,7 +114,7 @@ function failureError(
   }
   if (isLocalRefusal(error, options)) {
     return make('ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, [
-      'Start the local runtime with mycli runtime:start, or check the address.',
+      'Start the service there, such as the local runtime with mycli runtime:start, or check the address.',
     ]);
   }
   return make('ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, [

@@ -75,3 +75,12 @@ test.each(['mycli.config.ts', 'mycli.config.json'])(
     expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
   },
 );
+
+test('push: packages that the project has installed are not published without a word', async () => {
+  const tree = {...smallBuild, 'build/node_modules/a/index.js': '', 'build/node_modules/a/package.json': ''};
+  expect(await warningsOf(tree, {static: true})).toEqual([
+    'The bundle would publish node_modules (files: 2). Push the folder that the build wrote, or pass ' +
+      '--ignore /node_modules/ to exclude them.',
+  ]);
+  expect(await warningsOf(tree, {ssrOnly: ['**/*'], ssrShared: []})).toEqual([]);
+});

@@ -250,6 +250,7 @@ describe('wrong input', () => {
     const unknown = await mycli(['backend:list', '--runtime-backend', 'nope', '--quiet']);
     expect(unknown.code).toBe(3);
     expect(unknown.stderr).toContain('Error: Unknown backend: "nope".');
+    expect(unknown.stderr).toContain('If a plugin adds it, install the plugin: mycli plugins:install PLUGIN\n');
   });
 
   test('an origin of this machine without a scheme is used with http, and the command says so', async () => {
@@ -340,7 +341,7 @@ describe('lists and retries', () => {
       '1',
     ]);
     expect(code).toBe(6);
-    expect(stderr).toContain('Start the local runtime with mycli runtime:start');
+    expect(stderr).toContain('Start the service there, such as the local runtime with mycli runtime:start');
     expect(stderr).not.toContain('[RETRY]');
   });
 });

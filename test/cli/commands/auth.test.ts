@@ -1,14 +1,12 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdirSync} from 'node:fs';
 import {chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
-import {startServer} from '../../http/with-server.js';
-import {binary, start, type Ended} from '../spawn-cli.js';
+import {binary, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
 const canaries = {key: 'canary-api-key-5e2f', secret: 'canary-client-secret-8b7a', token: 'canary-token-3d9c'};
@@ -51,23 +49,6 @@ async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }
 
-describe('several logins at once', () => {
-  const origins = Array.from({length: 8}, (_, index) => `https://runtime-${String(index)}.example`);
-  const login = (origin: string) => mycli(['auth:login', '--origin', origin], {stdin: canaries.key});
-  const storedOrigins = async () => {
-    const {origins: stored} = JSON.parse(await readFile(file, 'utf8')) as {origins: Record<string, unknown>};
-    return Object.keys(stored).sort();
-  };
-
-  test('leave one whole file behind', {timeout: 300_000}, async () => {
-    await login('https://old.example');
-    const ended = await Promise.all([...origins.map(login), mycli(['auth:logout', '--origin', 'https://old.example'])]);
-    expect(ended.map(({code}) => code)).toEqual(ended.map(() => 0));
-    expect([...origins, 'https://old.example']).toEqual(expect.arrayContaining([...(await storedOrigins())]));
-    expect(await readdir(folder)).toEqual(['credentials.json']);
-  });
-});
-
 describe('a home in which nothing can be stored', () => {
   test.runIf(process.platform === 'linux')('is an error of a login, not a wait for ever: /proc/nope', async () => {
     const env = {HOME: '/proc/nope', XDG_CONFIG_HOME: ''};
@@ -80,14 +61,6 @@ describe('a home in which nothing can be stored', () => {
         suggestions: [expect.stringContaining('XDG_CONFIG_HOME')],
       },
     });
-  });
-
-  test('is an error of a login when a file is in its place', async () => {
-    await writeFile(join(root, 'file'), '');
-    const env = {HOME: join(root, 'file'), XDG_CONFIG_HOME: ''};
-    const ended = await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key, env});
-    expect(ended.code).toBe(3);
-    expect(ended.stderr).toContain('credentials.json cannot be written: ');
   });
 });
 
@@ -218,33 +191,6 @@ describe('a login in a checkout', () => {
     expect(trusted).toMatchObject({code: 0});
     expect(trusted.stderr).toContain(`origin  ${runtimeOrigin}  (mycli.config.json)\n`);
   });
-
-  test('shows the address and its source before anything is sent', async () => {
-    let shown = '';
-    let onShown = (): void => undefined;
-    // Answered only once the address was shown.
-    const {origin} = await startServer((_request, response) => {
-      onShown = () => {
-        if (shown.includes(`origin  ${origin}  (`) && !response.writableEnded) response.writeHead(401).end();
-      };
-      onShown();
-    });
-    const env = {XDG_CONFIG_HOME: join(root, 'config'), MYCLI_API_KEY: canaries.key};
-    await configure({origin});
-    for (const [args, from] of [
-      [['auth:login', '--origin', origin], '--origin'],
-      [['auth:status'], 'mycli.config.json'],
-    ] as const) {
-      shown = '';
-      const {child, ended} = start(binary, args, {cwd: root, env, stdin: canaries.key});
-      child.stderr?.on('data', (chunk: Buffer) => {
-        shown += chunk.toString();
-        onShown();
-      });
-      await ended;
-      expect(shown).toContain(`origin  ${origin}  (${from})\n`);
-    }
-  });
 });
 
 describe.skipIf(!hasScript)('a login in a checkout, on a terminal', () => {
@@ -372,22 +318,11 @@ describe('a credentials file that is a link', () => {
   });
 });
 
-describe.runIf(process.platform !== 'win32')('a named pipe or a folder', () => {
-  const makers = {
-    pipe: (path: string) => spawnSync('mkfifo', [path]),
-    folder: (path: string) => mkdirSync(path),
-  };
-  test.each([
-    ['pipe', 'credentials.json', 'ERR_CONFIG_INVALID'],
-    ['folder', 'credentials.json', 'ERR_CONFIG_INVALID'],
-  ] as const)('a %s in place of %s is an error of a login', async (kind, name, code) => {
-    await mkdir(folder, {recursive: true, mode: 0o700});
-    makers[kind](join(folder, name));
-    const {stdout} = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key});
-    expect(JSON.parse(stdout)).toMatchObject({
-      error: {code, message: expect.stringMatching(/: it is not a regular file\.$/) as string},
-    });
-    expect(await readdir(folder)).toEqual([name]);
+test('a folder in place of credentials.json is an error of a login', async () => {
+  await mkdir(file, {recursive: true, mode: 0o700});
+  const {stdout} = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key});
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {code: 'ERR_CONFIG_INVALID', message: expect.stringMatching(/: it is not a regular file\.$/) as string},
   });
 });
 
@@ -482,13 +417,6 @@ describe('stored credentials', () => {
       error: {code: expect.stringMatching(/_MISSING$/) as string, exitCode: 3},
     });
     expect(runtime.requests.length).toBe(asked);
-  });
-
-  test('of the last login go to trusted origins only', async () => {
-    await login(['--origin', runtime.origin], canaries.key);
-    const {stdout} = await push([], {MYCLI_TRUSTED_ORIGINS: 'https://other.example'});
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
-    expect(runtime.requests).toEqual([]);
   });
 
   test('are stored only when the service accepts them', async () => {

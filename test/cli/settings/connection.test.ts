@@ -1,21 +1,27 @@
 import {describe, expect, test} from 'vitest';
-import {resolveConnection, assertTrustedOrigin, type Connection} from '../../../src/cli/settings/connection.js';
+import {
+  assertTrustedOrigin,
+  incompleteApi,
+  resolveConnection,
+  type Connection,
+} from '../../../src/cli/settings/connection.js';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
-import type {Settings} from '../../../src/cli/settings/settings.js';
 
-interface Resolved {
-  readonly connection: Connection;
-  readonly warnings: readonly string[];
+type Variables = Readonly<Record<string, string>>;
+
+/** The environment, and the settings that it leads to. */
+function read(variables: Variables, flags: Readonly<Record<string, unknown>> = {}) {
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`MYCLI_${name}`, value]));
+  return {env, settings: resolveSettings({flags, env, cwd: '/'})};
 }
 
 async function resolve(
-  variables: Readonly<Record<string, string>>,
+  variables: Variables,
   flags: Readonly<Record<string, unknown>> = {},
-): Promise<Resolved> {
+): Promise<{connection: Connection; warnings: readonly string[]}> {
   const warnings: string[] = [];
-  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`MYCLI_${name}`, value]));
-  const settings: Settings = {...resolveSettings({flags, env, cwd: '/'}), dependencies: undefined};
+  const {env, settings} = read(variables, flags);
   const output = {info: () => undefined, warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
   return {connection: resolveConnection({env, output}, settings), warnings};
 }
@@ -112,6 +118,49 @@ describe('resolveConnection', () => {
     const error: unknown = await resolve({RUNTIME_ORIGIN: origin}).catch((reason: unknown) => reason);
     expect(error).toMatchObject({code: 'ERR_ORIGIN_INVALID'});
     expect(String(error)).not.toContain('canary');
+  });
+});
+
+describe('incompleteApi', () => {
+  const incomplete = (variables: Variables) => {
+    const {env, settings} = read(variables);
+    const isSet = (key: keyof typeof settings) => settings[key] !== undefined;
+    return incompleteApi({preference: settings.runtimeBackend.value, isSet, env});
+  };
+
+  test.each<[Variables, string, readonly string[]]>([
+    [
+      {...api, CLIENT_SECRET: ''},
+      'missing client secret (given: Api origin, organization, token URL, client ID; set but empty: MYCLI_CLIENT_SECRET)',
+      [
+        'CI systems leave a variable empty if its secret is missing: set or unset MYCLI_CLIENT_SECRET.',
+        'client secret: --client-secret, MYCLI_CLIENT_SECRET, or credentials stored with mycli auth:login --api-origin URL.',
+        'Pass --runtime-backend legacy to use the legacy backend instead.',
+      ],
+    ],
+    [
+      {RUNTIME_BACKEND: 'api', API_ORIGIN: 'api.example', API_TOKEN: 'x'},
+      'missing organization (given: Api origin, Api token)',
+      ['organization: --organization, MYCLI_ORGANIZATION, or api.organizationId in the configuration file.'],
+    ],
+    [
+      {SCOPE: ' '},
+      'missing Api origin, organization, token URL, client ID, client secret (set but empty: MYCLI_SCOPE)',
+      [],
+    ],
+  ])('%j: names what is given and what is missing', (variables, message, suggestions) => {
+    const error = incomplete(variables);
+    expect(error?.message).toBe(`The Api connection is incomplete: ${message}.`);
+    if (suggestions.length > 0) expect(error?.suggestions).toEqual(suggestions);
+  });
+
+  test.each<Variables>([
+    {},
+    api,
+    {...api, SCOPE: '', API_TOKEN: ''},
+    {...api, CLIENT_SECRET: '', RUNTIME_BACKEND: 'legacy'},
+  ])('%j: is fine', (variables) => {
+    expect(incomplete(variables)).toBeUndefined();
   });
 });
 
