@@ -15,16 +15,12 @@ import {describeProblems, fieldProblems, objectSchema, text} from '../../setting
 import type {ConfigFile, ConfigSettings} from './settings.js';
 import {finished} from './text.js';
 
-/** Names of configuration files, highest precedence first. */
 const configFileNames: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `mycli.config.${ending}`);
 
-/** Where to look for a configuration file. */
 interface ConfigSearch {
-  /** Absolute. */
   readonly cwd: string;
   /** ID of the user; files of others are ignored. Undefined on platforms without user IDs. */
   readonly uid: number | undefined;
-  /** Called for an ignored file. */
   readonly warn: (message: string) => void;
 }
 
@@ -88,17 +84,13 @@ async function findConfigFile(search: ConfigSearch): Promise<string | undefined>
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` when its package.json cannot be read.
  */
 export async function configIn(directory: string, search?: ConfigSearch): Promise<string | undefined> {
-  const names = (await readdir(directory).catch(() => [])).filter((name) => /^mycli\.config\.\w+$/.test(name));
+  const names = await readdir(directory).catch((): readonly string[] => []);
   const usable: string[] = [];
   for (const name of configFileNames.filter((known) => names.includes(known))) {
     if (await isUsable(join(directory, name), search)) usable.push(name);
   }
   const [used, ...others] = usable;
   for (const name of others) search?.warn(`Ignored ${join(directory, name)}, because ${String(used)} is beside it.`);
-  for (const name of names.filter((other) => !configFileNames.includes(other))) {
-    const read = 'A configuration file is mycli.config.ts, .mts, .js, .mjs or .json.';
-    search?.warn(`Ignored ${join(directory, name)}. ${read}`);
-  }
   if (used !== undefined) return join(directory, used);
   const manifest = join(directory, 'package.json');
   if (!(await exists(manifest)) || (await readJsonObject(manifest))['mycli'] === undefined) return undefined;
@@ -136,7 +128,6 @@ const perTargetKeys = configuredKeys.filter((key) => definitions[key].perTarget 
 /** `api.origin` is in the object `api`, others are at the top level. */
 const pathOf = (key: SettingKey): readonly string[] => definitions[key].config?.split('.') ?? [];
 
-/** The schema of an object with these settings. */
 function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
   const entries: Record<string, v.GenericSchema> = {};
   for (const name of new Set(keys.map((key) => pathOf(key)[0] ?? ''))) {

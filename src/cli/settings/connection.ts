@@ -14,7 +14,6 @@ export function isPluginBackend(name: string): boolean {
   return name !== 'auto' && !isBuiltIn(name);
 }
 
-/** What making a connection needs. */
 interface ConnectionContext {
   readonly env: Environment;
   readonly output: Pick<Output, 'info' | 'warn' | 'addSecrets'>;
@@ -162,9 +161,7 @@ export function missingApiSettings(isSet: IsSet): readonly SettingKey[] {
   return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => !isSet(key));
 }
 
-/** The state of the Api connection. */
 interface ApiState {
-  /** The requested backend. */
   readonly preference: string;
   readonly isSet: IsSet;
   readonly env: Environment;

@@ -29,7 +29,6 @@ const originCredentials = v.object({
 
 /** Secret options and variables of a plugin's backend. */
 const backendCredentials = v.object({
-  /** Their names. */
   options: v.array(text),
   values: v.record(v.string(), text),
   /** The origins that the other options named at the login: the secrets are used with no others. */
@@ -51,7 +50,6 @@ const storedCredentials = v.object({
   ),
   /** URLs that the user set up a project with, so that a configuration file may name them. */
   trusted: v.optional(v.array(url)),
-  /** By backend. */
   backends: v.optional(v.record(v.string(), backendCredentials)),
 });
 
@@ -62,9 +60,7 @@ export type OriginCredentials = v.InferOutput<typeof originCredentials>;
 /** The secrets of a plugin's backend, including their values. Never shown. */
 export type BackendCredentials = v.InferOutput<typeof backendCredentials>;
 
-/** Kinds of credentials for an origin. */
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
-/** A kind of credential. */
 export type CredentialKind = (typeof credentialKinds)[number];
 
 /** Where credentials are stored. */
@@ -80,7 +76,6 @@ export interface CredentialFile {
 const loginAgain = (what: string): Suggestion => [`${what} and log in again with `, {run: ['auth:login']}, '.'];
 const whereStored = 'Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set.';
 
-/** The path of the file. */
 export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): string {
   return join(directory, 'credentials.json');
 }

@@ -20,11 +20,9 @@ import type {Setting, Settings} from './settings.js';
 import {storedSettings} from './stored-settings.js';
 import {Secret} from './text.js';
 
-/** Where the settings of a command are loaded from. */
 interface SettingsOrigin extends SecretReader {
   readonly flags: FlagValues;
   readonly env: Environment;
-  /** Configuration file given by the user. */
   readonly configFile: string | undefined;
   readonly uid: number | undefined;
   /** Where credentials are stored. Without it, stored credentials are ignored. */
@@ -51,9 +49,7 @@ async function readSources(origin: SettingsOrigin): Promise<SettingsSources> {
   return {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)};
 }
 
-/** Every setting that has a value. */
 export interface ExplainedSettings {
-  /** Path of the configuration file, if there is one. */
   readonly configFile?: string | undefined;
   readonly settings: readonly ExplainedSetting[];
   /** The resolved settings; secrets are not read. */
@@ -69,7 +65,6 @@ export async function explainSettings(origin: SettingsOrigin): Promise<Explained
   return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
 }
 
-/** What reading secrets needs. */
 interface SecretReader {
   /** Absolute base directory for `@FILE`. */
   readonly cwd: string;
@@ -78,7 +73,6 @@ interface SecretReader {
   readonly warn: (message: string) => void;
 }
 
-/** The settings that are secrets. */
 type Secrets = Pick<Settings, SecretKey>;
 
 /**

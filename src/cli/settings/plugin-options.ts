@@ -15,9 +15,7 @@ import type {Settings, SettingValue} from './settings.js';
 
 const flag = '--backend-option';
 
-/** A backend, and the plugin that it comes from. */
 interface PluginBackend {
-  /** Its name among all backends. */
   readonly name: string;
   readonly plugin: string;
   readonly backend: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;

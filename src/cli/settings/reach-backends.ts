@@ -15,17 +15,14 @@ import {describeResolved, type Settings, type SettingValue} from './settings.js'
 import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
 import {optionsFor, readPluginSettings} from './plugin-options.js';
 
-/** What a command needs from a backend. */
 export interface BackendReach<Needed extends SettingKey> {
   readonly context: CommandContext;
   readonly settings: Settings;
-  /** Settings that the command requires. */
   readonly needs: readonly Needed[];
   /** Whether it also requires a build. @default false */
   readonly builds?: boolean | undefined;
   /** Whether it asks nothing of the backend, so that it needs no credentials. @default false */
   readonly previews?: boolean | undefined;
-  /** What else it lacks. @default nothing */
   readonly lacks?: readonly Missing[] | undefined;
   /** Whether it changes something there, so that it shows the destination and its source. @default false */
   readonly writes?: boolean | undefined;

@@ -10,7 +10,6 @@ import {finished, InvalidValue, isMerged, judged, merged, optionsAt, readings, S
 /** Flags as given on the command line, without environment variables or defaults. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
-/** The sources to resolve settings from. */
 export interface SettingsSources {
   readonly flags: FlagValues;
   readonly env: Environment;

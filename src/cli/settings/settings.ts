@@ -19,14 +19,12 @@ import {
 } from '../../settings/definitions.js';
 import {shownText, type Secret} from './text.js';
 
-/** Source of a value. */
 export interface ValueSource {
   readonly kind: 'flag' | 'environment' | 'config' | 'stored' | 'default';
   /** `--target`, `MYCLI_TARGET`, the path of the configuration file, the origin of stored credentials, or `default`. */
   readonly name: string;
 }
 
-/** A resolved setting. */
 export interface Setting<T> {
   readonly value: T;
   readonly source: ValueSource;
@@ -56,16 +54,13 @@ export function valuesOf<Set extends FlagSet>(settings: Settings, set: Set) {
 /** The settings in a configuration file, with absolute paths. */
 export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | undefined};
 
-/** What a configuration file sets. */
 export interface ConfigFile {
-  /** Absolute. */
   readonly path: string;
   readonly settings: ConfigSettings;
   /** What it sets for each target, by slug: these values replace those for all targets. */
   readonly targets: ReadonlyMap<string, ConfigSettings>;
 }
 
-/** Every secret in the settings, unmasked. */
 export function secretValues(settings: Settings): readonly string[] {
   return secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []);
 }
@@ -134,7 +129,6 @@ export function requireSetting<K extends SettingKey>(settings: Settings, key: K)
   throw missingSetting(key);
 }
 
-/** The error for a required setting that is not set. */
 export function missingSetting(key: SettingKey): RuntimeCliError {
   const {label, flag, config} = definitions[key];
   const places = [

@@ -52,11 +52,11 @@ function lastService(
   const backend = runtimeBackend.value === 'auto' ? last?.backend : runtimeBackend.value;
   if (last === undefined || backend === undefined || !open.includes(backend)) return {};
   const source: ValueSource = {kind: 'stored', name: 'mycli login'};
-  if (backend === 'legacy') return {origin: stored(last.legacy, source)};
-  return {apiOrigin: stored(last.api?.origin, source), organizationId: stored(last.api?.organizationId, source)};
+  if (backend === 'legacy') return {origin: settingOf(last.legacy, source)};
+  return {apiOrigin: settingOf(last.api?.origin, source), organizationId: settingOf(last.api?.organizationId, source)};
 }
 
-function stored(value: string | undefined, source: ValueSource): Setting<string> | undefined {
+function settingOf(value: string | undefined, source: ValueSource): Setting<string> | undefined {
   return value === undefined ? undefined : {value, source};
 }
 
@@ -77,7 +77,7 @@ function legacySettings(
   const credentials = origin === undefined ? undefined : origins[origin]?.apiKey;
   if (credentials === undefined) return {};
   const source = storedSource(String(origin));
-  return {apiKey: {value: new Secret(credentials.key), source}, apiUser: stored(credentials.user, source)};
+  return {apiKey: {value: new Secret(credentials.key), source}, apiUser: settingOf(credentials.user, source)};
 }
 
 function apiSettings(

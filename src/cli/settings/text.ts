@@ -21,7 +21,6 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself. */
   reveal(): string {
     return this.#value;
   }
@@ -49,7 +48,6 @@ export function judged(schema: v.GenericSchema, value: unknown): unknown {
   throw new InvalidValue(result.issues[0].message);
 }
 
-/** Where text stands. */
 interface Place {
   /** `--target` or `MYCLI_TARGET`. */
   readonly name: string;

@@ -17,7 +17,6 @@ const afterTimeoutMs = 5000;
 /** How long they may take after a signal, in milliseconds: less than a command has to clean up. */
 const interruptedTimeoutMs = 500;
 
-/** oclif's configuration, with its plugins. */
 export type PluginConfig = Pick<Interfaces.Config, 'plugins' | 'runHook'>;
 
 /** What a hook of a plugin has returned or thrown. */
@@ -43,7 +42,6 @@ async function runHooks(
   return answers.toSorted((a, b) => (a.plugin < b.plugin ? -1 : 1));
 }
 
-/** What asking or telling plugins needs. */
 interface Asking {
   readonly config: PluginConfig;
   readonly output: Pick<Output, 'warn' | 'clean'>;
@@ -79,17 +77,13 @@ export async function askBeforeWrite(
     const reasons = vetoes.map(({plugin, reason}) =>
       asSentence(`Plugin ${plugin} vetoed the ${nouns[operation]}: ${reason}`),
     );
+    const dryRun = [
+      'To check whether it is allowed, run ',
+      {run: ['bundle:push', '--dry-run']},
+      ' with the same flags.',
+    ];
     throw createError('ERR_VETOED', `${reasons.join(' ')} Nothing was changed.`, {
-      suggestions:
-        operation === 'push'
-          ? [
-              [
-                'To check whether it is allowed, without pushing, run ',
-                {run: ['bundle:push', '--dry-run']},
-                ' with the same flags.',
-              ],
-            ]
-          : ['Run the command again once the plugin allows it.'],
+      suggestions: [operation === 'push' ? dryRun : 'Run the command again once the plugin allows it.'],
       details: {operation, vetoes},
     });
   }

@@ -16,7 +16,6 @@ import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/p
 import {loadAllBackends} from '../settings/reach-backends.js';
 import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 
-/** A backend whose credentials can be checked. */
 type CheckedBackend = 'api' | 'legacy';
 
 /** The outcome of asking a service whether it accepts credentials. */
@@ -35,7 +34,6 @@ export interface CredentialCheck {
   readonly suggestions?: readonly string[] | undefined;
 }
 
-/** A check, and whether it has failed. */
 interface Checked {
   readonly check: CredentialCheck;
   readonly failed: boolean;
@@ -98,7 +96,6 @@ export function isRefusal({status, code}: RuntimeCliError): boolean {
   return status === 401 || status === 403 || catalogue[code].kind === 'credentials';
 }
 
-/** A plugin's backend, and what is set for it. */
 interface PluginCredentials extends PluginSettings {
   readonly backend: HostBackend;
 }

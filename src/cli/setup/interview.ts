@@ -16,11 +16,9 @@ import {takeOverProject} from './other-clients.js';
 import {askChoice, askText, askYesNo} from './prompts.js';
 
 type BuiltIn = 'legacy' | 'api';
-/** A setting with the address of a service. */
 export type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
 type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId';
 
-/** The source of what a user answers. */
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
 
 /** Asks for what neither flags nor variables set, offering what the last login and the project's files suggest. */
@@ -87,7 +85,6 @@ async function askForBackend(settings: Settings, context: CommandContext): Promi
   return askText({text: 'Name of the backend', check}, context);
 }
 
-/** The backend with a name. @throws RuntimeCliError `ERR_BACKEND_UNKNOWN`. */
 export async function requireBackend(
   name: string,
   context: CommandContext,
@@ -191,15 +188,11 @@ export function completeUrl(key: AddressKey, name: string, value: string): strin
 
 function slugCheck(what: string): (answer: string) => void {
   return (answer) => {
-    const problem = answer === '' ? undefined : slugMessage(answer);
-    if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `The ${what} ${problem}.`);
-    if (/^[\p{L}\p{N}._-]*$/u.test(answer)) return;
+    const isPlain = /^[\p{L}\p{N}._-]*$/u.test(answer);
     const like = slugOf(answer);
-    const example = like === '' ? '' : `, like ${like}`;
-    throw createError(
-      'ERR_OPTION_INVALID',
-      `The ${what} can only contain letters, digits, ".", "_" and "-"${example}.`,
-    );
+    const charset = `can only contain letters, digits, ".", "_" and "-"${like === '' ? '' : `, like ${like}`}`;
+    const problem = (answer === '' ? undefined : slugMessage(answer)) ?? (isPlain ? undefined : charset);
+    if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `The ${what} ${problem}.`);
   };
 }
 

@@ -12,7 +12,6 @@ import {definitions, settingKeys, variableOf, type SettingKey} from '../../setti
 import type {Environment} from '../../http/types.js';
 import type {RuntimeStartDocument} from '../output/documents.js';
 
-/** A running local runtime, as seen by its clients. */
 type Runtime = Pick<RuntimeStartDocument, 'origin' | 'credentials'>;
 
 type Variables = Readonly<Record<string, (runtime: Runtime) => string>>;
@@ -30,7 +29,6 @@ const apiVariables: Variables = {
 };
 const allVariables: Variables = {...legacyVariables, ...apiVariables};
 
-/** The names of the variables that point mycli at a local runtime. */
 export const variableNames = Object.keys(allVariables);
 
 /** The variables that point mycli at a local runtime, for both backends. */

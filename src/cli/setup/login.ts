@@ -36,7 +36,6 @@ export interface Login {
   readonly file: string;
   /** Lines with the addresses and their sources. */
   readonly shown: readonly string[];
-  /** Gets the secrets from the user. */
   readonly ask: () => Promise<Entered>;
 }
 
@@ -48,10 +47,11 @@ interface Verified {
   readonly expiresAt?: string | undefined;
 }
 
-/** Credentials that a user has entered. */
 export interface Entered {
   /** What `--json` tells of them. */
   readonly facts: Pick<AuthLoginDocument, 'origin' | 'backend' | 'options' | 'kind'>;
+  /** User that an API key belongs to. */
+  readonly user?: string | undefined;
   readonly secrets: readonly string[];
   /** Completes "Stored ... in FILE". */
   readonly label: string;
@@ -144,13 +144,10 @@ export async function trustAddresses(
 
 const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret', 'api-token': 'API token'} as const;
 
-/** A login to a service of a built-in backend. */
 interface BuiltInLogin extends Login {
-  /** What to ask for. */
   readonly prompt: string;
-  readonly ask: () => Promise<Entered & {readonly user: string | undefined}>;
   /** @throws RuntimeCliError `ERR_OPTION_INVALID` when it cannot be sent. */
-  readonly enter: (secret: string, user?: string) => Entered & {readonly user: string | undefined};
+  readonly enter: (secret: string, user?: string) => Entered;
 }
 
 /**

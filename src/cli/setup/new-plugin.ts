@@ -6,19 +6,14 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine} from '../../errors/suggest.js';
 import {outputError} from '../../errors/system-failure.js';
 
-/** A plugin to write. */
 export interface NewPlugin {
-  /** Name of its backend. */
   readonly name: string;
-  /** Absolute folder of the plugin. */
   readonly directory: string;
   /** Whether the folder may have other files, and files of the same name are replaced. */
   readonly force: boolean;
-  /** The mycli that writes it. */
   readonly mycli: {readonly root: string};
 }
 
-/** Name of the plugin that the templates are. */
 const templateName = 'acme';
 const packagePrefix = 'mycli-plugin-';
 

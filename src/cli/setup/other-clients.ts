@@ -49,7 +49,6 @@ export async function takeOverProject(settings: Settings, context: Context): Pro
   };
 }
 
-/** An API key of another client. A user is only given with the key that it belongs to. */
 interface OtherKey {
   readonly apiKey: string;
   readonly apiUser?: string | undefined;

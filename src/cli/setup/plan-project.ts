@@ -27,13 +27,11 @@ import {trustAddresses} from './login.js';
 import {askYesNo, canAsk} from './prompts.js';
 import {signIn} from './sign-in.js';
 
-/** How to set up a project. */
 interface ProjectSetup {
   /** Whether the user can be asked for what flags, variables and the last login don't set. */
   readonly asks: boolean;
   /** Whether to take the defaults that the questions show. */
   readonly takesDefaults: boolean;
-  /** Whether to check credentials before storing them. */
   readonly verify: boolean;
 }
 
@@ -42,21 +40,17 @@ interface ProjectPlan {
   readonly config: MycliConfig;
   /** What a plugin's backend still needs before a push. */
   readonly problem?: string | undefined;
-  /** Whether a push has credentials. */
   readonly hasCredentials: boolean;
   /** The variable with the credentials, if they are in the environment only. */
   readonly unstored?: string | undefined;
-  /** Kind of the stored credentials, if any. */
   readonly stored?: CredentialKind | undefined;
   /** The URLs in the configuration that the user gave, not an earlier configuration file. */
   readonly addresses: readonly string[];
-  /** Whether there is a build to push. */
   readonly isBuilt: boolean;
   /** What builds the application, if it is known. */
   readonly buildCommand?: string | undefined;
   /** What to run after each build. */
   readonly afterBuild: readonly string[];
-  /** Name of the detected framework. */
   readonly framework?: string | undefined;
 }
 

@@ -6,7 +6,6 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 
-/** Where to ask a question. */
 export interface QuestionContext {
   readonly output: Pick<Output, 'terminal' | 'stream' | 'clean' | 'color' | 'unicode'>;
   readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
@@ -41,12 +40,10 @@ export async function confirm(question: string, refusal: string, context: Questi
 
 /** Asks a question that is answered with yes or no. `fallback`: the meaning of an empty answer. */
 export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
-  const {output} = context;
-  const config = {message: output.clean(question), default: fallback, theme: themeFor(output)};
-  return ask((prompts, terminal) => prompts.confirm(config, terminal), context);
+  const message = context.output.clean(question);
+  return ask(({confirm}, theme, terminal) => confirm({message, theme, default: fallback}, terminal), context);
 }
 
-/** A question that is answered with a line. */
 interface Question {
   /** What to ask for: `Project slug`. */
   readonly text: string;
@@ -60,8 +57,7 @@ interface Question {
  * Asks for a line, again while it is invalid.
  * @throws RuntimeCliError `ERR_USAGE` when the input ends, `ERR_INTERRUPTED` for Ctrl-C; `signal.reason` when aborted.
  */
-export async function askText({text: message, fallback, check}: Question, context: QuestionContext): Promise<string> {
-  const {output} = context;
+export async function askText({text: question, fallback, check}: Question, context: QuestionContext): Promise<string> {
   const validate = async (given: string) => {
     const answer = given.trim();
     if (answer === '' && fallback === undefined) return 'This cannot be empty.';
@@ -70,12 +66,15 @@ export async function askText({text: message, fallback, check}: Question, contex
       return true;
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      return output.clean(error.message);
+      return context.output.clean(error.message);
     }
   };
-  const shown = {message: `${output.clean(message)}:`, theme: themeFor(output)};
-  const config = {...shown, validate, ...(fallback === undefined ? {} : {default: fallback})};
-  const answer = await ask((prompts, terminal) => prompts.input(config, terminal), context);
+  const config = {
+    message: `${context.output.clean(question)}:`,
+    validate,
+    ...(fallback === undefined ? {} : {default: fallback}),
+  };
+  const answer = await ask(({input}, theme, terminal) => input({...config, theme}, terminal), context);
   return answer.trim();
 }
 
@@ -85,19 +84,16 @@ export function askChoice<Value extends string>(
   choices: readonly {readonly name: string; readonly value: Value}[],
   context: QuestionContext,
 ): Promise<Value> {
-  const config = {message, choices, theme: themeFor(context.output)};
-  return ask((prompts, terminal) => prompts.select(config, terminal), context);
+  return ask(({select}, theme, terminal) => select({message, choices, theme}, terminal), context);
 }
 
 /** Reads a secret: typed in a terminal without echo, or all of stdin. @throws as `askText` */
 export function readSecretInput(what: string, context: QuestionContext): Promise<string> {
   if (context.stdin.isTTY !== true) return text(context.stdin);
-  const {output} = context;
-  const config = {message: `${output.clean(what)}:`, toggleMask: false, theme: themeFor(output)};
-  return ask((prompts, terminal) => prompts.password(config, terminal), context);
+  const message = `${context.output.clean(what)}:`;
+  return ask(({password}, theme, terminal) => password({message, theme, toggleMask: false}, terminal), context);
 }
 
-/** Where the library asks. */
 interface Terminal {
   readonly input: NodeJS.ReadableStream;
   readonly output: Writable;
@@ -107,6 +103,7 @@ interface Terminal {
 async function ask<Answer>(
   prompt: (
     prompts: Pick<typeof Prompts, 'confirm' | 'input' | 'password' | 'select'>,
+    theme: object,
     terminal: Terminal,
   ) => Promise<Answer>,
   {stdin, output, signal}: QuestionContext,
@@ -122,7 +119,9 @@ async function ask<Answer>(
     const terminal = {input: stdin, output: output.stream, signal: AbortSignal.any([signal, ended.signal])};
     // By name, so that the bundle has no other prompts.
     const {confirm, input, password, select} = await import('@inquirer/prompts');
-    return await prompt({confirm, input, password, select}, terminal);
+    // The library's own colors and signs, where the terminal shows them.
+    const theme = output.color && output.unicode ? {} : plainTheme;
+    return await prompt({confirm, input, password, select}, theme, terminal);
   } catch (error) {
     signal.throwIfAborted();
     if (ended.signal.aborted) throw createError('ERR_USAGE', 'The input ended before a value was entered.');
@@ -149,11 +148,6 @@ const plainTheme = {
     keysHelpTip: () => undefined,
   },
 };
-
-/** The library's own colors and signs, where the terminal shows them. */
-function themeFor({color, unicode}: QuestionContext['output']) {
-  return color && unicode ? {} : plainTheme;
-}
 
 /**
  * Opens a URL in the user's browser.

@@ -48,7 +48,6 @@ async function givenFolder(
   {buildDirectory, projectDirectory, projectSlug}: Settings,
   cwd: string,
 ): Promise<string> {
-  const shown = plainPath.test(argument) ? ` ${argument}` : '';
   if (buildDirectory.source.kind === 'flag') {
     throw createError('ERR_USAGE', 'The folder to push is given twice: as an argument and with --build-directory.');
   }
@@ -60,13 +59,19 @@ async function givenFolder(
       suggestions: [`Build the application first: ${detected.buildCommand}.`],
     });
   }
-  const isFile = await exists(path);
-  throw createError('ERR_USAGE', isFile ? `${argument} is not a folder.` : `There is no folder${shown} to push.`, {
-    suggestions: isFile
-      ? [`If it is an archive from bundle:build, pass --archive ${argument}.`]
-      : shown === '' || argument.includes('/') || projectSlug !== undefined
-        ? ['Pass the folder that the application was built into.']
-        : [`If it is the project, pass --project ${argument}.`],
+  if (await exists(path)) {
+    throw createError('ERR_USAGE', `${argument} is not a folder.`, {
+      suggestions: [`If it is an archive from bundle:build, pass --archive ${argument}.`],
+    });
+  }
+  const isWord = plainPath.test(argument);
+  const mayBeProject = isWord && !argument.includes('/') && projectSlug === undefined;
+  throw createError('ERR_USAGE', `There is no folder ${isWord ? `${argument} ` : ''}to push.`, {
+    suggestions: [
+      mayBeProject
+        ? `If it is the project, pass --project ${argument}.`
+        : 'Pass the folder that the application was built into.',
+    ],
   });
 }
 

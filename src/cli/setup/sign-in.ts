@@ -8,22 +8,17 @@ import {builtInLogin, confirmConfigured, storeEntered, verifyEntered} from './lo
 import {takeOverKey} from './other-clients.js';
 import {askYesNo, readSecretInput} from './prompts.js';
 
-/** What storing the credentials of a new project needs. */
 interface SignIn {
   readonly context: CommandContext;
   readonly settings: Settings;
   readonly backend: string;
-  /** Whether the user can be asked. */
   readonly asks: boolean;
-  /** Whether to check the credentials first. */
   readonly verify: boolean;
 }
 
-/** The outcome. */
 interface SignedIn {
   /** User that the stored API key belongs to. */
   readonly user?: string | undefined;
-  /** Kind of the stored credentials, if any. */
   readonly stored?: CredentialKind | undefined;
   /** The variable with the credentials, if they are in the environment only. */
   readonly unstored?: string | undefined;

@@ -1,16 +1,12 @@
-import {spawn, spawnSync} from 'node:child_process';
-import {once} from 'node:events';
 import {chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
-import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
-import {binary, type Ended} from '../spawn-cli.js';
+import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
 const canaries = {key: 'canary-api-key-5e2f', secret: 'canary-client-secret-8b7a', token: 'canary-token-3d9c'};
-const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
 const runtimeOrigin = 'https://runtime.example';
 const apiOrigin = 'https://api.example';
 const client = ['--api-origin', apiOrigin, '--token-url', 'login.example/token', '--client-id', 'ci'];
@@ -190,37 +186,6 @@ describe('a login in a checkout', () => {
     const trusted = await mycli(['auth:login'], {stdin, env: {MYCLI_TRUSTED_ORIGINS: runtimeOrigin}});
     expect(trusted).toMatchObject({code: 0});
     expect(trusted.stderr).toContain(`origin  ${runtimeOrigin}  (mycli.config.json)\n`);
-  });
-});
-
-describe.skipIf(!hasScript)('a login in a checkout, on a terminal', () => {
-  test.each([
-    ['n', 2, 'Cancelled. Nothing was sent or stored.'],
-    ['y', 0, 'Stored the api-key for https://evil.example'],
-  ])('asks first whether its address may be used: %s', async (answer, code, outcome) => {
-    await writeFile(join(root, 'mycli.config.json'), '{"origin": "https://evil.example"}');
-    const env = {HOME: root, PATH: process.env['PATH'] ?? '', TERM: 'xterm', LANG: 'C.UTF-8'};
-    const command = `stty cols 400 rows 24; exec "${process.execPath}" "${binary}" login --no-verify`;
-    const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: root, env});
-    const ended = once(child, 'close');
-    let sent = '';
-    child.stdout.on('data', (chunk: Buffer) => (sent += stripVTControlCharacters(chunk.toString())));
-    const shows = async (text: string) => {
-      while (!sent.includes(text) && child.exitCode === null) {
-        await Promise.race([once(child.stdout, 'data'), ended]);
-      }
-      expect(sent).toContain(text);
-    };
-    await shows(`The address https://evil.example comes from ${join(root, 'mycli.config.json')} and needs`);
-    await shows('Send the api-key there? (y/N)');
-    child.stdin.write(`${answer}\n`);
-    if (code === 0) {
-      await shows('API key for https://evil.example:');
-      child.stdin.write(`${canaries.key}\n`);
-    }
-    expect((await ended)[0]).toBe(code);
-    expect(sent).toContain(outcome);
-    expect(sent).not.toContain(canaries.key);
   });
 });
 

@@ -86,7 +86,11 @@ describe('what a command needs and does not have', () => {
   test('keeps its own error when it is one thing', async () => {
     expect(await errorOf(['bundle:list', '-p', 'shop'])).toMatchObject({code: 'ERR_CREDENTIALS_MISSING', exitCode: 3});
     const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example', MYCLI_API_KEY: 'key'};
-    expect(await errorOf(['bundle:list'], env)).toMatchObject({code: 'ERR_USAGE', exitCode: 2});
+    expect(await errorOf(['bundle:list'], env)).toMatchObject({
+      code: 'ERR_USAGE',
+      exitCode: 2,
+      suggestions: [expect.stringContaining('Pass --project SLUG'), 'Or set up a project: mycli init'],
+    });
     expect(await errorOf(['bundle:push', '-p', 'shop'], env)).toMatchObject({code: 'ERR_BUILD_DIRECTORY'});
   });
 });
