@@ -57,8 +57,6 @@ const storedCredentials = v.object({
 export type StoredCredentials = v.InferOutput<typeof storedCredentials>;
 /** The credentials of one origin, including secrets. Never shown. */
 export type OriginCredentials = v.InferOutput<typeof originCredentials>;
-/** The secrets of a plugin's backend, including their values. Never shown. */
-export type BackendCredentials = v.InferOutput<typeof backendCredentials>;
 
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];

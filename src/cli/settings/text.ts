@@ -107,10 +107,8 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   },
   numbers: {
     shape: 'several',
-    convert: (texts) =>
-      texts
-        .flatMap((item) => item.replace(/^\s*\[|\]\s*$/g, '').split(','))
-        .map((item) => numberOf(item.trim().replace(/^"(.*)"$/, '$1'))),
+    // A JSON array is a list in brackets, with or without quotation marks.
+    convert: (texts) => texts.flatMap((item) => item.replaceAll(/[[\]"]/g, '').split(',')).map(numberOf),
   },
   pairs: {shape: 'several', convert: (texts, place) => pairsOf(texts, place, jsonOrText)},
   backendOptions: {

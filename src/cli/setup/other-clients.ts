@@ -74,12 +74,6 @@ export async function takeOverKey(origin: string, context: Context): Promise<Oth
   return {apiKey, apiUser: shared === undefined ? textOf(username) : undefined};
 }
 
-/** The settings with the user that a key belongs to. */
-export function withUser(settings: Settings, key: OtherKey | undefined): Settings {
-  if (key?.apiUser === undefined) return settings;
-  return {...settings, apiUser: {value: key.apiUser, source: {kind: 'flag', name: 'the other client'}}};
-}
-
 /** A file can have several configurations, of which one is active. */
 async function readProjectFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   const content = await readObject(path);

@@ -16,57 +16,27 @@ import {Output} from '../../../src/cli/output/output.js';
 import {createRedactor} from '../../../src/http/redact.js';
 import {createPluginBench} from '../with-plugins.js';
 
-describe('the origins that options name', () => {
-  test.each([
-    [{url: 'https://acme.example/api', region: 'eu'}, ['https://acme.example']],
-    [
-      {url: new OptionText('http://127.0.0.1:80/'), deep: [{to: 'HTTPS://b.example:8443'}]},
-      ['http://127.0.0.1', 'https://b.example:8443'],
-    ],
-    [{hooks: new OptionText('["https://c.example/a", "https://c.example/b"]')}, ['https://c.example']],
-    // What URL parsers take for an address, although people would not write it.
-    [
-      {a: 'http:/e.example', b: 'http:f.example', c: String.raw`http:\\g.example`},
-      ['http://e.example', 'http://f.example', 'http://g.example'],
-    ],
-    [{a: 'ht\ntp://h.example', b: '\u0001http://i.example'}, ['http://h.example', 'http://i.example']],
-    [
-      {a: ' //j.example/x', b: String.raw`/\k.example`, c: '/a/path', d: 'ftp://l.example'},
-      ['https://j.example', 'https://k.example'],
-    ],
-    // A host instead of a URL, as a plugin would complete it.
-    [
-      {a: 'l.example', b: 'm.example:8443/path', c: new OptionText('user:pass@n.example'), d: '[::1]:80', e: 'o:81'},
-      ['https://l.example', 'https://m.example:8443', 'https://n.example', 'https://[::1]:80', 'https://o:81'],
-    ],
-    [
-      {a: '203.0.113.7', b: '203.29', c: 'p\u3002example', d: '/q.example', e: 'localhost', list: [{host: 'intranet'}]},
-      [
-        'https://203.0.113.7',
-        'https://203.0.0.29',
-        'https://p.example',
-        'https://q.example',
-        'https://localhost',
-      ].concat('https://intranet'),
-    ],
-    [{apiHost: '3405803783', servers: ['s1']}, ['https://203.0.113.7', 'https://s1']],
-    [
-      {
-        a: 'eu-west-1',
-        b: './dist',
-        c: '../x.y',
-        d: 'bundle.tar.gz',
-        e: 'dist/a.b',
-        f: '12345',
-        g: '',
-        h: String.raw`C:\a`,
-      },
-      [],
-    ],
-    [{text: 'see https://d.example', broken: 'https://', none: null, size: 7}, []],
-  ])('%j', (options, origins) => {
-    expect(originsIn(options)).toEqual(origins);
-  });
+test.each<[object, string]>([
+  [{url: 'https://acme.example/api', region: 'eu'}, 'https://acme.example'],
+  [{url: new OptionText('http://127.0.0.1:80/'), deep: [{to: 'HTTPS://b:84'}]}, 'http://127.0.0.1 https://b:84'],
+  [{hooks: new OptionText('["https://c.example/a", "https://c.example/b"]')}, 'https://c.example'],
+  // What URL parsers take for an address, although people would not write it.
+  [{a: 'http:/e.example', b: String.raw`http:\\g.example`}, 'http://e.example http://g.example'],
+  [{a: 'ht\ntp://h.example', b: ' //j.example/x', c: String.raw`/\k`}, 'http://h.example https://j.example https://k'],
+  // A host instead of a URL, as a plugin would complete it.
+  [
+    {a: 'l.example', b: 'm.example:8443/path', c: '[::1]:80'},
+    'https://l.example https://m.example:8443 https://[::1]:80',
+  ],
+  [
+    {c: new OptionText('user:pass@n.example'), e: 'localhost', f: 'o:81'},
+    'https://n.example https://localhost https://o:81',
+  ],
+  [{a: '203.29', b: 'p\u3002example', list: [{host: 's1'}]}, 'https://203.0.0.29 https://p.example https://s1'],
+  [{a: 'eu-west-1', b: './dist', c: 'bundle.tar.gz', d: 'dist/a.b', e: '12345', f: String.raw`C:\a`, g: ''}, ''],
+  [{text: 'see https://d.example', broken: 'https://', none: null, size: 7, path: '/a/b', ftp: 'ftp://l.example'}, ''],
+])('options %j: name the addresses %s', (options, origins) => {
+  expect(originsIn(options).join(' ')).toBe(origins);
 });
 
 describe('the stored secrets of a backend', () => {
@@ -87,29 +57,23 @@ describe('the stored secrets of a backend', () => {
     [{}, {id: 'i', token: 'canary'}],
     [{url: 'https://acme.example/other'}, {id: 'i', token: 'canary'}],
     [{id: 'another'}, {}],
-  ])('are used as a whole or not at all: %j', async (given, expected) => {
+  ])('login: stored secrets are used as a whole or not at all, with %j', async (given, expected) => {
     expect(await storedSecrets({name: 'acme'}, given, {}, file)).toEqual(expected);
     expect(await storedSecrets({name: 'other'}, given, {}, file)).toEqual({});
+    expect(await storedSecrets({name: 'acme', secretEnv: ['token']}, given, {token: 'another'}, file)).toEqual({});
     expect(warnings).toEqual([]);
   });
 
-  test('are not used if one of its variables is set', async () => {
-    const acme = {name: 'acme', secretEnv: ['token']};
-    expect(await storedSecrets(acme, {}, {token: ' '}, file)).toEqual({id: 'i', token: 'canary'});
-    expect(await storedSecrets(acme, {}, {token: 'another'}, file)).toEqual({});
-  });
-
-  test.each([
-    {url: 'https://acme.example', hook: 'https://b.example/x'},
-    {host: 'b.example'},
-    {url: 'acme.example', to: 'b.example:443'},
-  ])('go to no other address than at the login: %j', async (given) => {
-    expect(await storedSecrets({name: 'acme'}, given, {}, file)).toEqual({});
-    expect(warnings).toEqual([
-      'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
-        'To store them for it, run: mycli auth:login --runtime-backend acme',
-    ]);
-  });
+  test.each([{url: 'https://acme.example', hook: 'https://b.example/x'}, {host: 'b.example'}])(
+    'login: stored secrets go to no other address than at the login: %j',
+    async (given) => {
+      expect(await storedSecrets({name: 'acme'}, given, {}, file)).toEqual({});
+      expect(warnings).toEqual([
+        'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
+          'To store them for it, run: mycli auth:login --runtime-backend acme',
+      ]);
+    },
+  );
 });
 
 describe('the dialogue of a login', () => {
