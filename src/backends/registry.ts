@@ -139,11 +139,11 @@ function unknownBackend(
 ): Error {
   const known = registrations.map((entry) => entry.name);
   const near = nearest(name, ['auto', ...known]);
+  const isInstalled = near !== undefined || failures.length > 0;
   return createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}". Use auto, ${known.join(', ')}.`, {
     suggestions: [
-      near === undefined
-        ? ['If a plugin adds it, install the plugin: ', {run: ['plugins:install', 'PLUGIN']}]
-        : `Did you mean "${near}"?`,
+      ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
+      ...(isInstalled ? [] : [['If a plugin adds it, install the plugin: ', {run: ['plugins:install', 'PLUGIN']}]]),
       ...failures.map(({message}) => message),
     ],
     details: {backend: name, known},

@@ -91,10 +91,13 @@ describe('the registry of backends', () => {
     expect(registry.registrations).toHaveLength(3);
   });
 
-  test('a name that nothing is near to gets no suggestion', () => {
+  test('a name that nothing is near to may be the backend of a plugin', () => {
     const registry = createBackendRegistry();
     expect(() => registry.get('somewhere-else')).toThrow(
-      expect.objectContaining({suggestions: [], details: {backend: 'somewhere-else', known: ['api', 'legacy']}}),
+      expect.objectContaining({
+        suggestions: [expect.stringContaining('plugins:install PLUGIN')],
+        details: {backend: 'somewhere-else', known: ['api', 'legacy']},
+      }),
     );
     expect([registry.has('api'), registry.has('somewhere-else')]).toEqual([true, false]);
   });

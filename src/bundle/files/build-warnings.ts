@@ -34,7 +34,7 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
   }
   const published = files.filter(({ssrOnly}) => !ssrOnly);
   const own = published.filter(({path}) => ownConfiguration.test(path)).map(({path}) => path);
-  const packages = published.filter(({path}) => path.startsWith('node_modules/'));
+  const packages = published.filter(({path}) => path.startsWith('node_modules/') && !cacheFolder.test(path));
   return [
     ...[...caches].map(
       ([folder, cache]) =>
