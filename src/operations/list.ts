@@ -30,8 +30,7 @@ export interface ListBundlesResult {
  */
 export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   const {projectSlug} = open.context;
-  const {items} = await collectPages(everything, (range) => listPage(open, range));
-  const latest = items.find(({status}) => status === 'ready');
+  const latest = (await readBundles(open)).items.find(({status}) => status === 'ready');
   if (latest) return latest;
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
     suggestions: [['Push one with ', {run: ['bundle:push', ...placeFlags({projectSlug})]}, '.']],
@@ -40,7 +39,7 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
 
 /** The bundle with this ID, if the project has it. Searches the newest first. */
 export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise<BundleItem | undefined> {
-  for await (const {items} of listPages(everything, (range) => listPage(open, range))) {
+  for await (const {items} of listPages(everything, (range) => invoke(open, 'listBundles', range))) {
     const found = items.find((item) => item.bundleId === bundleId);
     if (found) return found;
   }
@@ -84,9 +83,9 @@ export async function explainMissingBundle(error: unknown, open: OpenBackend, bu
   });
 }
 
-/** One page of the bundles of a project. */
-export function listPage(open: OpenBackend, range: ListRange): Promise<ListResult<BundleItem>> {
-  return invoke(open, 'listBundles', range);
+/** A part of the bundles of a project, and how many there are, if the server reports it. */
+export function readBundles(open: OpenBackend, part = everything) {
+  return collectPages(part, (range) => invoke(open, 'listBundles', range), open.backend);
 }
 
 /** A deployment in a list, and whether the target runs its bundle. */

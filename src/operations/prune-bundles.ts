@@ -2,8 +2,8 @@ import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
-import {listPage, readHistory} from './list.js';
-import {collectPages, createdTime, everything} from './pages.js';
+import {readBundles, readHistory} from './list.js';
+import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
 import type {Host} from './host.js';
@@ -65,7 +65,7 @@ export async function findPrunable(
   rules: PruneRules,
   host: Host,
 ): Promise<{readonly prune: readonly BundleItem[]; readonly bundles: number}> {
-  const {items: bundles} = await collectPages(everything, (range) => listPage(open, range));
+  const {items: bundles} = await readBundles(open);
   const histories: TargetHistory[] = [];
   for (const {targetSlug} of await listTargets(open)) {
     histories.push({targetSlug, deployments: await readHistory(open, targetSlug, Infinity)});

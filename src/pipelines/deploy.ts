@@ -63,7 +63,7 @@ export async function runDeployment(
     watch: operation === 'rollback' ? undefined : watchForRollback(options),
   };
   const what = operation === 'promote' ? 'Promotion' : 'Deployment';
-  const where = from === undefined ? targetSlug : `${from} to ${targetSlug}`;
+  const route = from === undefined ? `to ${targetSlug}` : `from ${from} to ${targetSlug}`;
   try {
     await runGuarded<DeployRun>(run, {
       finding: [resolveStep(choose), ...finding],
@@ -81,8 +81,7 @@ export async function runDeployment(
             );
             const request = {...report.watch(options), bundleId, operation, command, from, watch};
             run.accepted = await requestDeployment(request, made(run, 'selection'), host, report.note);
-            const deployed = String(run.accepted.bundleId);
-            report.title = `${what} of bundle ${deployed} ${from === undefined ? 'to' : 'from'} ${where} accepted`;
+            report.title = `${what} of bundle ${String(run.accepted.bundleId)} ${route} accepted`;
             report.warn(run.accepted.warnings);
             if (!options.wait) run.result = run.accepted;
           },

@@ -22,12 +22,12 @@ import {
 } from '../operations/inspect-bundle.js';
 import {
   collectDeployments,
-  listPage,
   namingCapabilities,
+  readBundles,
   type ListBundlesResult,
   type ListDeploymentsResult,
 } from '../operations/list.js';
-import {collectPages, listRange} from '../operations/pages.js';
+import {listRange} from '../operations/pages.js';
 import {openBackend} from '../operations/open-backend.js';
 import {chooseCapable, chooseForBundle} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
@@ -45,45 +45,33 @@ import {
 import type {StepReport} from './report.js';
 import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
-import {made, runPipeline, type PipelineRun} from './run.js';
-
-/** A step that reads something from the chosen backend. */
-interface ReadStep<Result> {
-  readonly name: string;
-  readonly title: string;
-  readonly read: (selection: BackendSelection, report: StepReport) => Promise<Result>;
-}
+import {made, runPipeline, type PipelineRun, type Step} from './run.js';
 
 /** Chooses a backend and reads something from it: the whole pipeline of what changes nothing. */
 async function readFrom<Result>(
-  choose: () => Promise<BackendSelection>,
-  {name, title, read}: ReadStep<Result>,
   host: PipelineHost,
+  choose: () => Promise<BackendSelection>,
+  step: Pick<Step<never>, 'name' | 'title'>,
+  read: (selection: BackendSelection, report: StepReport) => Promise<Result>,
 ): Promise<NonNullable<Result>> {
   const run: ResolvedRun & {result?: Result} = {host};
-  await runPipeline(run, [
-    resolveStep(choose),
-    {
-      name,
-      title,
-      task: async (_, report) => {
-        run.result = await read(made(run, 'selection'), report);
-      },
-    },
-  ]);
+  const task = async (_: unknown, report: StepReport) => {
+    run.result = await read(made(run, 'selection'), report);
+  };
+  await runPipeline(run, [resolveStep(choose), {...step, task}]);
   return made(run, 'result');
 }
 
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const part = listRange(options);
-  const read = async ({backend}: BackendSelection, report: StepReport) => {
+  const choose = () => chooseCapable(options, ['list'], host);
+  return readFrom(host, choose, {name: 'list', title: 'List the bundles'}, async ({backend}, report) => {
     const open = await openBackend(backend, report.watch(options), host);
-    const {items, total} = await collectPages(part, (range) => listPage(open, range), open.backend);
+    const {items, total} = await readBundles(open, part);
     report.title = items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`;
     return {backend, projectSlug, bundles: items, total};
-  };
-  return readFrom(() => chooseCapable(options, ['list'], host), {name: 'list', title: 'List the bundles', read}, host);
+  });
 }
 
 export async function listDeployments(
@@ -92,23 +80,23 @@ export async function listDeployments(
 ): Promise<ListDeploymentsResult> {
   const {projectSlug, targetSlug} = options;
   const range = listRange(options);
-  const read = async ({backend}: BackendSelection, report: StepReport) => {
+  const choose = () => chooseCapable(options, ['history'], host);
+  const step = {name: 'list', title: `List the deployments to ${targetSlug}`};
+  return readFrom(host, choose, step, async ({backend}, report) => {
     const open = await openBackend(backend, report.watch(options), host);
     const {items, total} = await collectDeployments(open, targetSlug, range);
     report.title =
       items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`;
     return {backend, projectSlug, targetSlug, deployments: items, total};
-  };
-  return readFrom(
-    () => chooseCapable(options, ['history'], host),
-    {name: 'list', title: `List the deployments to ${targetSlug}`, read},
-    host,
-  );
+  });
 }
 
 export async function getProjectStatus(options: ProjectStatusOptions, host: PipelineHost): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
-  const read = async ({backend}: BackendSelection, report: StepReport) => {
+  const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
+  const choose = () => chooseCapable(options, needed, host).catch(withTarget);
+  const step = {name: 'status', title: `Look at the targets of ${projectSlug}`};
+  return readFrom(host, choose, step, async ({backend}, report) => {
     const open = await openBackend(backend, report.watch(options), host);
     const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
     const items = listed ? await listTargets(open) : [await knownTarget(open, targetSlug)];
@@ -117,13 +105,7 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
     report.title =
       targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`;
     return {backend, projectSlug, targets};
-  };
-  const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
-  return readFrom(
-    () => chooseCapable(options, needed, host).catch(withTarget),
-    {name: 'status', title: `Look at the targets of ${projectSlug}`, read},
-    host,
-  );
+  });
 }
 
 /**
@@ -156,18 +138,15 @@ export async function downloadBundle(
   options: DownloadBundleOptions,
   host: PipelineHost,
 ): Promise<DownloadBundleResult> {
-  const read = async (selection: BackendSelection, report: StepReport) => {
+  const choose = () => chooseDownloadBackend(options, host);
+  const step = {name: 'download', title: `Download ${describeBundle(options.bundleId)}`};
+  return readFrom(host, choose, step, async (selection, report) => {
     const downloaded = await downloadBundleFrom(selection, report.watch(options), host);
     const {bundleId, size, resumedFrom, sha256} = downloaded;
     const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
     report.title = `Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`;
     return downloaded;
-  };
-  return readFrom(
-    () => chooseDownloadBackend(options, host),
-    {name: 'download', title: `Download ${describeBundle(options.bundleId)}`, read},
-    host,
-  );
+  });
 }
 
 /** @param path relative to the host's working directory. */
@@ -192,7 +171,9 @@ export async function inspectArchive(
 
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
   const command = ['bundle:inspect', options.bundleId, ...placeFlags({projectSlug: options.projectSlug})];
-  const read = async (selection: BackendSelection, report: StepReport) => {
+  const choose = () => chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host);
+  const step = {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`};
+  return readFrom(host, choose, step, async (selection, report) => {
     const workspace = await host.createTemporaryDirectory();
     try {
       const output = resolve(workspace.path, 'archive');
@@ -204,17 +185,14 @@ export async function inspectBundle(options: InspectBundleOptions, host: Pipelin
     } finally {
       await workspace.remove();
     }
-  };
-  return readFrom(
-    () => chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host),
-    {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`, read},
-    host,
-  );
+  });
 }
 
 export async function readDeploymentLogs(options: ReadLogsOptions, host: PipelineHost): Promise<ReadLogsResult> {
   const {projectSlug, targetSlug, onLines} = options;
-  const read = async ({backend}: BackendSelection, report: StepReport) => {
+  const choose = () => chooseCapable(options, ['logs', 'history'], host);
+  const step = {name: 'read', title: `Read the log of a deployment to ${targetSlug}`};
+  return readFrom(host, choose, step, async ({backend}, report) => {
     const open = await openBackend(backend, report.watch(options), host);
     const {deployment, bundleId, status} = await findDeployment(open, options, host);
     const lines: string[] = [];
@@ -228,10 +206,5 @@ export async function readDeploymentLogs(options: ReadLogsOptions, host: Pipelin
     report.title = `Read ${count(total, 'line')}${done ? '' : ' so far'}`;
     const {deploymentId} = deployment;
     return {backend, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
-  };
-  return readFrom(
-    () => chooseCapable(options, ['logs', 'history'], host),
-    {name: 'read', title: `Read the log of a deployment to ${targetSlug}`, read},
-    host,
-  );
+  });
 }

@@ -133,28 +133,25 @@ export class StepReport {
     if (onEvent === undefined) return;
     const step = this.#name;
     const {phase, transferred, total, attempt, status, description, leftMs} = progress;
-    if (phase === 'check') {
-      onEvent({type: 'wait', step, reason: 'check', description});
-      return;
-    }
-    if (phase === 'slot' || phase === 'wait') {
+    const isBytes = phase === 'build' || phase === 'upload' || phase === 'download';
+    if (!isBytes) {
       const until = leftMs === undefined ? undefined : timeIn(now(), leftMs);
-      const reason = phase === 'slot' ? 'slot' : 'deployment';
+      const reason = phase === 'wait' ? 'deployment' : phase;
       onEvent({type: 'wait', step, reason, until, status, description});
-      if (phase === 'slot' || total === undefined) return;
-    } else if (!this.#isNews(progress)) return;
+      if (phase !== 'wait' || total === undefined) return;
+    }
+    if (isBytes && !this.#isNews(progress)) return;
     this.#told = {progress, at: performance.now()};
-    const unit = phase === 'wait' ? 'percent' : 'bytes';
-    onEvent({type: 'progress', step, phase, unit, transferred, total, attempt});
+    onEvent({type: 'progress', step, phase, unit: isBytes ? 'bytes' : 'percent', transferred, total, attempt});
   }
 
   /** Whether an attempt begins, all bytes are through, or enough time has passed. */
   #isNews({phase, attempt, transferred, total}: OperationProgress): boolean {
     if (this.#told === undefined) return true;
     const {progress: last, at} = this.#told;
-    if (last.phase !== phase || last.attempt !== attempt || last.transferred > transferred) return true;
-    if (transferred === total && last.transferred !== total) return true;
-    return performance.now() - at >= eventPauseMs;
+    const restarts = last.phase !== phase || last.attempt !== attempt || last.transferred > transferred;
+    const ends = transferred === total && last.transferred !== total;
+    return restarts || ends || performance.now() - at >= eventPauseMs;
   }
 }
 

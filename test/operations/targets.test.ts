@@ -1,4 +1,4 @@
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {shownUrl} from '../../src/backends/answers.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import {lookAfter} from '../../src/operations/deploy/after-deployment.js';
@@ -83,27 +83,20 @@ describe('a target that the list of the backend does not have', () => {
   });
 });
 
-/** A legacy server whose targets are `rows` (none: it never answers), and which accepts every deployment. */
-async function startLegacy(rows: Reply | undefined) {
-  const server = await startRecordingServer(({method, path}) => {
+/** Deploys to a legacy server whose targets are `rows` (none: it never answers), and looks for the URL. */
+async function deployAndLook(rows: Reply | undefined) {
+  await using server = await startRecordingServer(({method, path}) => {
     if (method === 'POST') return {status: 204};
     if (path.includes('/deploy/')) return {status: 200, body: {count: 0, results: []}};
     return rows ?? new Promise(() => undefined);
   });
-  const project = await createProject();
-  onTestFinished(async () => {
-    await server[Symbol.asyncDispose]();
-    await project[Symbol.asyncDispose]();
-  });
-  const legacyAuth = new ApiKeyStrategy({apiKey: 'key'});
-  const connection = {origin: server.origin, legacyAuth};
-  const deployed = async () => {
-    const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
-    const result = await deployBundle(options, project.host);
-    expect(server.requests.map(({method}) => method)).toEqual(['POST']);
-    return (await lookAfter(result, connection, project.host, {history: true})).result;
-  };
-  return {deployed, server};
+  await using project = await createProject();
+  const connection = {origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})};
+  const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
+  const deployed = await deployBundle(options, project.host);
+  const {result} = await lookAfter(deployed, connection, project.host, {history: true});
+  expect(server.requests.map(({method}) => method)).toEqual(['POST', 'GET']);
+  return result;
 }
 
 describe('the URL of a deployment', () => {
@@ -114,15 +107,11 @@ describe('the URL of a deployment', () => {
     [{ssr_external_hostname: 'evil.example\u001B[2J'}, undefined],
     [{url: 'javascript:alert(1)', cdn_domain_name: 'cdn.example'}, undefined],
   ])('comes from the host names of the target: %j', async (row, url) => {
-    const body = {
-      count: 2,
-      results: [
-        {slug: 'other', ssr_external_hostname: 'no.example'},
-        {slug: 'live', ...row},
-      ],
-    };
-    const {deployed} = await startLegacy({status: 200, body});
-    expect((await deployed()).url).toBe(url);
+    const results = [
+      {slug: 'other', ssr_external_hostname: 'no.example'},
+      {slug: 'live', ...row},
+    ];
+    expect((await deployAndLook({status: 200, body: {count: 2, results}})).url).toBe(url);
   });
 
   test.each([
@@ -133,29 +122,16 @@ describe('the URL of a deployment', () => {
     {status: 200, body: {results: [{}]}},
     undefined,
   ])('is unknown when the server does not tell at once, which is no failure: %j', async (reply) => {
-    const {deployed, server} = await startLegacy(reply);
-    expect(await deployed()).toMatchObject({status: 'queued', url: undefined});
-    expect(server.requests).toHaveLength(2);
+    expect(await deployAndLook(reply)).toMatchObject({status: 'queued', url: undefined});
   });
 });
 
 describe("a plugin's backend", () => {
+  const failed = {status: 'failed', description: 'No space', logUrl: 'https://log.example'};
   const members = {
     deploy: () => Promise.resolve({deployment: {id: 1}, status: 'queued', url: 'https://queued.example', raw: {}}),
     getDeployment: () => Promise.resolve({status: 'finished', url: 'https://live.example', raw: {}}),
-    listDeployments: () =>
-      Promise.resolve({
-        items: [
-          {
-            deployment: {id: 2},
-            bundleId: 'b-2',
-            status: 'failed',
-            description: 'No space',
-            logUrl: 'https://log.example',
-          },
-        ],
-        raw: {},
-      }),
+    listDeployments: () => Promise.resolve({items: [{deployment: {id: 2}, bundleId: 'b-2', ...failed}], raw: {}}),
     listTargets: () => Promise.resolve({items: [{targetSlug: 'live', url: 'https://listed.example'}], raw: {}}),
   };
 
@@ -188,8 +164,7 @@ describe("a plugin's backend", () => {
         failed: {description: 'No space', logUrl: 'https://log.example'},
       },
     ]);
-    const getDeployment = () =>
-      Promise.resolve({status: 'failed', description: 'No space', logUrl: 'https://log.example/1', raw: {}});
+    const getDeployment = () => Promise.resolve({...failed, logUrl: 'https://log.example/1', raw: {}});
     const failing = {...optionsFor({getDeployment}), bundleId: 'b-1', wait: true};
     await expect(deployBundle(failing, project.host)).rejects.toMatchObject({
       code: 'ERR_DEPLOYMENT_FAILED',

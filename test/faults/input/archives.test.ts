@@ -53,81 +53,46 @@ async function hugePaxHeader(size: number): Promise<Buffer> {
 /** One of each kind; test/bundle/prebuilt/read-archive.test.ts has them all. */
 const refused: readonly (readonly [string, () => Promise<Buffer>, RegExp])[] = [
   ['a name that climbs', () => hostileArchive({name: 'bld/../../evil'}), /unsafe entry name, "bld\/\.\.\/\.\.\/evil"/],
-  [
-    'a chain of links that leads out',
-    () =>
-      hostileArchive(
-        {name: 'bld/a/b', type: 'symlink', linkname: '..'},
-        {name: 'bld/c', type: 'symlink', linkname: 'a/b/../../x'},
-      ),
-    /"bld\/c" in it is a link that does not resolve inside/,
-  ],
-  [
-    'data after the end',
-    async () => Buffer.concat([await hostileArchive(), Buffer.from('\0more')]),
-    /data after the end/,
-  ],
   ['a header of 100 MB', () => hugePaxHeader(100_000_000), /Header exceeds max size/],
   ['half of an archive', () => hostileArchive({name: 'bld/a'}).then((bytes) => bytes.subarray(0, -20)), /end of file/],
   ['a web page', () => Promise.resolve(Buffer.from('<!doctype html>'.repeat(100))), /is not a gzip or tar file/],
 ];
 
-describe.each(refused)('%s', (_what, make, reason) => {
-  test('is one clear error of inspect, and of a download, which leaves nothing', async () => {
-    const bytes = await make();
-    await using project = await createProject({archive: ''});
-    const {directory, host} = project;
-    await writeFile(join(directory, 'archive'), bytes);
-    await expect(inspectFile(join(directory, 'archive'), {})).rejects.toMatchObject({
-      code: 'ERR_ARCHIVE_INVALID',
-      message: expect.stringMatching(reason),
-    });
-    await using server = await startRecordingServer(({path, headers}) => {
-      if (path.endsWith('/download/')) {
-        return {status: 200, body: {download_url: `http://${headers.host ?? ''}/archive?signature=canary`}};
-      }
-      return {status: 200, body: bytes};
-    });
-    const failing = downloadBundle(
-      {
-        ...{preference: 'legacy', projectSlug: 'shop', bundleId: 1, output: 'copy'},
-        ...{origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})},
-      },
-      host,
-    );
-    await expect(failing).rejects.toMatchObject({
-      code: 'ERR_RESPONSE_INVALID',
-      message: expect.stringMatching(reason),
-    });
-    expect(await readdir(directory)).toEqual(['archive']);
-    expect(await readdir(dirname(directory))).toEqual(['project', 'tmp']);
+test.each(refused)('inspect and download: %s is one clear error, and leaves nothing', async (_what, make, reason) => {
+  const bytes = await make();
+  await using project = await createProject({archive: ''});
+  const {directory, host} = project;
+  await writeFile(join(directory, 'archive'), bytes);
+  await expect(inspectFile(join(directory, 'archive'), {})).rejects.toMatchObject({
+    code: 'ERR_ARCHIVE_INVALID',
+    message: expect.stringMatching(reason),
   });
+  await using server = await startRecordingServer(({path, headers}) => {
+    if (path.endsWith('/download/')) {
+      return {status: 200, body: {download_url: `http://${headers.host ?? ''}/archive?signature=canary`}};
+    }
+    return {status: 200, body: bytes};
+  });
+  const failing = downloadBundle(
+    {
+      ...{preference: 'legacy', projectSlug: 'shop', bundleId: 1, output: 'copy'},
+      ...{origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})},
+    },
+    host,
+  );
+  await expect(failing).rejects.toMatchObject({
+    code: 'ERR_RESPONSE_INVALID',
+    message: expect.stringMatching(reason),
+  });
+  expect(await readdir(directory)).toEqual(['archive']);
+  expect(await readdir(dirname(directory))).toEqual(['project', 'tmp']);
 });
 
-describe('inspect is honest about', () => {
-  async function inspect(bytes: Buffer) {
-    const folder = await makeFolder({archive: bytes});
-    return inspectFile(join(folder, 'archive'), {});
-  }
-
-  test('of entries that stand there twice', async () => {
-    const {problems, files} = await inspect(await hostileArchive({name: 'bld/ssr.js'}, {name: 'bld/./ssr.js'}));
-    expect(files).toHaveLength(3);
-    expect(problems).toContain('More than one entry is named ssr.js.');
-  });
-
-  test('of hard links', async () => {
-    const {files} = await inspect(await hostileArchive({name: 'bld/hard', type: 'link', linkname: 'bld/ssr.js'}));
-    expect(files).toMatchObject([{path: 'hard', linkTarget: 'ssr.js'}, {path: 'ssr.js'}]);
-  });
-
-  test('of a configuration that stands there a hundred times', async () => {
-    const bytes = await header({name: 'bld/.runtime/config.json', size: 1024});
-    const members = repeated(100, Buffer.concat([bytes, Buffer.alloc(1024, ' ')]));
-    await expect(inspect(Buffer.concat([members, gzipSync(endOfTar)]))).rejects.toMatchObject({
-      message: expect.stringContaining('100 entries named bld/.runtime/config.json'),
-    });
-  });
+test('inspect tells of entries that stand there twice', async () => {
+  const folder = await makeFolder({archive: await hostileArchive({name: 'bld/ssr.js'}, {name: 'bld/./ssr.js'})});
+  const {problems, files} = await inspectFile(join(folder, 'archive'), {});
+  expect(files).toHaveLength(3);
+  expect(problems).toContain('More than one entry is named ssr.js.');
 });
 
 describe('patterns that take as long as they may', () => {

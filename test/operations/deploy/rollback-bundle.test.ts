@@ -89,20 +89,6 @@ test('a rollback skips a bundle that failed its check and was not rolled back, a
   });
 });
 
-test("a rollback goes where the button of the local runtime's page would", async () => {
-  const service = await startService();
-  const offered = async () => {
-    const body = await (await fetch(`${service.runtime.origin}/-/projects/shop`)).text();
-    return Number(/Roll staging back to bundle (\d+)/.exec(body)?.[1]);
-  };
-  await service.push({targetSlug: 'staging'});
-  await service.push({targetSlug: 'staging'});
-  service.runtime.addFault('failx1');
-  await service.push({targetSlug: 'staging'}).catch(() => undefined);
-  expect(await offered()).toBe(1);
-  expect(await rollback(service)).toMatchObject({bundleId: 1});
-});
-
 describe('the history that a rollback reads', () => {
   const row = (id: number, second: number, status = 'Finished') => ({
     ...{bundle: {id}, status},

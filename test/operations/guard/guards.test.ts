@@ -17,6 +17,13 @@ import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 
 interface Release extends Service {
   readonly host: Host;
+  /** Options of what deploys to the target `live`, and waits. */
+  readonly place: Service['connection'] & {
+    preference: 'legacy';
+    targetSlug: string;
+    wait: boolean;
+    pollInterval: number;
+  };
   /** Commits a change, and returns the hash. */
   change(): string;
   release(guard: GuardRules, more?: Partial<PushRuntimeBundleBackendOptions>): Promise<number>;
@@ -34,19 +41,15 @@ async function startRelease(
   git(directory, 'init', '-q', '-b', 'main');
   commit(directory, 'first');
   const host = {...plain, env: {...gitEnvironment, ...env}};
-  const basics = {
-    ...service.connection,
-    preference: 'legacy',
-    targetSlug: 'live',
-    wait: true,
-    pollInterval: 0.01,
-  } as const;
+  const target = {preference: 'legacy', targetSlug: 'live', wait: true, pollInterval: 0.01} as const;
+  const place = {...service.connection, ...target};
   let changes = 0;
   const release = async (guard: GuardRules, more: Partial<PushRuntimeBundleBackendOptions> = {}) =>
-    Number((await pushRuntimeBundle({...basics, guard, ...more}, host)).bundleId);
+    Number((await pushRuntimeBundle({...place, guard, ...more}, host)).bundleId);
   return {
     ...service,
     host,
+    place,
     change: () => commit(directory, `change ${String((changes += 1))}`),
     release,
     refusal: async (guard, more) => {
@@ -87,14 +90,13 @@ describe('cleanTree', () => {
   });
 
   test('refuses to deploy a bundle that was built with changes, or does not say', async () => {
-    const {release, change, project, connection, host} = await startRelease();
+    const {release, change, project, place, host} = await startRelease();
     await writeFile(join(project.directory, 'file'), 'one');
     change();
     await writeFile(join(project.directory, 'file'), 'two');
     await release({}, {targetSlug: undefined, wait: false});
     await release({}, {targetSlug: undefined, wait: false, message: 'Release 5'});
-    const deploy = (bundleId: number) =>
-      deployBundle({...connection, preference: 'legacy', targetSlug: 'live', bundleId, guard: {cleanTree: true}}, host);
+    const deploy = (bundleId: number) => deployBundle({...place, bundleId, guard: {cleanTree: true}}, host);
     expect(await refusalOf(deploy(1))).toEqual(['cleanTree: Bundle 1 was built with uncommitted changes.']);
     expect(await refusalOf(deploy(2))).toEqual(['cleanTree: Bundle 2 does not say which commit it was built from.']);
   });
@@ -120,13 +122,12 @@ describe('branch', () => {
   });
 
   test('of a deployed bundle is the one that it was built on, also with a message of its own', async () => {
-    const {release, project, connection, host, change} = await startRelease();
+    const {release, project, place, host, change} = await startRelease();
     git(project.directory, 'switch', '-q', '-c', 'feature/x');
     change();
     await release({branch: ['**']}, {targetSlug: 'staging', message: 'Release 5'});
     git(project.directory, 'switch', '-q', 'main');
-    const promotion = {...connection, preference: 'legacy', from: 'staging', targetSlug: 'live'} as const;
-    const promote = (branch: readonly string[]) => promoteBundle({...promotion, guard: {branch}}, host);
+    const promote = (branch: readonly string[]) => promoteBundle({...place, from: 'staging', guard: {branch}}, host);
     expect(await refusalOf(promote(['main']))).toEqual([
       'branch: Bundle 1 was built on the branch feature/x. Allowed: main.',
     ]);
@@ -169,12 +170,11 @@ describe('notOlder', () => {
   });
 
   test('of a deployed bundle compares what it was built from', async () => {
-    const {release, change, connection, host} = await startRelease();
+    const {release, change, place, host} = await startRelease();
     await release(guard);
     change();
     await release(guard);
-    const deploy = (bundleId: number | 'latest') =>
-      deployBundle({...connection, preference: 'legacy', targetSlug: 'live', bundleId, guard}, host);
+    const deploy = (bundleId: number | 'latest') => deployBundle({...place, bundleId, guard}, host);
     expect(await refusalOf(deploy(1))).toEqual([expect.stringContaining('is older than')]);
     expect(await deploy('latest')).toMatchObject({bundleId: 2});
   });
@@ -188,12 +188,11 @@ describe('notOlder', () => {
   });
 
   test('looks again right before the deployment', async () => {
-    const {release, change, connection, host, project} = await startRelease();
+    const {release, change, place, host, project} = await startRelease();
     await release({});
     change();
     const newer = await release({}, {targetSlug: undefined, wait: false});
     git(project.directory, 'checkout', '-q', 'HEAD~1');
-    const place = {...connection, preference: 'legacy', targetSlug: 'live', wait: true, pollInterval: 0.01} as const;
     const rules = {...guard, confirm: true};
     // Somebody else deploys while the person is asked.
     const confirmTarget = async ({targetSlug}: TargetConfirmation) => {
@@ -219,7 +218,7 @@ describe('notOlder', () => {
   });
 
   test('refuses what it cannot tell, and says how to find out', async () => {
-    const {refusal, release, change, project, connection, host} = await startRelease();
+    const {refusal, release, change, project} = await startRelease();
     await release({}, {message: 'Release 5'});
     expect(await refusal(guard)).toEqual([
       'notOlder: The target live runs bundle 1, which does not say which commit it was built from.',
@@ -232,19 +231,8 @@ describe('notOlder', () => {
     const clone = join(shallow, 'clone');
     commit(clone, 'newer');
     await mkdir(join(clone, 'build'));
-    const push = () =>
-      pushRuntimeBundle(
-        {
-          ...connection,
-          preference: 'legacy',
-          targetSlug: 'live',
-          guard,
-          projectDirectory: clone,
-          message: 'x',
-          buildDirectory: join(project.directory, 'build'),
-        },
-        host,
-      );
+    const buildDirectory = join(project.directory, 'build');
+    const push = () => release(guard, {projectDirectory: clone, message: 'x', buildDirectory, wait: false});
     await push();
     // It diverges from here, as far as the shallow clone knows.
     git(clone, 'checkout', '-q', '--orphan', 'other');
@@ -287,32 +275,23 @@ describe('ciOnly and confirm', () => {
   });
 
   test('apply to a rollback, and no other guard does', async () => {
-    const {release, change, connection, host} = await startRelease();
+    const {release, change, place, host} = await startRelease();
     await release({});
     change();
     await release({});
-    const rollback = (guard: GuardRules, typed?: string) =>
-      rollbackBundle(
-        {
-          ...connection,
-          preference: 'legacy',
-          targetSlug: 'live',
-          guard,
-          confirmTarget: typed === undefined ? undefined : () => Promise.resolve(typed),
-        },
-        host,
-      );
-    expect(await refusalOf(rollback({ciOnly: true, confirm: true}))).toHaveLength(2);
-    const others = {cleanTree: true, branch: ['other'], origin: 'https://git.example/x', notOlder: true};
-    expect(await rollback({...others, confirm: true}, 'live')).toMatchObject({bundleId: 1, rolledBackFrom: 2});
+    const guard = {ciOnly: true, confirm: true};
+    expect(await refusalOf(rollbackBundle({...place, guard}, host))).toHaveLength(2);
+    const others = {cleanTree: true, branch: ['other'], origin: 'https://git.example/x', notOlder: true, confirm: true};
+    const confirmTarget = () => Promise.resolve('live');
+    const rolledBack = await rollbackBundle({...place, guard: others, confirmTarget}, host);
+    expect(rolledBack).toMatchObject({bundleId: 1, rolledBackFrom: 2});
   });
 });
 
 test('one error names every guard that refuses, and a dry run reports it, too', async () => {
-  const {connection, host, project} = await startRelease();
+  const {place, host, project} = await startRelease();
   await writeFile(join(project.directory, 'new.js'), '');
-  const push = {...connection, preference: 'legacy', targetSlug: 'live'} as const;
-  const preview = previewPush({...push, guard: {cleanTree: true, branch: ['release'], ciOnly: true}}, host);
+  const preview = previewPush({...place, guard: {cleanTree: true, branch: ['release'], ciOnly: true}}, host);
   await expect(preview).rejects.toMatchObject({
     message: expect.stringMatching(
       /^3 guards refuse this push to live\. Not everything.*\. The branch.*\. Only CI/,
