@@ -8,7 +8,6 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
 import {createBundleMaker, type MakeBundle} from './bundles.js';
-import type {Case, CaseTable} from './case.js';
 import {bundleCases, idCases, limitCases, uploadCases} from './cases/bundles.js';
 import {deploymentCases, pushCases} from './cases/deployments.js';
 import {loginCases, safetyCases} from './cases/every-backend.js';
@@ -19,7 +18,7 @@ import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {operations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
 import type {SubjectParts} from './host.js';
-import {Subject} from './subject.js';
+import {Subject, type Case, type CaseTable} from './subject.js';
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
@@ -80,12 +79,12 @@ function assertShape(backend: unknown): undefined {
 
 /** The cases of all tables, without those for members that the backend does not have. */
 function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly (readonly [string, Case])[] {
-  const {formats} = backend;
+  const {formats, limits} = backend;
   const tables: readonly CaseTable[] = [
     {upload: safetyCases},
     loginCases,
     ...formats.flatMap((format) => [{upload: uploadCases(format)}, pushCases(format)]),
-    limitCases,
+    limitCases(limits),
     resumableBytes === undefined ? {} : resumeCases(resumableBytes),
     deploymentCases,
     listCases,

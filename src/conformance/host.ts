@@ -48,22 +48,11 @@ export interface SubjectParts {
   makeBundle(wish: BundleWish, subject: Pick<SubjectParts, 'backend' | 'projectSlug'>): Promise<Bundle>;
 }
 
-/** What a request may have. */
-interface CallRequest {
-  readonly bundleId?: BundleId;
-  readonly targetSlug?: string;
-  readonly to?: string;
-}
-
 /** How a call is made. */
 export interface CallOptions {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** How a bundle is uploaded. */
-export interface UploadOptions extends CallOptions {
-  /** Nothing is kept to resume it with. @default false */
+  /** For uploads: nothing is kept to resume it with. @default false */
   readonly stateless?: boolean | undefined;
 }
 
@@ -105,11 +94,8 @@ export class Host {
     this.otherTarget = service.promotionTargetSlug ?? 'production';
   }
 
-  readonly #logger: Logger = {
-    debug: (message) => void this.texts.push(message),
-    info: (message) => void this.texts.push(message),
-    warn: (message) => void this.texts.push(message),
-  };
+  readonly #log = (message: string) => void this.texts.push(message);
+  readonly #logger: Logger = {debug: this.#log, info: this.#log, warn: this.#log};
 
   /**
    * Calls an optional member.
@@ -121,7 +107,7 @@ export class Host {
     options: CallOptions = {},
   ): Promise<AnswerTo<Name>> {
     const member = this.#member(name) as (request: unknown, context: BuiltInContext) => Promise<AnswerTo<Name>>;
-    const {bundleId, targetSlug, to = targetSlug} = request as CallRequest;
+    const {bundleId, targetSlug, to = targetSlug} = request as {bundleId?: BundleId; targetSlug?: string; to?: string};
     // As the host makes it: users type text.
     const isText = bundleId === undefined || this.backend.bundleIds === 'number';
     const given = isText ? request : {...request, bundleId: String(bundleId)};
@@ -153,7 +139,7 @@ export class Host {
   }
 
   /** Uploads a bundle, by default without deploying it. */
-  async uploadResult(bundle: Bundle, {stateless = false, ...options}: UploadOptions = {}) {
+  async uploadResult(bundle: Bundle, {stateless = false, ...options}: CallOptions = {}) {
     const {backend} = this;
     const {states} = this.parts;
     const {sha256} = bundle;

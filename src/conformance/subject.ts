@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {Bundle, BundleId, DeploymentRef, DeployResult, ListRange, ListResult} from '../backends/contract.js';
+import type {HostBackend} from '../backends/built-in.js';
+import type {
+  AnyBackend,
+  Bundle,
+  BundleId,
+  DeploymentRef,
+  DeployResult,
+  ListRange,
+  ListResult,
+} from '../backends/contract.js';
 import {containsSecret, createRedactor} from '../http/redact.js';
 import type {BundleWish} from './bundles.js';
 import {expectAnswer, expectBytes, notTried, shown} from './expectations.js';
-import {Host, type AnswerTo, type CallOptions, type RequestOf, type SubjectParts, type UploadOptions} from './host.js';
+import {Host, type AnswerTo, type CallOptions, type RequestOf, type SubjectParts} from './host.js';
 
 const pollIntervalMs = 20;
 /** How many items of a list are asked for at a time: a service may give fewer. */
@@ -41,7 +50,7 @@ export class Subject extends Host {
   }
 
   /** Uploads a bundle, by default a new one, and returns its ID. */
-  async upload(bundle?: Bundle, options?: UploadOptions): Promise<BundleId> {
+  async upload(bundle?: Bundle, options?: CallOptions): Promise<BundleId> {
     return (await this.uploadResult(bundle ?? (await this.makeBundle()), options)).bundleId;
   }
 
@@ -176,3 +185,22 @@ export class Subject extends Host {
 export function fromJson(deployment: DeploymentRef): DeploymentRef {
   return JSON.parse(JSON.stringify(deployment)) as DeploymentRef;
 }
+
+/** Opens another service, for `backend` or a new one. It is closed at the end of the case. */
+export type Open = (backend?: AnyBackend) => Promise<Subject>;
+
+/** What a case proves, and how. */
+export interface Case {
+  /** What a backend that passes does, as a sentence. */
+  readonly proves: string;
+  /** The members without which there is no such case, besides that of its table. @default none */
+  readonly needs?: readonly (keyof HostBackend)[] | undefined;
+  /** Rejects when the backend breaks the contract. */
+  run(subject: Subject, open: Open): Promise<void>;
+}
+
+/** Cases by name. */
+export type Cases = Readonly<Record<string, Case>>;
+
+/** Cases by the member that they are about, without which there are none. */
+export type CaseTable = Readonly<Partial<Record<keyof HostBackend, Cases>>>;

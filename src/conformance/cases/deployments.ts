@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import {isDeepStrictEqual} from 'node:util';
 import type {BundleFormat, BundleId, DeploymentRef, DeployResult} from '../../backends/contract.js';
 import {jsonProblem} from '../../errors/json.js';
-import type {CaseTable} from '../case.js';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf, shown, withCode} from '../expectations.js';
-import {fromJson, type ItemOf, type Subject} from '../subject.js';
+import {fromJson, type ItemOf, type Subject, type CaseTable} from '../subject.js';
 import {unknownIdLike} from './bundles.js';
 
 /** Cases for pushes in a format to a target. */

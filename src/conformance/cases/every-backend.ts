@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import type {Cases, CaseTable} from '../case.js';
 import {expectAbort, expectAnswer, outcomeOf} from '../expectations.js';
 import {sideEffectsOf} from '../observations.js';
 import {bundleOperations, prepare, useEverything} from '../operations.js';
 import {declaredSecrets} from '../host.js';
-import type {Subject} from '../subject.js';
+import type {Subject, Cases, CaseTable} from '../subject.js';
 import {containsSecret} from '../../http/redact.js';
 import {unknownIdLike} from './bundles.js';
 
@@ -78,9 +77,21 @@ export const safetyCases: Cases = {
 export const loginCases: CaseTable = {
   login: {
     'login: the service accepts what it returns': {
-      proves: 'After a login nothing is missing, and `verify` and an upload work.',
+      proves:
+        'After a login nothing is missing, and `verify` and an upload work. No log contains what the user enters, what ' +
+        'the service issues or what is returned, and it is masked.',
       async run(subject) {
-        const user = withSecrets(subject, (await loggedOut(subject).login(dialogueOf(subject))).secrets);
+        const stranger = loggedOut(subject);
+        const known: string[] = [];
+        const {secrets} = await stranger.login(dialogueOf(subject, known));
+        known.push(...Object.values(secrets));
+        const issued = await subject.issuedSecrets();
+        const areMasked = issued.every((secret) => known.includes(secret) || stranger.learnedSecrets.has(secret));
+        assert.ok(areMasked, 'login() does not mask every secret that it learns with "context.maskSecret".');
+        // The last text is the result.
+        const isLogged = stranger.texts.slice(0, -1).some((text) => containsSecret(text, [...known, ...issued]));
+        assert.ok(!isLogged, 'login() logs a secret.');
+        const user = withSecrets(subject, secrets);
         expectAnswer('what check() misses after a login', await user.check(), []);
         if (user.backend.verify) await user.verify();
         await user.upload();
@@ -101,29 +112,6 @@ export const loginCases: CaseTable = {
         });
       },
     },
-    'login: no log contains a secret': {
-      proves: 'No log contains what the user enters, what the service issues or what is returned, and it is masked.',
-      async run(subject) {
-        const stranger = loggedOut(subject);
-        const {prompt, openUrl} = dialogueOf(subject);
-        const known: string[] = [];
-        const {secrets} = await stranger.login({
-          openUrl,
-          async prompt(question) {
-            const answer = await prompt(question);
-            if (question.secret === true) known.push(answer);
-            return answer;
-          },
-        });
-        known.push(...Object.values(secrets));
-        const issued = await subject.issuedSecrets();
-        const areMasked = issued.every((secret) => known.includes(secret) || stranger.learnedSecrets.has(secret));
-        assert.ok(areMasked, 'login() does not mask every secret that it learns with "context.maskSecret".');
-        // The last text is the result.
-        const isLogged = stranger.texts.slice(0, -1).some((text) => containsSecret(text, [...known, ...issued]));
-        assert.ok(!isLogged, 'login() logs a secret.');
-      },
-    },
   },
   verify: {
     'verify: accepts valid credentials and changes nothing': {
@@ -140,23 +128,21 @@ export const loginCases: CaseTable = {
 function assertDeclared({backend, service}: Subject, secrets: readonly string[]): void {
   const names = {secrets: Object.keys(Object(service.options) as object), secretEnv: Object.keys(service.env ?? {})};
   const declared = declaredSecrets(backend, service);
-  const undeclared = declaredSecrets(names, service).filter(
-    (text) => secrets.includes(text) && !declared.includes(text),
-  );
-  assert.ok(
-    undeclared.length === 0,
-    'The backend does not list every secret option in "secrets", and variable in "secretEnv".',
-  );
+  const hidden = declaredSecrets(names, service).filter((text) => secrets.includes(text) && !declared.includes(text));
+  const advice = 'List every secret option in "secrets", and every secret variable in "secretEnv".';
+  assert.equal(hidden.length, 0, `The backend does not declare ${hidden.length} secrets of the fixtures. ${advice}`);
 }
 
-/** A user who does what the fixtures tell. */
-function dialogueOf({service: {answer, visit}}: Subject): Parameters<Subject['login']>[0] {
+/** A user who does what the fixtures tell. `entered` gets the secrets that are entered. */
+function dialogueOf({service: {answer, visit}}: Subject, entered: string[]): Parameters<Subject['login']>[0] {
   const missing = (name: string) =>
     `The service of the fixtures has no ${name}(). Add it, or say in "skip" why this case does not apply.`;
   return {
     async prompt(question) {
       assert.ok(answer, missing('answer'));
-      return answer(question);
+      const text = await answer(question);
+      if (question.secret === true) entered.push(text);
+      return text;
     },
     async openUrl(url) {
       assert.ok(visit, missing('visit'));

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type {Bundle, BundleId} from '../../backends/contract.js';
 import type {ErrorCode} from '../../errors/index.js';
-import type {Case, CaseTable, Open} from '../case.js';
 import {
   anyError,
   expectAbort,
@@ -14,7 +13,7 @@ import {
 import {prepare, type Operation} from '../operations.js';
 import type {Fault} from '../relay.js';
 import {rateLimit} from '../host.js';
-import type {Subject} from '../subject.js';
+import type {Subject, Case, CaseTable, Open} from '../subject.js';
 
 /** How many requests of an operation are tried: the first ones. */
 const mostRequests = 6;
@@ -27,6 +26,8 @@ interface FaultRule {
   readonly kind: Fault['kind'];
   /** Whether it hits the requests after that one, too. Then the operation must fail, unless it can do without them. */
   readonly lasts?: true;
+  /** Whether the case is not tried without a request that passes the suite. */
+  readonly mustReach?: true;
   /** What the operation may fail with. @default it must not fail */
   readonly error?: ExpectedError;
 }
@@ -63,6 +64,7 @@ const rules: Readonly<Record<string, FaultRule>> = {
     proves: 'A 401 to any of its requests surfaces as `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN` or `ERR_OAUTH`.',
     kind: 'refuse',
     lasts: true,
+    mustReach: true,
     error: withCode(...credentialCodes),
   },
   'a persistent rate limit is reported as such': {
@@ -117,7 +119,7 @@ export function faultCases(operation: Operation): CaseTable {
 async function tryEach(trial: Subject, open: Open, operation: Operation, rule: FaultRule): Promise<void> {
   const prepared = await prepare(trial, operation);
   const total = await countRequests(trial, () => operation.run(trial, prepared));
-  if (total === 0 && rule.kind === 'refuse' && ['upload', 'verify'].includes(operation.needs)) {
+  if (total === 0 && rule.mustReach && ['upload', 'verify'].includes(operation.needs)) {
     notTried(
       `No request of ${operation.name} passes the suite. Send it with context.http, or give your client the address ` +
         'that through() of openService returns.',

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange} from '../../backends/contract.js';
-import type {CaseTable} from '../case.js';
 import {expectAnswer, notTried} from '../expectations.js';
 import type {RequestOf} from '../host.js';
-import {fromJson, type ItemOf, type Lister, type Subject} from '../subject.js';
+import {fromJson, type ItemOf, type Lister, type Subject, type CaseTable} from '../subject.js';
 import {endOf, expectPlainJson, historyIfAny, idsOf, notOffered} from './deployments.js';
 
 /** More than some services return at a time. */
