@@ -315,45 +315,6 @@ describe('stored credentials', () => {
     return ['--api-origin', runtime.origin, '--client-id', clientId, '--token-url', tokenUrl];
   };
 
-  test('are used for their origin, for both backends', async () => {
-    await login(['--origin', runtime.origin], canaries.key);
-    expect(JSON.parse((await push(['--origin', runtime.origin])).stdout)).toMatchObject({backend: 'legacy'});
-    await login(clientFlags(), canaries.secret);
-    const flags = ['--api-origin', runtime.origin, '--organization', runtime.credentials.organizationId];
-    expect(JSON.parse((await push(flags)).stdout)).toMatchObject({backend: 'api'});
-  });
-
-  test('are used for no other origin', async () => {
-    await login(['--origin', runtime.origin], canaries.key);
-    const other = runtime.origin.replace('127.0.0.1', 'localhost');
-    const {stdout} = await push(['--origin', other]);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
-    expect(runtime.requests).toEqual([]);
-  });
-
-  test('come after the environment, the configuration file and flags', async () => {
-    await login(['--origin', runtime.origin, '--api-user', 'ann'], canaries.key);
-    const wrong = await push(['--origin', runtime.origin], {MYCLI_API_KEY: canaries.token});
-    expect(JSON.parse(wrong.stdout)).toMatchObject({error: {code: 'ERR_UNAUTHORIZED'}});
-    const status = async () =>
-      JSON.parse((await mycli(['auth:status', '--no-verify', '--json'], {cwd: project})).stdout) as {backends: unknown};
-    await writeFile(join(project, 'mycli.config.json'), JSON.stringify({origin: runtime.origin}));
-    expect((await status()).backends).toEqual([
-      {backend: 'legacy', origin: runtime.origin, source: `credentials stored for ${runtime.origin}`},
-    ]);
-    await writeFile(join(project, 'key'), canaries.key);
-    expect((await push(['--api-key', '@key'])).code).toBe(0);
-  });
-
-  test('a client secret goes to its own token endpoint only', async () => {
-    await login(clientFlags(), canaries.secret);
-    const flags = ['--api-origin', runtime.origin, '--organization', runtime.credentials.organizationId];
-    const {stdout, stderr} = await push([...flags, '--token-url', `${runtime.origin}/evil`]);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
-    expect(stderr).toContain('is not used, because --token-url does not match it');
-    expect(runtime.requests).toEqual([]);
-  });
-
   test('need no flag after a login, for the service of the last one', async () => {
     await login(['--verify', '--origin', `${runtime.origin}/`], canaries.key);
     const pushed = await push([]);
@@ -364,24 +325,6 @@ describe('stored credentials', () => {
     expect(JSON.parse((await push(['--runtime-backend', 'legacy'])).stdout)).toMatchObject({backend: 'legacy'});
     await mycli(['auth:logout', '--all']);
     expect(JSON.parse((await push([])).stdout)).toMatchObject({error: {code: 'ERR_CREDENTIALS_MISSING'}});
-  });
-
-  test.each([
-    ['a key from the environment', {}, {MYCLI_API_KEY: canaries.token}],
-    ['a user from a checkout', {apiUser: 'eve'}, {}],
-    ['half an Api connection', {api: {origin: 'https://evil.example'}}, {}],
-    ['another token endpoint', {api: {tokenUrl: 'https://evil.example/token'}}, {}],
-    ['another backend', {runtimeBackend: 'api'}, {}],
-    ['another origin', {origin: 'https://evil.example'}, {}],
-  ])('of the last login are not mixed with %s', async (_what, config, env) => {
-    await login(['--verify', '--origin', runtime.origin], canaries.key);
-    await writeFile(join(project, 'mycli.config.json'), JSON.stringify(config));
-    const asked = runtime.requests.length;
-    const {stdout} = await push([], env);
-    expect(JSON.parse(stdout)).toMatchObject({
-      error: {code: expect.stringMatching(/_MISSING$/) as string, exitCode: 3},
-    });
-    expect(runtime.requests.length).toBe(asked);
   });
 
   test('are stored only when the service accepts them', async () => {
@@ -435,16 +378,5 @@ describe('stored credentials', () => {
     const {stdout} = await push(['--origin', runtime.origin], {MYCLI_TRUSTED_ORIGINS: 'https://other.example'});
     expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
     expect(runtime.requests).toEqual([]);
-  });
-
-  test('that others can read are warned about, and used', async () => {
-    await login(['--origin', runtime.origin], canaries.key);
-    await chmod(file, 0o640);
-    await chmod(folder, 0o750);
-    const {code, stdout, stderr} = await push(['--origin', runtime.origin]);
-    expect(code).toBe(0);
-    for (const command of [`chmod 600 ${file}`, `chmod 700 ${folder}`]) expect(stderr).toContain(command);
-    const {warnings} = JSON.parse(stdout) as {warnings: readonly string[]};
-    expect(warnings).toHaveLength(2);
   });
 });

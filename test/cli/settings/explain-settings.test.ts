@@ -47,13 +47,3 @@ test('secrets are masked, and neither their files nor stdin are read', async () 
   expect(of('apiKey')).toMatchObject({value: '********', overrode: [{value: '********'}]});
   expect(of('backendOptions')).toMatchObject({value: {acme: {region: 'eu', authToken: '********'}}});
 });
-
-test('stored credentials are told as what they are, without their secret', async () => {
-  const credentials = {version: 1, origins: {'https://runtime.example': {apiKey: {key: 'canary-stored', user: 'me'}}}};
-  await writeFile(join(directory, 'credentials.json'), JSON.stringify(credentials), {mode: 0o600});
-  const {all, of} = await explain({origin: 'runtime.example'});
-  expect(of('apiKey')).toMatchObject({value: '********', source: {kind: 'stored'}, overrode: []});
-  expect(of('apiUser')).toMatchObject({value: 'me', source: {kind: 'stored'}});
-  expect(JSON.stringify(all.settings)).not.toContain('canary');
-  expect((await explain({origin: 'runtime.example', 'api-key': 'x'})).of('apiKey')?.source.kind).toBe('flag');
-});
