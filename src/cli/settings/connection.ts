@@ -35,7 +35,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
   const usesLegacy = apiKey !== undefined && mayUse(preference, 'legacy');
   const usesApi = missing.length === 0 && mayUse(preference, 'api');
   const {rateLimitPrefix, ...rateLimit} = valuesOf(settings, 'rateLimit');
-  const origin = settings.origin && addressOf(context, settings.origin, usesLegacy);
+  const origin = settings.origin && addressOf(context, 'origin', settings.origin, usesLegacy);
   const auth = apiAuth(context, settings, usesApi);
   return {
     preference,
@@ -46,7 +46,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     apiConnection:
       apiOrigin === undefined || organizationId === undefined || auth === undefined
         ? undefined
-        : {origin: addressOf(context, apiOrigin, usesApi), organizationId: organizationId.value, auth},
+        : {origin: addressOf(context, 'apiOrigin', apiOrigin, usesApi), organizationId: organizationId.value, auth},
     apiMissing: missing.map(flagAndVariable),
     apiUnset: isApiUnset(isSet),
     backendOptions: backendOptions.value[preference] ?? {},
@@ -65,12 +65,8 @@ function apiAuth(
 ): AuthStrategy | undefined {
   if (apiToken !== undefined) return new BearerTokenStrategy(apiToken.value.reveal());
   if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  const {name} = tokenUrl.source;
-  // Unlike an origin, it may have a query.
-  const {href} = parseServiceUrl(name, tokenUrl.value);
-  if (credentialsGo) checkCredentialsUrl(context, href, name);
   return new OAuthClientCredentialsStrategy({
-    tokenUrl: href,
+    tokenUrl: addressOf(context, 'tokenUrl', tokenUrl, credentialsGo),
     clientId: clientId.value,
     clientSecret: clientSecret.value.reveal(),
     scopes: scopes?.value,
@@ -78,11 +74,27 @@ function apiAuth(
   });
 }
 
-function addressOf(context: ConnectionContext, {value, source}: Setting<string>, credentialsGo: boolean): string {
-  const origin = normalizeOrigin(source.name, value);
-  if (!value.includes('://')) context.output.info(`${source.name} has no scheme: using ${origin}.`);
-  if (credentialsGo) checkCredentialsUrl(context, origin, source.name);
-  return origin;
+function addressOf(
+  context: ConnectionContext,
+  key: AddressKey,
+  {value, source}: Setting<string>,
+  credentialsGo: boolean,
+): string {
+  const url = serviceUrl(key, source.name, value);
+  if (!value.includes('://') && key !== 'tokenUrl') context.output.info(`${source.name} has no scheme: using ${url}.`);
+  if (credentialsGo) checkCredentialsUrl(context, url, source.name);
+  return url;
+}
+
+/** A setting with the address of a service. */
+export type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
+
+/**
+ * The URL of a service, with its scheme. Unlike an origin, a token endpoint may have a query.
+ * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
+ */
+export function serviceUrl(key: AddressKey, name: string, value: string): string {
+  return key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
 }
 
 /**

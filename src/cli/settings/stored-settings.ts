@@ -1,5 +1,4 @@
-import {normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
-import {isApiUnset} from './connection.js';
+import {isApiUnset, serviceUrl, type AddressKey} from './connection.js';
 import {readCredentials, type CredentialFile, type StoredCredentials} from './credential-file.js';
 import type {Setting, Settings, ValueSource} from './settings.js';
 import {Secret} from './text.js';
@@ -62,9 +61,13 @@ function settingOf(value: string | undefined, source: ValueSource): Setting<stri
 
 /** The origin that credentials are stored for. Undefined for an invalid URL, which is reported when connecting. */
 export function originOf(setting: Setting<string> | undefined): string | undefined {
-  if (setting === undefined) return undefined;
+  const url = setting && urlOf('origin', setting);
+  return url === undefined ? undefined : new URL(url).origin;
+}
+
+function urlOf(key: AddressKey, {value, source}: Setting<string>): string | undefined {
   try {
-    return new URL(normalizeOrigin(setting.source.name, setting.value)).origin;
+    return serviceUrl(key, source.name, value);
   } catch {
     return undefined;
   }
@@ -93,7 +96,7 @@ function apiSettings(
   // Another client, or another token endpoint than that of the stored secret.
   const other = [
     clientId !== undefined && clientId.value !== credentials.clientId ? clientId : [],
-    tokenUrl !== undefined && serviceUrl(tokenUrl) !== credentials.tokenUrl ? tokenUrl : [],
+    tokenUrl !== undefined && urlOf('tokenUrl', tokenUrl) !== credentials.tokenUrl ? tokenUrl : [],
   ].flat();
   if (other[0] !== undefined) {
     const {name} = other[0].source;
@@ -105,14 +108,6 @@ function apiSettings(
     clientId: {value: credentials.clientId, source},
     clientSecret: {value: new Secret(credentials.clientSecret), source},
   };
-}
-
-function serviceUrl({value, source}: Setting<string>): string | undefined {
-  try {
-    return parseServiceUrl(source.name, value).href;
-  } catch {
-    return undefined;
-  }
 }
 
 function storedSource(origin: string): ValueSource {

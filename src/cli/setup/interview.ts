@@ -6,9 +6,8 @@ import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
 import {isStaticBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
-import {isLoopback, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
-import {assertTrustedOrigin, missingApiSettings} from '../settings/connection.js';
+import {assertTrustedOrigin, missingApiSettings, serviceUrl, type AddressKey} from '../settings/connection.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
 import {storedSettings} from '../settings/stored-settings.js';
@@ -16,7 +15,6 @@ import {takeOverProject} from './other-clients.js';
 import {askChoice, askText, askYesNo} from './prompts.js';
 
 type BuiltIn = 'legacy' | 'api';
-export type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
 type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId';
 
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
@@ -158,7 +156,7 @@ async function askForAddress(
   const {env, output} = context;
   let refused: string | undefined;
   const check = async (answer: string) => {
-    const url = completeUrl(key, 'The URL', answer);
+    const url = serviceUrl(key, 'The URL', answer);
     assertTrustedOrigin(url, 'the URL', env);
     const problem = refused === url ? undefined : await problemOf(url);
     refused = url;
@@ -169,21 +167,11 @@ async function askForAddress(
   const suggested = known[key];
   const text = key === 'tokenUrl' ? 'Token URL' : 'URL of the service';
   const answer = await askText({text, fallback: suggested?.value, check}, context);
-  const url = answer.includes('://') ? answer : completeUrl(key, 'The URL', answer);
+  const url = answer.includes('://') ? answer : serviceUrl(key, 'The URL', answer);
   if (url !== answer) output.info(`The URL has no scheme: using ${url}.`);
   // What a file suggests stays the file's, with its scheme, too.
   const isFrom = suggested?.source.kind === 'config' && suggested.value === answer;
   return {...known, [key]: {value: url, source: isFrom ? suggested.source : answered}};
-}
-
-/**
- * The URL of a service for a new project, with its scheme: `https`, but `http` on this machine, where a server rarely
- * has a certificate.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
- */
-export function completeUrl(key: AddressKey, name: string, value: string): string {
-  const url = key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
-  return value.includes('://') || !isLoopback(new URL(url).hostname) ? url : url.replace(/^https:/, 'http:');
 }
 
 function slugCheck(what: string): (answer: string) => void {

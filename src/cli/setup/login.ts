@@ -1,10 +1,10 @@
 import {amendError, isRuntimeCliError, createError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
-import {normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
+import {shownAddress} from '../../http/origin.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {checkCredentialsUrl, trustsListedOrigins} from '../settings/connection.js';
+import {checkCredentialsUrl, serviceUrl, trustsListedOrigins, type AddressKey} from '../settings/connection.js';
 import {
   credentialPath,
   readCredentials,
@@ -219,11 +219,10 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   };
 }
 
-function checkedUrl(context: CommandContext, settings: Settings, key: 'origin' | 'apiOrigin' | 'tokenUrl'): string {
+function checkedUrl(context: CommandContext, settings: Settings, key: AddressKey): string {
   const value = requireSetting(settings, key);
   const name = settings[key]?.source.name ?? key;
-  // A token endpoint may have a query.
-  const url = key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
+  const url = serviceUrl(key, name, value);
   checkCredentialsUrl(context, url, name);
   return url;
 }

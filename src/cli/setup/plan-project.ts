@@ -11,18 +11,10 @@ import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {CredentialKind} from '../settings/credential-file.js';
 import type {SettingKey} from '../../settings/definitions.js';
-import {isPluginBackend} from '../settings/connection.js';
+import {isPluginBackend, serviceUrl, type AddressKey} from '../settings/connection.js';
 import {configIn} from '../settings/config-file.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
-import {
-  backendOf,
-  buildDirectoryOf,
-  completeUrl,
-  interview,
-  requireBackend,
-  suggestedProject,
-  type AddressKey,
-} from './interview.js';
+import {backendOf, buildDirectoryOf, interview, requireBackend, suggestedProject} from './interview.js';
 import {trustAddresses} from './login.js';
 import {askYesNo, canAsk} from './prompts.js';
 import {signIn} from './sign-in.js';
@@ -151,7 +143,7 @@ function withSchemes(settings: Settings, {output}: CommandContext): Settings {
     const setting = settings[key];
     if (setting === undefined) continue;
     const {value, source} = setting;
-    const url = completeUrl(key, source.name, value);
+    const url = serviceUrl(key, source.name, value);
     if (!value.includes('://')) output.info(`${source.name} has no scheme: using ${url}.`);
     completed = {...completed, [key]: {value: url, source}};
   }
