@@ -21,33 +21,25 @@ export async function showBundle(call: AdmittedCall): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const bundle = findBundle(call, projectSlug, Number(param(call, 'bundleId')));
   const {files, problems, config} = await inspect(context, bundle);
-  const content = html`${facts([
-      ['Project', html`<a href="${projectPath(projectSlug)}">${foreign(projectSlug)}</a>`],
-      ['Message', foreign(bundle.message === '' ? '–' : bundle.message, 2048)],
-      ['Pushed', html`${timeText(bundle.createdAt)} by ${foreign(bundle.createdBy)}`],
-      ['Live on', foreign(context.deployments.targetsServing(bundle).join(', ') || '–')],
-      ['Format', bundle.format],
-      ['Archive', prettyBytes(bundle.size)],
-      ['Content', summaryOf(files)],
-      ['SHA-256', html`<code>${bundle.sha256}</code>`],
-    ])}
-    <h2>Deploy</h2>
-    ${deployForm(call, projectSlug, [bundle])}
-    ${
-  problems.length > 0 &&
-  html`<h2>Problems</h2>
-    <ul>
-      ${problems.map((problem) => html`<li>${foreign(problem, 2000)}</li>`)}
-    </ul>`
-}
-    <h2>Sizes</h2>
-    ${sizes(files)}
-    <h2>Configuration</h2>
-    ${
-  config === undefined
-    ? html`<p>The archive does not contain its configuration.</p>`
-    : textBlock('Values of the configuration', JSON.stringify(config, null, 2).slice(0, maxConfig))
-}`;
+  const summary = facts([
+    ['Project', html`<a href="${projectPath(projectSlug)}">${foreign(projectSlug)}</a>`],
+    ['Message', foreign(bundle.message === '' ? '–' : bundle.message, 2048)],
+    ['Pushed', html`${timeText(bundle.createdAt)} by ${foreign(bundle.createdBy)}`],
+    ['Live on', foreign(context.deployments.targetsServing(bundle).join(', ') || '–')],
+    ['Format', bundle.format],
+    ['Archive', prettyBytes(bundle.size)],
+    ['Content', summaryOf(files)],
+    ['SHA-256', html`<code>${bundle.sha256}</code>`],
+    ...problems.map((problem) => ['Problem', foreign(problem, 2000)] as const),
+  ]);
+  const values = config === undefined ? 'Not in the archive.' : JSON.stringify(config, null, 2).slice(0, maxConfig);
+  const content = html`${summary}
+<h2>Deploy</h2>
+${deployForm(call, projectSlug, [bundle])}
+<h2>Sizes</h2>
+${sizes(files)}
+<h2>Configuration</h2>
+${textBlock('Values of the configuration', values)}`;
   return pageAnswer({title: `Bundle ${bundle.id}`, place: 'Projects', content});
 }
 
@@ -72,18 +64,14 @@ function sizes(files: readonly ContentFile[]): Html {
     return own.length === 0 ? [] : [html`<li><span class="swatch ${kind}"></span>${name}: ${summaryOf(own)}</li>`];
   });
   const largest = files.toSorted((a, b) => b.size - a.size).slice(0, listed);
-  return html`${renderTreemap(files.map((file) => ({path: file.path, size: file.size, kind: kindOf(file)})))}
-    <ul>
-      ${legend}
-    </ul>
-    ${table(files.length <= listed ? 'All files by size' : `The ${listed} largest files`, {
-  titles: ['File', 'Category', 'Size'],
-  rows: largest.map((file) => [
+  const rows = largest.map((file) => [
     foreign(file.linkTarget === undefined ? file.path : `${file.path} → ${file.linkTarget}`, 400),
     kinds[kindOf(file)],
     prettyBytes(file.size),
-  ]),
-})}`;
+  ]);
+  return html`${renderTreemap(files.map((file) => ({path: file.path, size: file.size, kind: kindOf(file)})))}
+<ul>${legend}</ul>
+${table('Largest files', {columns: ['File', 'Category', 'Size'], rows})}`;
 }
 
 function kindOf({category}: ContentFile): keyof typeof kinds {

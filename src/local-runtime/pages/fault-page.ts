@@ -2,7 +2,7 @@ import {html} from 'hono/html';
 import {isRuntimeCliError} from '../../errors/index.js';
 import type {AdmittedCall} from '../context.js';
 import {faultText} from '../faults.js';
-import {notice, pageAnswer, pagesPath, readForm, seeOther, table} from './page.js';
+import {liveSection, notice, pageAnswer, pagesPath, readForm, seeOther, table} from './page.js';
 
 const path = `${pagesPath}faults`;
 
@@ -24,48 +24,31 @@ export function showFaults(
   {context: {faults}}: AdmittedCall,
   refused?: {readonly text: string; readonly problem: string},
 ): Promise<Response> {
-  const content = html`<p>
-      A fault makes requests to the API and to apps fail, to see how mycli or your pipeline copes. These pages are never
-      affected.
-    </p>
-    <section id="faults" data-live>
-      <h2>Active</h2>
-      ${table('Faults, in the order in which they apply', {
-  titles: ['Fault', 'Left', 'Remove'],
-  rows: faults
-    .list()
-    .map(({number, rule, left}) => [
+  const active = table('Faults, in the order in which they apply', {
+    columns: ['Fault', 'Left', 'Remove'],
+    rows: faults.list().map(({number, rule, left}) => [
       html`<code>${faultText(rule)}</code>`,
       left === Infinity ? 'No limit' : left,
       html`<form action="${path}/remove" method="post">
-        <button name="fault" value="${number}" aria-label="Remove ${faultText(rule)}">Remove</button>
-      </form>`,
+<button name="fault" value="${number}" aria-label="Remove ${faultText(rule)}">Remove</button></form>`,
     ]),
-  empty: 'No faults: all requests are answered normally.',
-})}
-    </section>
-    <h2>Add a fault</h2>
-    ${refused && notice(refused.problem, 'problem')}
-    <form action="${path}" method="post">
-      <label for="fault">Fault</label>
-      <input
-        id="fault"
-        name="fault"
-        value="${refused?.text ?? ''}"
-        required
-        autocomplete="off"
-        spellcheck="false"
-        aria-describedby="fault-hint"
-      />
-      <button class="main">Add</button>
-    </form>
-    <p id="fault-hint">
-      Such as <code>429x2:retry-after=1</code> or <code>resetx1:route=upload,after=1000000</code>: an action, how often,
-      and its parameters.
-    </p>
-    <form action="${path}" method="post">
-      ${Object.entries(ready).map(([fault, label]) => html`<button name="fault" value="${fault}">${label}</button>`)}
-    </form>`;
+    empty: 'No faults: all requests are answered normally.',
+  });
+  const content = html`<p>A fault makes requests to the API and to apps fail, to see how mycli or your pipeline copes. These
+pages are never affected.</p>
+${liveSection('Active faults', active)}
+<h2>Add a fault</h2>
+${refused && notice(refused.problem, 'problem')}
+<form action="${path}" method="post">
+<label for="fault">Fault</label>
+<input id="fault" name="fault" value="${refused?.text}" required autocomplete="off" spellcheck="false" aria-describedby="fault-hint">
+<button class="main">Add</button>
+</form>
+<p id="fault-hint">Such as <code>429x2:retry-after=1</code> or <code>resetx1:route=upload,after=1000000</code>: an action, how
+often, and its parameters.</p>
+<form action="${path}" method="post">
+${Object.entries(ready).map(([fault, label]) => html`<button name="fault" value="${fault}">${label}</button>`)}
+</form>`;
   return pageAnswer({title: 'Faults', place: 'Faults', content, status: refused === undefined ? 200 : 422});
 }
 

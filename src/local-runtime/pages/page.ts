@@ -42,30 +42,32 @@ const script = raw(`<script src="${pagesPath}live.js" defer></script>`);
 
 /** Answers with a page. */
 export async function pageAnswer({title, place, content, status = 200, headers = {}}: Page): Promise<Response> {
+  const links = Object.entries(places).map(([name, path]) => {
+    return html`<a href="${path}"${name === place && raw(' aria-current="true"')}>${name}</a> `;
+  });
   const page = await html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} · local runtime</title>
-        <link rel="icon" href="${pagesPath}icon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="${pagesPath}style.css" />
-        ${script}
-      </head>
-      <body>
-        <header>
-          <a href="/"><img src="${pagesPath}icon.svg" alt="" width="20" height="20" /> Local runtime</a>
-          <nav aria-label="Main">
-            ${Object.entries(places).map(([name, path]) => html`<a href="${path}" ${name === place && raw(' aria-current="true"')}>${name}</a> `)}
-          </nav>
-        </header>
-        <main>
-          <h1><bdi>${title}</bdi></h1>
-          <p id="news" role="status"></p>
-          ${content}
-        </main>
-      </body>
-    </html> `;
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · local runtime</title>
+<link rel="icon" href="${pagesPath}icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${pagesPath}style.css">
+${script}
+</head>
+<body>
+<header>
+<a href="/"><img src="${pagesPath}icon.svg" alt="" width="20" height="20"> Local runtime</a>
+<nav aria-label="Main">${links}</nav>
+</header>
+<main>
+<h1><bdi>${title}</bdi></h1>
+<p id="news" role="status"></p>
+${content}
+</main>
+</body>
+</html>
+`;
   const type = 'text/html; charset=utf-8';
   return answer(status, page.toString(), {'content-type': type, ...securityHeaders, ...headers});
 }
@@ -89,44 +91,34 @@ export function timeText(iso: string): Html {
 
 type Cell = Html | string | number;
 
-/** A table. The first cell of a row is its heading. Without rows, `empty` is a sentence in its place. */
-export function table(
-  caption: string,
-  {titles, rows, empty = ''}: {readonly titles: readonly string[]; readonly rows: readonly Cell[][]; empty?: string},
-): Html {
+/** Rows of cells, of which the first is the heading of its row. */
+interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** A sentence in its place if there are no rows. */
+  readonly empty?: string;
+}
+
+/** A table. */
+export function table(caption: string, {columns, rows, empty = ''}: Table): Html {
   if (rows.length === 0) return html`<p>${empty}</p>`;
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${titles.map((title) => html`<th scope="col">${title}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-  ([head, ...cells]) =>
-    html`<tr>
-      <th scope="row">${head}</th>
-      ${cells.map((cell) => html`<td>${cell}</td>`)}
-    </tr> `,
-)}
-      </tbody>
-    </table>
-  </div>`;
+  const body = rows.map(([head, ...cells]) => {
+    return html`<tr><th scope="row">${head}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+  });
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+<caption>${caption}</caption>
+<thead><tr>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${body}</tbody></table></div>`;
+}
+
+/** A part of a page that is kept up to date while the page is open. */
+export function liveSection(title: string, content: Html): Html {
+  return html`<section id="${title.toLowerCase().replaceAll(' ', '-')}" data-live><h2>${title}</h2>${content}</section>`;
 }
 
 /** Names with what they stand for. */
 export function facts(entries: readonly (readonly [name: string, value: Cell])[]): Html {
-  return html`<dl>
-    ${entries.map(
-      ([name, value]) =>
-        html`<dt>${name}</dt>
-          <dd>${value}</dd>`,
-    )}
-  </dl>`;
+  return html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
 /** Text as it is, which may be longer than the page. */

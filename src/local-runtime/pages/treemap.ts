@@ -33,13 +33,9 @@ export function renderTreemap(files: readonly SizedFile[]): Html {
     .size([width, height])
     .paddingOuter(({depth}) => (depth === 0 ? 0 : 3))
     .paddingTop(({depth}) => (depth === 0 ? 0 : header));
-  return html`<svg
-    class="treemap"
-    role="img"
-    aria-label="Treemap of the files: the larger an area, the more bytes. The table below has the largest in words."
-  >
-    ${(place(tree).children ?? []).map(renderCells)}
-  </svg>`;
+  const label = 'Treemap of the files: the larger an area, the more bytes. The table below has the largest in words.';
+  const cells = (place(tree).children ?? []).map(renderCells);
+  return html`<svg class="treemap" role="img" aria-label="${label}">${cells}</svg>`;
 }
 
 /** The cell of a file, or that of a folder and those in it. */
@@ -51,16 +47,10 @@ function renderCells(cell: Cell): readonly Html[] {
   const part = (length: number, whole: number) => `${((100 * length) / whole).toFixed(2)}%`;
   const name = id.slice(id.lastIndexOf('/') + 1).slice(0, Math.floor(across / 7));
   const label = across > 36 && down > 18 && html`<text x="4" y="14">${name}</text>`;
-  const own = html`<svg
-    x="${part(x0, width)}"
-    y="${part(y0, height)}"
-    width="${part(across, width)}"
-    height="${part(down, height)}"
-  >
-    <title>${id.slice(1, 400)}: ${prettyBytes(cell.value ?? 0)}</title>
-    <rect class="${isOpen ? 'folder' : kindOf(cell)}" width="100%" height="100%" />
-    ${label}
-  </svg> `;
+  const title = `${id.slice(1, 400)}: ${prettyBytes(cell.value ?? 0)}`;
+  const own = html`<svg x="${part(x0, width)}" y="${part(y0, height)}" width="${part(across, width)}" height="${part(down, height)}">
+<title>${title}</title><rect class="${isOpen ? 'folder' : kindOf(cell)}" width="100%" height="100%"/>${label}</svg>
+`;
   return isOpen ? [own, ...children.flatMap(renderCells)] : [own];
 }
 
