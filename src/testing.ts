@@ -1,6 +1,5 @@
 export {backendConformance} from './conformance/backend-conformance.js';
 export type {ConformanceCase, ConformanceFixtures, ConformanceService} from './conformance/fixtures.js';
-export type {ArchiveLimits} from './local-runtime/options.js';
 export {parseFault, routeNames, type FaultRule, type FaultScope, type RouteName} from './local-runtime/faults.js';
 export type {
   LocalRuntime,

@@ -1,13 +1,12 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {HttpFailure} from './answer.js';
-import type {ArchiveLimits, LocalRuntimeCredentials} from './options.js';
+import type {LocalRuntimeCredentials} from './options.js';
 import type {FaultBook, RouteName} from './faults.js';
 import type {RequestLog} from './request-log.js';
 import type {RequestBody} from './request-body.js';
 import type {AppServers} from './sites/app-servers.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
-import type {ReadingTurns} from './upload/read-archive.js';
 
 /** What every request of a runtime needs. */
 export interface RuntimeContext {
@@ -17,9 +16,6 @@ export interface RuntimeContext {
   readonly log: RequestLog;
   /** Undefined if only files are served. */
   readonly appServers: AppServers | undefined;
-  readonly limits: ArchiveLimits;
-  /** Limits how many archives are read at a time. */
-  readonly turns: ReadingTurns;
   readonly credentials: LocalRuntimeCredentials;
   /** Masks the runtime's own credentials in text from outside. */
   readonly mask: (text: string) => string;
@@ -48,8 +44,8 @@ export interface Call {
   /** The query as sent, including "?"; empty if there is none. */
   readonly search: string;
   readonly query: URLSearchParams;
-  /** The named parts of the path, decoded. */
-  readonly params: Readonly<Record<string, string>>;
+  /** The named parts of the path, decoded, once its route is known. */
+  readonly params: Record<string, string>;
   /** Address of the server as used by the client. */
   readonly origin: string;
 }
@@ -76,7 +72,7 @@ export interface Protocol {
   readonly prefix: string;
   readonly routes: readonly Route[];
   /** Checks credentials and names, and returns the user. @throws HttpFailure 400, 401 or 403. */
-  admit(call: Call): string;
+  admit(call: Call): string | Promise<string>;
   failure(failure: HttpFailure): Promise<Response> | Response;
 }
 

@@ -47,13 +47,8 @@ export type FaultRule = FaultScope &
       }
     | {readonly action: 'latency'; readonly milliseconds: number}
     | {
-        readonly action: 'reset' | 'hang';
-        /** Bytes of the request's body after which it happens. @default the whole body */
-        readonly after?: number | undefined;
-      }
-    | {
-        readonly action: 'truncate';
-        /** Bytes of the response body to send. @default half of them */
+        readonly action: 'reset' | 'hang' | 'truncate';
+        /** Bytes of the body, of the response for `truncate`. @default the whole request, half of the response */
         readonly after?: number | undefined;
       }
     | {readonly action: 'drop'}
@@ -95,46 +90,26 @@ const parametersOf: Readonly<Record<FaultRule['action'], readonly string[]>> = {
  * @throws RuntimeCliError `ERR_OPTION_INVALID` naming the text.
  */
 export function parseFault(spec: string): FaultRule {
-  const match = /^(?<action>[a-z]+|\d+)(?:=(?<value>\d+))?(?:x(?<count>\d+))?(?::(?<parameters>.+))?$/.exec(spec);
-  const {action: word = '', value, count, parameters} = match?.groups ?? {};
+  const match = /^(?<word>[a-z]+|\d+)(?:=(?<value>\d+))?(?:x(?<count>\d+))?(?::(?<parameters>.+))?$/.exec(spec);
+  const {word = '', value, count, parameters} = match?.groups ?? {};
   const action = /^\d+$/.test(word) ? 'status' : word;
   if (word === 'status' || !isAction(action) || (action === 'latency') !== (value !== undefined) || count === '0') {
     const meant = nearest(word, ['latency=200', ...Object.keys(parametersOf).filter((name) => name !== 'status')]);
-    throw badFault(
-      spec,
-      `it does not have the form ACTION[xCOUNT][:PARAMETERS]${meant === undefined ? '.' : `. Did you mean "${meant}"?`}`,
-    );
+    const advice = meant === undefined ? '.' : `. Did you mean "${meant}"?`;
+    throw badFault(spec, `it does not have the form ACTION[xCOUNT][:PARAMETERS]${advice}`);
   }
-  if (Number(value) > maxLatency) throw badFault(spec, `the latency is more than ${String(maxLatency)} milliseconds`);
-  const given = parseParameters(spec, action, parameters);
-  const scope = {route: given.route, count: count === undefined ? undefined : Number(count)};
-  switch (action) {
-    case 'status': {
-      const status = Number(word);
-      if (status < 200 || status > 599) throw badFault(spec, `${word} is not a status from 200 to 599`);
-      const {retryAfter, location, after} = given;
-      return {action, status, retryAfter, location, after, ...scope};
-    }
-    case 'latency':
-      return {action, milliseconds: Number(value), ...scope};
-    case 'reset':
-    case 'hang':
-    case 'truncate':
-      return {action, after: given.after, ...scope};
-    case 'drop':
-    case 'fail':
-      return {action, ...scope};
+  const rule = {...parseParameters(spec, action, parameters), count: count === undefined ? undefined : Number(count)};
+  if (action === 'latency') {
+    if (Number(value) > maxLatency) throw badFault(spec, `the latency is more than ${maxLatency} milliseconds`);
+    return {action, milliseconds: Number(value), ...rule};
   }
+  if (action !== 'status') return {action, ...rule};
+  const status = Number(word);
+  if (status < 200 || status > 599) throw badFault(spec, `${word} is not a status from 200 to 599`);
+  return {action, status, ...rule};
 }
 
-interface Parameters {
-  readonly route: RouteName | undefined;
-  readonly after: number | undefined;
-  readonly retryAfter: string | undefined;
-  readonly location: string | undefined;
-}
-
-function parseParameters(spec: string, action: FaultRule['action'], text: string | undefined): Parameters {
+function parseParameters(spec: string, action: FaultRule['action'], text: string | undefined) {
   const values = new Map<string, string>();
   // A comma that does not start a parameter belongs to the value: Retry-After can be an HTTP date.
   for (const parameter of text?.split(/,(?=[a-z-]+=)/) ?? []) {
@@ -145,22 +120,16 @@ function parseParameters(spec: string, action: FaultRule['action'], text: string
     if (/[^\t\u0020-\u007e]/.test(value)) throw badFault(spec, `"${parameter}" has characters that no header can have`);
     values.set(name, value);
   }
-  const after = values.get('after');
+  const [name, after] = [values.get('route'), values.get('after')];
+  const route = routeNames.find((known) => known === name);
+  if (name !== route) throw badFault(spec, `"${String(name)}" is not a route (${routeNames.join(', ')})`);
   if (after !== undefined && !/^\d{1,15}$/.test(after)) throw badFault(spec, `after=${after} is not a number of bytes`);
   return {
-    route: parseRoute(spec, values.get('route')),
+    route,
     after: after === undefined ? undefined : Number(after),
     retryAfter: values.get('retry-after'),
     location: values.get('location'),
   };
-}
-
-function parseRoute(spec: string, name: string | undefined): RouteName | undefined {
-  const route = routeNames.find((known) => known === name);
-  if (name !== undefined && route === undefined) {
-    throw badFault(spec, `"${name}" is not a route (${routeNames.join(', ')})`);
-  }
-  return route;
 }
 
 function isAction(word: string): word is FaultRule['action'] {
@@ -173,25 +142,25 @@ function badFault(spec: string, reason: string): Error {
   });
 }
 
-/** A fault that delays requests. */
-type LatencyFault = Extract<FaultRule, {readonly action: 'latency'}>;
+/** The members that any fault may have. */
+interface FaultMembers extends FaultScope {
+  readonly action: string;
+  readonly status?: number;
+  readonly milliseconds?: number;
+  readonly after?: number | undefined;
+  readonly retryAfter?: string | undefined;
+  readonly location?: string | undefined;
+}
 
 /** A fault in the syntax of `parseFault()`. */
 export function faultText(rule: FaultRule): string {
-  const word =
-    rule.action === 'status'
-      ? String(rule.status)
-      : rule.action === 'latency'
-        ? `latency=${String(rule.milliseconds)}`
-        : rule.action;
-  const parameters = Object.entries({
-    route: rule.route,
-    after: 'after' in rule ? rule.after : undefined,
-    'retry-after': rule.action === 'status' ? rule.retryAfter : undefined,
-    location: rule.action === 'status' ? rule.location : undefined,
-  }).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${String(value)}`]));
-  const count = rule.count === undefined ? '' : `x${String(rule.count)}`;
-  return `${word}${count}${parameters.length === 0 ? '' : `:${parameters.join(',')}`}`;
+  const {action, status, milliseconds, route, count, after, retryAfter, location}: FaultMembers = rule;
+  const word = status ?? (milliseconds === undefined ? action : `latency=${milliseconds}`);
+  const parameters = Object.entries({route, after, 'retry-after': retryAfter, location}).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  );
+  const times = count === undefined ? '' : `x${count}`;
+  return `${word}${times}${parameters.length === 0 ? '' : `:${parameters.join(',')}`}`;
 }
 
 /** A fault that changes how a request is answered. */
@@ -214,7 +183,7 @@ export class FaultBook {
   }
 
   /** Those that still apply, and to how many requests. */
-  list(): readonly {readonly number: number; readonly rule: FaultRule; readonly left: number}[] {
+  list(): readonly {readonly number: number; readonly rule: FaultRule; left: number}[] {
     return this.#entries.filter(({left}) => left > 0);
   }
 
@@ -227,34 +196,31 @@ export class FaultBook {
     this.#entries = [];
   }
 
-  /** The first latency fault for a route: how long a request to it is delayed. */
-  takeLatency(route: RouteName | undefined): LatencyFault | undefined {
-    const rule = this.#take((rule) => rule.action === 'latency' && meets(rule, route));
-    return rule?.action === 'latency' ? rule : undefined;
+  /** How many milliseconds a request is delayed, by the first fault that does so. */
+  takeLatency(route: RouteName | undefined): (FaultRule & {readonly action: 'latency'}) | undefined {
+    return this.#take(route, (rule): rule is FaultRule & {readonly action: 'latency'} => rule.action === 'latency');
   }
 
   /** The fault that applies to a request. */
   takeAnswerFault(route: RouteName | undefined): AnswerFault | undefined {
-    const rule = this.#take((rule) => isAnswerFault(rule) && meets(rule, route));
-    return rule && isAnswerFault(rule) ? rule : undefined;
+    return this.#take(route, (rule): rule is AnswerFault => rule.action !== 'latency' && rule.action !== 'fail');
   }
 
   /** Whether the deployment requested through `route` must fail. */
   takeFailure(route: 'upload' | 'deploy'): boolean {
-    return this.#take((rule) => rule.action === 'fail' && meets(rule, route)) !== undefined;
+    return this.#take(route, (rule): rule is FaultRule => rule.action === 'fail') !== undefined;
   }
 
-  #take(wanted: (rule: FaultRule) => boolean): FaultRule | undefined {
-    const entry = this.#entries.find(({rule, left}) => left > 0 && wanted(rule));
-    if (entry) entry.left -= 1;
-    return entry?.rule;
+  #take<Wanted extends FaultRule>(
+    route: RouteName | undefined,
+    isWanted: (rule: FaultRule) => rule is Wanted,
+  ): Wanted | undefined {
+    for (const entry of this.list()) {
+      const {rule} = entry;
+      if ((rule.route !== undefined && rule.route !== route) || !isWanted(rule)) continue;
+      entry.left -= 1;
+      return rule;
+    }
+    return undefined;
   }
-}
-
-function isAnswerFault(rule: FaultRule): rule is AnswerFault {
-  return rule.action !== 'latency' && rule.action !== 'fail';
-}
-
-function meets(rule: FaultRule, route: RouteName | undefined): boolean {
-  return rule.route === undefined || rule.route === route;
 }

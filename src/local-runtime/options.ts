@@ -76,8 +76,6 @@ export interface LocalRuntimeOptions {
   readonly ssrTimeoutSeconds?: number | undefined;
   /** Called with each line that such a server prints, after its target: `shop/staging: Listening`. */
   readonly onAppOutput?: ((line: string) => void) | undefined;
-  /** Limits on what an archive may unpack to. @default see `ArchiveLimits` */
-  readonly archiveLimits?: Partial<ArchiveLimits> | undefined;
   /** Called with warnings for users, such as that the usual port is taken, or the server of an app crashed. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Called once for every request that has ended. */
@@ -127,25 +125,3 @@ export interface LocalRuntime {
   /** Closes every connection and both servers. A given data folder keeps its content. */
   close(): Promise<void>;
 }
-
-/** Limits on unpacking an archive. One that exceeds them is treated as a bomb. */
-export interface ArchiveLimits {
-  /** Number of entries in the tar. @default 200000 */
-  readonly maxEntries: number;
-  /** Size of the uncompressed tar, in bytes. @default 8 GiB */
-  readonly maxUnpackedBytes: number;
-  /** Compression ratio, only checked above `ratioFreeBytes`. @default 200 */
-  readonly maxRatio: number;
-  /** Size of the uncompressed tar, in bytes, up to which any ratio is accepted. @default 1.5 GiB */
-  readonly ratioFreeBytes: number;
-}
-
-const gibibyte = 1024 ** 3;
-
-/** The default limits. */
-export const defaultArchiveLimits: ArchiveLimits = {
-  maxEntries: 200_000,
-  maxUnpackedBytes: 8 * gibibyte,
-  maxRatio: 200,
-  ratioFreeBytes: 1.5 * gibibyte,
-};

@@ -44,20 +44,17 @@ export class RequestBody {
     const failure = new HttpFailure(413, `The body is larger than the limit of ${limit} bytes.`);
     if (Number(this.#request.headers['content-length'] ?? 0) > limit) throw failure;
     const chunks: AsyncIterator<Buffer, undefined> = this.#request.iterator({destroyOnReturn: false});
-    let isStalled = false;
     try {
       for (;;) {
-        isStalled = true;
         const next = await withTimeout(chunks.next(), this.#stallMilliseconds);
-        isStalled = false;
         if (next.done === true) return;
         this.bytes += next.value.length;
         if (this.bytes > limit) throw failure;
         yield next.value;
       }
     } finally {
-      // It would wait for a chunk that never arrives.
-      if (!isStalled) await chunks.return?.();
+      // Not awaited: after a stall, it would wait for a chunk that never arrives.
+      chunks.return?.().catch(() => undefined);
     }
   }
 
@@ -68,7 +65,6 @@ export class RequestBody {
     for await (const _ of this.read(Infinity)) if (this.bytes >= count) return;
   }
 
-  /** @throws HttpFailure 415 for another content type, 413 when it is too large for a request that is not an upload. */
   async #text(type: string): Promise<string> {
     this.refuseOtherTypes(type);
     const chunks: Buffer[] = [];
@@ -78,12 +74,12 @@ export class RequestBody {
     return text;
   }
 
-  /** @throws HttpFailure 415 for another content type, 413 when it is too large. */
+  /** @throws HttpFailure 415 for another content type, 413 when it is too large for a request that is not an upload. */
   async form(): Promise<URLSearchParams> {
     return new URLSearchParams(await this.#text('application/x-www-form-urlencoded'));
   }
 
-  /** @throws HttpFailure 415 for another content type, 413 when it is too large, 400 when it is not JSON. */
+  /** @throws HttpFailure as `form()`, and 400 when it is not JSON. */
   async json(): Promise<unknown> {
     const text = await this.#text('application/json');
     try {

@@ -1,15 +1,16 @@
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
-import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import {setTimeout as delay} from 'node:timers/promises';
+import {getRequestListener} from '@hono/node-server';
 import {Hono} from 'hono';
 import {asSentence} from '../errors/sentence.js';
 import {systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
+import {applyFault} from './apply-fault.js';
 import type {Call, Protocol, Route, RuntimeContext} from './context.js';
-import {faultText, type AnswerFault, type RouteName} from './faults.js';
-import type {RequestRecord} from './options.js';
+import {faultText, type FaultRule, type RouteName} from './faults.js';
 import {isPage, pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {excerptOf, maskedSearch, requestHeaders, responseHeaders} from './request-log.js';
@@ -17,33 +18,58 @@ import {frontProtocol, isAppPath, isHome, redirectToApp, serveSite, siteProtocol
 import {wireProtocols} from './wire/openapi.js';
 import {checkPath} from './wire/parameters.js';
 
+/** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
+const keepAliveMilliseconds = 65_000;
+
 /** What a server of a runtime serves: the API, or the deployed apps. */
 export type ServerRole = 'api' | 'apps';
 
-/** What handling a request reveals about it, for its record. */
-interface Findings {
-  route?: RouteName | undefined;
-  fault?: AnswerFault['action'] | 'latency';
-  appliedFaults: string[];
-  answer?: string | undefined;
-}
-
-/** A request and its response, while it is handled. */
-export interface Exchange {
+/** A request while it is handled, and what that reveals for its record. */
+interface Exchange {
   readonly call: Call;
-  readonly findings: Findings;
   /** Whether it is only for people's browsers: no fault applies to it, and it is not recorded. */
   readonly isForPeople: boolean;
+  route?: RouteName | undefined;
+  fault?: FaultRule['action'];
+  appliedFaults: string[];
+  answer?: string | undefined;
 }
 
 /** The protocols of the API, those with the longer prefixes first. */
 const protocols: readonly Protocol[] = [...wireProtocols, pagesProtocol];
 
+/** Starts serving requests. Returns a function that stops the server. */
+export function serve(server: Server, role: ServerRole, context: RuntimeContext): () => Promise<void> {
+  // A large upload may take any time while it progresses.
+  server.requestTimeout = 0;
+  server.headersTimeout = Math.ceil(context.stallSeconds * 1000);
+  server.keepAliveTimeout = keepAliveMilliseconds;
+  const handle = role === 'api' ? createRouter() : handleSite;
+  const underway = new Set<Promise<unknown>>();
+  server.on('request', (request, response) => {
+    const exchange = openExchange(context, role, request, response);
+    const refusal = hostFailure(exchange, role);
+    const listen = getRequestListener((asked) => refusal ?? handle(asked, exchange), {overrideGlobalObjects: false});
+    // The library refuses what is no host name by itself.
+    if (refusal) request.headers.host = 'localhost';
+    const answering = listen(request, response).finally(() => underway.delete(answering));
+    underway.add(answering);
+  });
+  return async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+    await Promise.all(underway);
+  };
+}
+
 /** Begins to handle a request: gives it an ID, and records it when it has ended. */
-export function openExchange(
+function openExchange(
   context: RuntimeContext,
-  {request, response, role}: {readonly request: IncomingMessage; readonly response: ServerResponse; role: ServerRole},
-  onEnd: (record: RequestRecord) => void,
+  role: ServerRole,
+  request: IncomingMessage,
+  response: ServerResponse,
 ): Exchange {
   const url = request.url ?? '/';
   const [path = '/'] = url.split('?', 1);
@@ -53,26 +79,26 @@ export function openExchange(
   const query = new URLSearchParams(search);
   const call: Call = {context, request, response, body, path, search, origin, query, params: {}};
   const isForPeople = role === 'api' && isPage(path);
-  const exchange: Exchange = {call, findings: {appliedFaults: []}, isForPeople};
+  const exchange: Exchange = {call, isForPeople, appliedFaults: []};
   const requestId = randomUUID();
   response.setHeader('x-request-id', requestId);
-  if (!isForPeople) recordAtEnd(exchange, {role, requestId, onEnd});
+  if (!isForPeople) recordAtEnd(exchange, role, requestId);
   return exchange;
 }
 
-/** Makes the function that answers requests of a server. */
-export function createHandler(role: ServerRole): (request: Request, exchange: Exchange) => Promise<Response> {
-  if (role === 'apps') {
-    return (_, exchange) => {
-      const name = isHome(exchange.call) ? 'home' : 'site';
-      return answerTo(exchange, {name, handle: serveSite}, siteProtocol);
-    };
-  }
+function handleSite(_: Request, exchange: Exchange): Promise<Response> {
+  const name = isHome(exchange.call) ? 'home' : 'site';
+  return answerTo(exchange, {name, handle: serveSite}, siteProtocol);
+}
+
+/** Makes the function that answers requests to the API. */
+function createRouter(): (request: Request, exchange: Exchange) => Response | Promise<Response> {
   const app = new Hono<{Bindings: Exchange}>({strict: false});
   for (const protocol of protocols) {
     for (const route of protocol.routes) {
       app.on(route.method, routerPath(route), ({env, req}) => {
-        return answerTo({...env, call: {...env.call, params: req.param()}}, route, protocol);
+        Object.assign(env.call.params, req.param());
+        return answerTo(env, route, protocol);
       });
     }
   }
@@ -91,7 +117,7 @@ export function createHandler(role: ServerRole): (request: Request, exchange: Ex
     };
     return answerTo(env, {handle}, {...protocol, admit: () => 'nobody'});
   });
-  return async (request, exchange) => app.fetch(request, exchange);
+  return (request, exchange) => app.fetch(request, exchange);
 }
 
 const methods = ['GET', 'POST', 'DELETE'] as const;
@@ -109,7 +135,7 @@ function protocolOf({call: {path}, isForPeople}: Exchange): Protocol {
 }
 
 /** Refuses a request whose Host header is not of this server, as web pages with DNS rebinding send. */
-export function hostFailure(exchange: Exchange, role: ServerRole): Promise<Response> | Response | undefined {
+function hostFailure(exchange: Exchange, role: ServerRole): Promise<Response> | Response | undefined {
   const {request, context} = exchange.call;
   try {
     checkHost(request, context);
@@ -127,37 +153,26 @@ async function answerTo(
 ): Promise<Response> {
   const answer = await tryAnswer(exchange, route, protocol);
   const isShort = /\bjson\b|^text\/plain/.test(answer.headers.get('content-type') ?? '');
-  if (isShort) exchange.findings.answer = excerptOf(await answer.clone().text());
+  if (isShort) exchange.answer = excerptOf(await answer.clone().text());
   return answer;
 }
 
 /** Never rejects. */
 async function tryAnswer(
-  {call, findings, isForPeople}: Exchange,
+  exchange: Exchange,
   {name, handle}: Pick<Route, 'name' | 'handle'>,
   protocol: Protocol,
 ): Promise<Response> {
-  const {context, request, response, body} = call;
-  findings.route = name;
+  const {call} = exchange;
+  const {request, response, body} = call;
+  exchange.route = name;
   try {
     if (protocol !== siteProtocol) checkOrigin(request);
-    const latency = isForPeople ? undefined : context.faults.takeLatency(name);
-    if (latency) {
-      findings.fault = 'latency';
-      findings.appliedFaults.push(faultText(latency));
-      await wait(latency.milliseconds, response);
-    }
-    const fault = isForPeople ? undefined : context.faults.takeAnswerFault(name);
-    if (fault) {
-      findings.fault = fault.action;
-      findings.appliedFaults.push(faultText(fault));
-      if (fault.action === 'truncate') truncate(response, fault.after);
-      else if (fault.action === 'drop') dropInstead(response);
-      else return await fail(call, fault, protocol);
-    }
+    const instead = exchange.isForPeople ? undefined : await injectFaults(exchange, name, protocol);
+    if (instead) return instead;
     decodePath(call.path);
     if (protocol !== pagesProtocol) checkPath(call.params);
-    return await handle({...call, user: protocol.admit(call)});
+    return await handle({...call, user: await protocol.admit(call)});
   } catch (error) {
     if (!body.isBroken && !response.closed && !response.headersSent) return protocol.failure(asFailure(error));
     // The connection is gone, or broke during the response, so there is nobody to tell.
@@ -166,64 +181,30 @@ async function tryAnswer(
   }
 }
 
-/** What a fault does instead of an answer, after the client has sent as much as it says. */
-async function fail(
-  {request, response, body}: Call,
-  fault: Extract<AnswerFault, {readonly action: 'status' | 'reset' | 'hang'}>,
+/** Applies the faults for a route. Returns what one answers instead of the route. */
+async function injectFaults(
+  exchange: Exchange,
+  name: RouteName | undefined,
   protocol: Protocol,
-): Promise<Response> {
-  await body.discard(fault.after ?? Infinity);
-  if (fault.action === 'status') {
-    const {status, retryAfter, location} = fault;
-    const headers = {
-      ...(retryAfter === undefined ? {} : {'retry-after': retryAfter}),
-      ...(location === undefined ? {} : {location}),
-    };
-    return protocol.failure(new HttpFailure(status, `Injected fault: ${String(status)}.`, headers));
+): Promise<Response | undefined> {
+  const {context, response} = exchange.call;
+  const note = (fault: FaultRule): void => {
+    exchange.fault = fault.action;
+    exchange.appliedFaults.push(faultText(fault));
+  };
+  const latency = context.faults.takeLatency(name);
+  if (latency) {
+    note(latency);
+    const gone = new AbortController();
+    response.once('close', () => {
+      gone.abort();
+    });
+    await delay(latency.milliseconds, undefined, {signal: gone.signal});
   }
-  if (fault.action === 'reset') request.socket.resetAndDestroy();
-  if (!response.closed) await once(response, 'close');
-  return alreadySent;
-}
-
-/** Lets a response end its connection after some bytes of its body, by default half of them. */
-function truncate(response: ServerResponse, after: number | undefined): void {
-  const write = response.write.bind(response) as (chunk: Uint8Array) => boolean;
-  let left = after;
-  const send = (chunk: unknown): boolean => {
-    left ??= Math.floor(Number(response.getHeader('content-length') ?? 0) / 2);
-    const part = Buffer.from(chunk as Uint8Array).subarray(0, left);
-    left -= part.length;
-    const isAccepted = write(part);
-    if (left === 0) response.socket?.destroySoon();
-    return isAccepted;
-  };
-  response.write = send as typeof response.write;
-  response.end = ((chunk?: unknown) => {
-    send(chunk instanceof Uint8Array || typeof chunk === 'string' ? chunk : '');
-    response.socket?.destroySoon();
-    return response;
-  }) as typeof response.end;
-}
-
-/** Resets the connection as soon as anything is to be sent. */
-function dropInstead(response: ServerResponse): void {
-  const drop = (): ServerResponse => {
-    response.socket?.resetAndDestroy();
-    return response;
-  };
-  response.writeHead = drop;
-  response.write = () => false;
-  response.end = drop;
-}
-
-/** Waits while the client is connected. */
-async function wait(milliseconds: number, response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => {
-    gone.abort();
-  });
-  await delay(milliseconds, undefined, {signal: gone.signal});
+  const fault = context.faults.takeAnswerFault(name);
+  if (!fault) return undefined;
+  note(fault);
+  return applyFault(exchange.call, fault, protocol);
 }
 
 function decodePath(path: string): void {
@@ -242,31 +223,24 @@ function asFailure(error: unknown): HttpFailure {
   return new HttpFailure(500, asSentence(`The local runtime failed: ${reason}`));
 }
 
-function recordAtEnd(
-  {call: {context, request, response, body, path, search}, findings}: Exchange,
-  {
-    role,
-    requestId,
-    onEnd,
-  }: {readonly role: ServerRole; readonly requestId: string; readonly onEnd: (record: RequestRecord) => void},
-): void {
+function recordAtEnd(exchange: Exchange, role: ServerRole, requestId: string): void {
+  const {context, request, response, body, path, search} = exchange.call;
   const started = performance.now();
   const {socket} = request;
   const [at, sentBefore] = [new Date().toISOString(), socket.bytesWritten];
   response.once('close', () => {
-    const record: RequestRecord = {
+    const record = {
       method: request.method ?? 'GET',
       path,
       status: response.headersSent ? response.statusCode : 0,
-      route: findings.route,
+      route: exchange.route,
       bytesReceived: body.bytes,
       durationMs: Math.round(performance.now() - started),
-      fault: findings.fault,
+      fault: exchange.fault,
       userAgent: request.headers['user-agent'],
       requestId,
     };
-    context.log.add({
-      ...record,
+    context.log.add(record, {
       at,
       isForApp: role === 'apps',
       search: maskedSearch(search),
@@ -274,10 +248,9 @@ function recordAtEnd(
       requestBody: body.excerpt,
       requestParts: body.parts,
       responseHeaders: response.headersSent ? responseHeaders(response.getHeaders()) : [],
-      responseBody: findings.answer,
+      responseBody: exchange.answer,
       bytesSent: socket.bytesWritten - sentBefore,
-      appliedFaults: findings.appliedFaults,
+      appliedFaults: exchange.appliedFaults,
     });
-    onEnd(record);
   });
 }

@@ -34,23 +34,34 @@ export interface LoggedRequest extends RequestRecord {
   readonly appliedFaults: readonly string[];
 }
 
-/** How many requests are kept. Within the limits below, they take a few MiB at most. */
-const maxRequests = 200;
+/** How many requests are kept with their headers and bodies, and how many in all. */
+const maxDetailed = 200;
+const maxRecords = 1000;
+/** Characters of a body or a query that is kept. */
 const maxBody = 4096;
-const maxHeaders = 40;
-const maxHeader = 200;
 
-/** The newest requests, for people to read. */
+/** The newest requests. */
 export class RequestLog {
+  /** Oldest first, for programs. */
+  readonly records: RequestRecord[] = [];
   #requests: readonly LoggedRequest[] = [];
   #last = 0;
+  readonly #onRequest: (record: RequestRecord) => void;
 
-  add(request: Omit<LoggedRequest, 'number'>): void {
-    this.#last += 1;
-    this.#requests = [{...request, number: this.#last}, ...this.#requests.slice(0, maxRequests - 1)];
+  constructor(onRequest: (record: RequestRecord) => void = () => undefined) {
+    this.#onRequest = onRequest;
   }
 
-  /** Newest first. */
+  add(record: RequestRecord, details: Omit<LoggedRequest, 'number' | keyof RequestRecord>): void {
+    this.#last += 1;
+    const request = {...record, ...details, number: this.#last};
+    this.#requests = [request, ...this.#requests.slice(0, maxDetailed - 1)];
+    this.records.push(record);
+    if (this.records.length > maxRecords) this.records.shift();
+    this.#onRequest(record);
+  }
+
+  /** Newest first, for people. */
   get requests(): readonly LoggedRequest[] {
     return this.#requests;
   }
@@ -66,43 +77,30 @@ export const masked = '***';
 
 /** The headers of a request. */
 export function requestHeaders({rawHeaders}: IncomingMessage): LoggedHeaders {
-  return rawHeaders
-    .flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ''] as const] : []))
-    .flatMap(shown);
+  return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [shown(name, rawHeaders[at + 1])] : []));
 }
 
 /** The headers of a response. */
 export function responseHeaders(headers: OutgoingHttpHeaders): LoggedHeaders {
-  return Object.entries(headers).flatMap(([name, value]) => shown([name, String(value)], 0));
+  return Object.entries(headers).map(([name, value]) => shown(name, value));
 }
 
-function shown([name, value]: readonly [string, string], at: number): LoggedHeaders {
-  if (at >= maxHeaders) return [];
-  const text = mayNameSecret(name) ? masked : value.replaceAll(/[?#][^\s"'<>]+/g, maskedPairs);
-  return [[flat(name.slice(0, maxHeader)), text.length <= maxHeader ? text : `${flat(text.slice(0, maxHeader))}…`]];
+function shown(name: string, value: unknown): readonly [string, string] {
+  return [name, mayNameSecret(name) ? masked : String(value).replaceAll(/[?#][^\s"'<>]+/g, maskedPairs)];
 }
 
 /** A query without credentials. */
 export function maskedSearch(search: string): string {
-  return search.length < 2 ? '' : flat(maskedPairs(search.slice(0, maxBody)));
+  return search.length < 2 ? '' : maskedPairs(search.slice(0, maxBody));
 }
 
 /** The parameters of a query, a fragment or a form without credentials, however their names are written. */
 export function maskedPairs(text: string): string {
   const parts = text.split(/([?&;#])/).map((part) => {
     const [name = ''] = part.split('=', 1);
-    const decoded = part.length > name.length + 1 ? decodedName(name) : '';
+    const [decoded = name] = part.length > name.length + 1 ? new URLSearchParams(`${name}=`).keys() : [''];
     // The code of an OAuth login can be exchanged for a token. In JSON, it is the code of an error.
     return mayNameSecret(decoded) || decoded === 'code' ? `${name}=${masked}` : part;
   });
   return parts.join('');
-}
-
-function decodedName(name: string): string {
-  return [...new URLSearchParams(`${name}=`).keys()][0] ?? name;
-}
-
-/** A copy, because V8 keeps a whole string in memory for as long as a slice of it. */
-function flat(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -1,27 +1,24 @@
 import {once} from 'node:events';
 import {realpath} from 'node:fs/promises';
-import type {Server} from 'node:http';
+import {createServer, type Server} from 'node:http';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {asSentence} from '../errors/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import {createRedactor} from '../http/redact.js';
-import {defaultArchiveLimits, type LocalRuntime, type LocalRuntimeOptions, type RequestRecord} from './options.js';
-import {createBoundedServer, serve} from './connections.js';
+import type {LocalRuntime, LocalRuntimeOptions} from './options.js';
 import type {RuntimeContext} from './context.js';
 import {RequestLog} from './request-log.js';
 import {openCredentials, openDataFolder, readJson, writeJson, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
-import type {ServerRole} from './request-handler.js';
+import {serve, type ServerRole} from './request-handler.js';
 import {AppServers} from './sites/app-servers.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './wire/token.js';
 import {siteUrl} from './sites/site-address.js';
-import {ReadingTurns} from './upload/read-archive.js';
 
-const maxRecords = 1000;
 const defaultHost = '127.0.0.1';
 
 /**
@@ -30,11 +27,15 @@ const defaultHost = '127.0.0.1';
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid fault, a port in use or an unusable data folder.
  */
 export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Promise<LocalRuntime> {
-  const {host = defaultHost, signal, onRequest} = options;
+  const {signal} = options;
   signal?.throwIfAborted();
   const faults = new FaultBook();
   for (const fault of options.faults ?? []) faults.add(fault);
-  const servers = {api: createBoundedServer(), apps: createBoundedServer()};
+  // Also how often to look for connections on which no request arrives.
+  const servers = {
+    api: createServer({connectionsCheckingInterval: 1000}),
+    apps: createServer({connectionsCheckingInterval: 1000}),
+  };
   let folder: DataFolder | undefined;
   try {
     const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
@@ -43,84 +44,72 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const stored = await openCredentials(directory, options.credentials ?? {});
     const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
-    const context = createContext(options, {store, faults, host, appsOrigin, credentials});
+    const context = createContext(options, {store, faults, appsOrigin, credentials});
     await context.deployments.sweep();
-    const requests: RequestRecord[] = [];
-    const onEnd = (record: RequestRecord): void => {
-      requests.push(record);
-      if (requests.length > maxRecords) requests.shift();
-      onRequest?.(record);
-    };
-    const closers = roles.map((role) => serve(servers[role], {role, context, onEnd}));
-    const closeServers = async (): Promise<unknown> => Promise.all(closers.map((closeServer) => closeServer()));
+    const closers = roles.map((role) => serve(servers[role], role, context));
     let closing: Promise<void> | undefined;
-    const close = (): Promise<void> =>
+    const close = (): Promise<void> => {
+      signal?.removeEventListener('abort', abort);
       // Requests may be waiting for the server of an app.
-      (closing ??= Promise.all([closeServers(), context.appServers?.close()]).then(release));
+      closing ??= Promise.all([...closers.map((stop) => stop()), context.appServers?.close()]).then(release);
+      return closing;
+    };
     const abort = (): void => void close();
-    signal?.addEventListener('abort', abort, {once: true});
+    signal?.addEventListener('abort', abort);
     return {
       origin,
       appsOrigin,
       siteUrl: (projectSlug, targetSlug) => siteUrl({origin, context}, {projectSlug, targetSlug}),
       dataDirectory: directory,
       credentials,
-      requests,
-      addFault(rule) {
+      requests: context.log.records,
+      addFault: (rule) => {
         faults.add(rule);
       },
-      clearFaults() {
+      clearFaults: () => {
         faults.clear();
       },
-      close: () => {
-        signal?.removeEventListener('abort', abort);
-        return close();
-      },
+      close,
     };
   } catch (error) {
     for (const role of roles) servers[role].close();
     await folder?.close();
-    if (systemCode(error) === undefined) throw error;
-    const shown = options.dataDirectory ?? 'in the temporary folder';
-    const isFile = systemCode(error) === 'EEXIST';
-    const reason = isFile ? 'it is not a folder' : reasonOf(error);
-    const advice = isFile ? 'Pass' : 'Check that it is writable and that the disk is not full, or pass';
-    throw createError('ERR_OPTION_INVALID', asSentence(`The data folder ${shown} cannot be used: ${reason}`), {
-      suggestions: [`${advice} another one with --data.`],
-      cause: error,
-    });
+    throw systemCode(error) === undefined ? error : unusableFolder(options.dataDirectory, error);
   }
+}
+
+function unusableFolder(folder = 'in the temporary folder', cause: unknown): Error {
+  const isFile = systemCode(cause) === 'EEXIST';
+  const reason = isFile ? 'it is not a folder' : reasonOf(cause);
+  const advice = isFile ? 'Pass' : 'Check that it is writable and that the disk is not full, or pass';
+  return createError('ERR_OPTION_INVALID', asSentence(`The data folder ${folder} cannot be used: ${reason}`), {
+    suggestions: [`${advice} another one with --data.`],
+    cause,
+  });
 }
 
 function createContext(
   options: LocalRuntimeOptions,
-  made: Pick<RuntimeContext, 'store' | 'faults' | 'host' | 'appsOrigin' | 'credentials'>,
+  made: Pick<RuntimeContext, 'store' | 'faults' | 'appsOrigin' | 'credentials'>,
 ): RuntimeContext {
-  const {auth = true, scopes, tokenSeconds = 3600, deploymentSeconds: seconds = 2} = options;
-  const {allowedHosts = [], maxUploadBytes = Infinity, stallSeconds = 60, now = () => new Date()} = options;
-  const limits = {...defaultArchiveLimits, ...options.archiveLimits};
-  const {store, faults} = made;
-  const turns = new ReadingTurns();
-  const deployments = new Deployments({store, faults, limits, turns, now, seconds});
-  const {ssr = false, ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
-  const {onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
-  const appServers = ssr
-    ? new AppServers({store, limits, turns, environment, timeoutSeconds, onWarning, onOutput})
-    : undefined;
+  const {store, faults, credentials} = made;
+  const {now = () => new Date(), onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
+  const deployments = new Deployments({store, faults, now, seconds: options.deploymentSeconds ?? 2});
+  const {ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
+  const ofApps = {store, environment, timeoutSeconds, onWarning, onOutput};
   return {
     ...made,
     deployments,
-    log: new RequestLog(),
-    mask: createRedactor([made.credentials.apiKey, made.credentials.clientSecret]),
-    appServers,
-    allowedHosts,
-    limits,
-    turns,
-    auth,
-    scopes,
-    tokenSeconds,
-    maxUploadBytes,
-    stallSeconds,
+    log: new RequestLog(options.onRequest),
+    mask: createRedactor([credentials.apiKey, credentials.clientSecret]),
+    appServers: options.ssr === true ? new AppServers(ofApps) : undefined,
+    host: options.host ?? defaultHost,
+    allowedHosts: options.allowedHosts ?? [],
+    auth: options.auth ?? true,
+    scopes: options.scopes,
+    tokenSeconds: options.tokenSeconds ?? 3600,
+    maxUploadBytes: options.maxUploadBytes ?? Infinity,
+    stallSeconds: options.stallSeconds ?? 60,
     now,
   };
 }
@@ -165,13 +154,12 @@ async function listenAgain(
   return origins;
 }
 
-/** Why a server cannot listen on an address at all, or on its port, by the code of the error. */
+/** Why a server cannot listen on an address at all, by the code of the error. */
 const hostReasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine does not have the address',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name is not known',
 };
-const portReasons: Readonly<Record<string, string>> = {EADDRINUSE: 'it is in use', EACCES: 'permission denied'};
 
 /** How to listen. `flag` chooses the port. */
 interface ListenOptions {
@@ -185,15 +173,12 @@ interface ListenOptions {
 async function listen(server: Server, {host, port, signal, flag}: ListenOptions): Promise<string> {
   try {
     server.listen(port, host);
-    await once(server, 'listening', signal === undefined ? {} : {signal});
+    await once(server, 'listening', {signal});
   } catch (error) {
     signal?.throwIfAborted();
-    const code = systemCode(error) ?? '';
-    const hostReason = hostReasons[code];
-    const reason = hostReason ?? portReasons[code];
-    const where = hostReason === undefined ? `${host}, port ${port}` : host;
-    const why = reason === undefined ? '' : `: ${reason}`;
-    throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${where}${why}.`, {
+    const hostReason = hostReasons[systemCode(error) ?? ''];
+    const where = hostReason === undefined ? `${host}, port ${port}: ${portReason(error)}` : `${host}: ${hostReason}`;
+    throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${where}.`, {
       cause: error,
       suggestions: [
         hostReason === undefined
@@ -207,4 +192,9 @@ async function listen(server: Server, {host, port, signal, flag}: ListenOptions)
   // A wildcard address cannot be used by clients.
   const name = {'0.0.0.0': '127.0.0.1', '::': '::1'}[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${String(actual)}`;
+}
+
+function portReason(error: unknown): string {
+  const reasons: Readonly<Record<string, string>> = {EADDRINUSE: 'it is in use', EACCES: 'permission denied'};
+  return reasons[systemCode(error) ?? ''] ?? reasonOf(error);
 }

@@ -73,3 +73,22 @@ test('a client that asks for a large file and reads nothing loses its connection
   await expect.poll(() => ended).toMatchObject([{route: 'upload'}, {route: 'deploy'}, {route: 'site', status: 200}]);
   expect((await client.site('shop/production/static/large.txt')).body.length).toBe(large.length);
 });
+
+test('a connection on which no request arrives is closed, and one that is idle after a request is not', async () => {
+  const {runtime} = await startRuntime({stallSeconds: 0.5});
+  const open = async (said: string): Promise<Socket> => {
+    const socket = connect(Number(new URL(runtime.appsOrigin).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    socket.write(said);
+    return socket;
+  };
+  const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const idle = await open(request);
+  await once(idle, 'data');
+  for (const socket of await Promise.all([open(''), open('GET / HTTP/1.1\r\nHost: lo')])) {
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  }
+  idle.write(request);
+  expect(String(await once(idle, 'data'))).toMatch(/^HTTP\/1\.1 200 /);
+});

@@ -6,10 +6,9 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {exists} from '../../files/read-file.js';
 import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure} from '../answer.js';
-import type {ArchiveLimits} from '../options.js';
 import {removeFolder} from '../store/data-folder.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
-import {unpackBundle, type ReadingTurns} from '../upload/read-archive.js';
+import {unpackBundle} from '../upload/read-archive.js';
 import {AppFailure, startApp, type AppProcess} from './app-process.js';
 import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';
@@ -21,8 +20,6 @@ const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs
 /** Options of `AppServers`. */
 interface AppServersOptions {
   readonly store: Store;
-  readonly limits: ArchiveLimits;
-  readonly turns: ReadingTurns;
   readonly environment: Readonly<Record<string, string>>;
   /** Seconds in which a server must listen, and answer a request. */
   readonly timeoutSeconds: number;
@@ -162,7 +159,7 @@ class App {
   }
 
   async #unpack(): Promise<UnpackedBundle | undefined> {
-    const {store, limits, turns} = this.#options;
+    const {store} = this.#options;
     const {bundleId} = this.deployment;
     const folder = await store.createTemporaryFolder();
     try {
@@ -173,9 +170,7 @@ class App {
       // So that no package.json above the data folder decides the module type of the bundle.
       await writeFile(path.join(folder, 'package.json'), '{}\n', {mode: 0o600});
       const {root} = await store.contents(bundleId);
-      await turns.take(() =>
-        unpackBundle(store.archivePath(bundleId), {root, folder: cwd, limits, isWanted: () => true}),
-      );
+      await unpackBundle(store.archivePath(bundleId), {root, folder: cwd});
       const server = await findServer(cwd);
       const entry = server?.entry ?? (await otherEntry(cwd));
       if (entry !== undefined) {

@@ -21,11 +21,8 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
-/** What is in a data folder. */
-const layout = {
-  folder: ['bundles', 'deployments', 'sites', 'temporary'],
-  file: ['credentials.json', 'port.json', 'lock'],
-} as const;
+const folders = ['bundles', 'deployments', 'sites', 'temporary'];
+const files = ['credentials.json', 'port.json', 'lock'];
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind. It
@@ -40,16 +37,16 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
     return {path: temporary.path, close: () => temporary.remove()};
   }
   const folder = path.resolve(dataDirectory);
+  const lock = path.join(folder, 'lock');
   await makePrivateDirectory(folder);
   await verify(folder);
-  const lock = path.join(folder, 'lock');
   await makeFolders(folder);
   await lockFolder(folder, lock);
   return {path: folder, close: () => rm(lock, {force: true})};
 }
 
 async function makeFolders(folder: string): Promise<void> {
-  for (const name of layout.folder) {
+  for (const name of folders) {
     // Not recursive: on a full disk, that fails with ENOENT.
     await mkdir(path.join(folder, name), {mode: 0o700}).catch((error: unknown) => {
       if (systemCode(error) !== 'EEXIST') throw error;
@@ -58,60 +55,48 @@ async function makeFolders(folder: string): Promise<void> {
 }
 
 async function verify(folder: string): Promise<void> {
-  const statsOf = (name: string) => lstat(path.join(folder, name)).catch(() => undefined);
-  for (const name of layout.folder) {
-    if ((await statsOf(name))?.isDirectory() === false) throw damaged(path.join(folder, name), 'folder');
-  }
-  for (const name of layout.file) {
-    if ((await statsOf(name))?.isFile() === false) throw damaged(path.join(folder, name), 'file');
+  for (const name of [...folders, ...files]) {
+    const stats = await lstat(path.join(folder, name)).catch(() => undefined);
+    const isRight = folders.includes(name) ? stats?.isDirectory() : stats?.isFile();
+    if (isRight === false) throw damaged(path.join(folder, name));
   }
   for (const name of ['bundles', 'deployments']) {
     const entries = await readdir(path.join(folder, name), {recursive: true, withFileTypes: true}).catch(() => []);
     const found = entries.find((entry) => entry.isSymbolicLink());
-    if (found) throw damaged(path.join(found.parentPath, found.name), 'file');
+    if (found) throw damaged(path.join(found.parentPath, found.name));
   }
 }
 
-function damaged(name: string, kind: 'file' | 'folder'): Error {
-  return createError('ERR_OPTION_INVALID', `The data folder is damaged: ${name} is not a regular ${kind}.`, {
+function damaged(name: string): Error {
+  return createError('ERR_OPTION_INVALID', `The data folder is damaged: ${name} is not what it should be.`, {
     suggestions: ['Remove what is there, or choose another data folder. Links in a data folder are not followed.'],
   });
 }
 
-/**
- * Locks a folder with a file that names the process, complete from its first moment. It means nothing once that process
- * has ended.
- */
+/** Locks a folder with a file that names the process. It means nothing once that process has ended. */
 async function lockFolder(folder: string, lock: string): Promise<void> {
   const own = path.join(folder, 'temporary', `${randomUUID()}.json`);
   await writeFile(own, `${ownPid} ${(await startOf(ownPid)) ?? ''}`, {flag: 'wx', mode: 0o600});
   try {
-    if (await isTaken(own, lock)) {
-      const [, pid = '', start = ''] = /^(\d+) (\d*)$/.exec(await readFile(lock, 'utf8').catch(() => '')) ?? [];
-      const isHeld = pid === '' || (await isRunning(Number(pid), start)) !== false;
-      if (!isHeld) await rm(lock, {force: true});
-      if (isHeld || (await isTaken(own, lock))) {
-        throw createError(
-          'ERR_OPTION_INVALID',
-          `The data folder ${folder} is in use by the local runtime with process ID ${pid === '' ? '?' : pid}.`,
-          {suggestions: [`Stop that one first, or choose another data folder. If none runs, remove ${lock}.`]},
-        );
-      }
-    }
+    // Complete from its first moment, which a file that is written in its place is not.
+    await link(own, lock).catch(async (error: unknown) => {
+      if (systemCode(error) !== 'EEXIST') throw error;
+      const [pid = '', start = ''] = (await readFile(lock, 'utf8').catch(() => '')).split(' ');
+      if (await isRunning(Number(pid), start)) throw locked(folder, lock, pid);
+      await rm(lock, {force: true});
+      await link(own, lock);
+    });
   } finally {
     await rm(own, {force: true});
   }
 }
 
-/** Gives a lock its name, unless there is one. */
-async function isTaken(own: string, lock: string): Promise<boolean> {
-  try {
-    await link(own, lock);
-    return false;
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return true;
-    throw error;
-  }
+function locked(folder: string, lock: string, pid: string): Error {
+  return createError(
+    'ERR_OPTION_INVALID',
+    `The data folder ${folder} is in use by the local runtime with process ID ${pid}.`,
+    {suggestions: [`Stop that one first, or choose another data folder. If none runs, remove ${lock}.`]},
+  );
 }
 
 /** A stored file, hashed while it was written. */
@@ -197,9 +182,6 @@ export async function openCredentials(
   dataFolder: string,
   given: Partial<StoredCredentials>,
 ): Promise<StoredCredentials> {
-  for (const [name, value] of Object.entries(given)) {
-    if (value === '') throw createError('ERR_OPTION_INVALID', `The ${name} of a local runtime must not be empty.`);
-  }
   const file = path.join(dataFolder, 'credentials.json');
   const kept = await readJson(file, credentialsSchema).catch(async (error: unknown) => {
     if (systemCode(error) === 'ENOENT') return makeCredentials(file, dataFolder);
@@ -208,16 +190,20 @@ export async function openCredentials(
       suggestions: ['Remove the file. New credentials are created at the next start.'],
     });
   });
-  const organizationId = given.organizationId ?? kept.organizationId;
-  if (organizationId.length > 32) {
-    throw createError('ERR_OPTION_INVALID', `The organization ID "${organizationId}" is longer than 32 characters.`);
-  }
-  return {
+  const credentials = {
     apiKey: given.apiKey ?? kept.apiKey,
-    organizationId,
+    organizationId: given.organizationId ?? kept.organizationId,
     clientId: given.clientId ?? kept.clientId,
     clientSecret: given.clientSecret ?? kept.clientSecret,
   };
+  for (const [name, value] of Object.entries(credentials)) {
+    if (value === '') throw createError('ERR_OPTION_INVALID', `The ${name} of a local runtime must not be empty.`);
+  }
+  const {organizationId} = credentials;
+  if (organizationId.length > 32) {
+    throw createError('ERR_OPTION_INVALID', `The organization ID "${organizationId}" is longer than 32 characters.`);
+  }
+  return credentials;
 }
 
 async function makeCredentials(file: string, dataFolder: string): Promise<StoredCredentials> {

@@ -2,17 +2,14 @@ import {randomUUID} from 'node:crypto';
 import {rm} from 'node:fs/promises';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
-import type {ArchiveLimits} from '../options.js';
 import type {SiteName} from '../sites/site-address.js';
-import {unpackBundle, type ReadingTurns} from '../upload/read-archive.js';
+import {unpackBundle} from '../upload/read-archive.js';
 import type {BundleRecord, DeploymentRecord, Store} from './store.js';
 
 /** Options of `Deployments`. */
 interface DeploymentsOptions {
   readonly store: Store;
   readonly faults: FaultBook;
-  readonly limits: ArchiveLimits;
-  readonly turns: ReadingTurns;
   readonly now: () => Date;
   /** How long a deployment takes, from queued to finished. */
   readonly seconds: number;
@@ -42,13 +39,9 @@ export class Deployments {
   }
 
   /** Deploys a bundle to a target. @throws HttpFailure 409 if a deployment to it is in progress. */
-  deploy({
-    bundle,
-    targetSlug,
-    createdBy,
-  }: Pick<DeploymentRequest, 'bundle' | 'createdBy'> & {readonly targetSlug: string}): Promise<DeploymentRecord> {
-    const site = {projectSlug: bundle.projectSlug, targetSlug};
-    return this.exclusively(site, (start) => start({bundle, createdBy, route: 'deploy'}));
+  deploy({targetSlug, ...request}: Omit<DeploymentRequest, 'route'> & {targetSlug: string}): Promise<DeploymentRecord> {
+    const site = {projectSlug: request.bundle.projectSlug, targetSlug};
+    return this.exclusively(site, (start) => start({...request, route: 'deploy'}));
   }
 
   /**
@@ -73,7 +66,7 @@ export class Deployments {
 
   /** @throws HttpFailure 404 if the bundle was deleted meanwhile. */
   async #start({bundle, createdBy, route}: DeploymentRequest, targetSlug: string): Promise<DeploymentRecord> {
-    const {store, faults, limits, turns, now, seconds} = this.#options;
+    const {store, faults, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
     if (!store.bundle(projectSlug, bundleId)) throw new HttpFailure(404, `Bundle ${bundleId} was deleted.`);
     const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
@@ -84,10 +77,8 @@ export class Deployments {
       if (outcome === 'finished') {
         const folder = (site = await store.createTemporaryFolder());
         const {root, served} = await store.contents(bundleId);
-        const wanted = new Set(served);
         // Server-only files cannot be requested, because they are not there.
-        const isWanted = (file: string): boolean => wanted.has(file);
-        await turns.take(() => unpackBundle(store.archivePath(bundleId), {root, folder, limits, isWanted}));
+        await unpackBundle(store.archivePath(bundleId), {root, folder, wanted: new Set(served)});
       }
       const created = now();
       const after = (share: number): string => new Date(created.getTime() + share * seconds * 1000).toISOString();
@@ -176,22 +167,14 @@ const failsAt = 50;
 
 /** The state of a deployment at `now`, computed only from its timestamps. */
 export function deploymentState(deployment: DeploymentRecord, now: Date): DeploymentState {
-  const created = Date.parse(deployment.createdAt);
-  const starts = Date.parse(deployment.startsAt);
-  const ends = Date.parse(deployment.endsAt);
+  const {outcome, createdAt, startsAt, endsAt} = deployment;
   const time = now.getTime();
+  const [created, starts, ends] = [Date.parse(createdAt), Date.parse(startsAt), Date.parse(endsAt)];
+  const limit = outcome === 'finished' ? 100 : failsAt;
   if (time >= ends) {
-    return {
-      status: deployment.outcome,
-      percentage: deployment.outcome === 'finished' ? 100 : failsAt,
-      updatedAt: deployment.endsAt,
-      duration: (ends - created) / 1000,
-    };
+    return {status: outcome, percentage: limit, updatedAt: endsAt, duration: (ends - created) / 1000};
   }
-  if (time < starts) {
-    return {status: 'queued', percentage: undefined, updatedAt: deployment.createdAt, duration: undefined};
-  }
-  const limit = deployment.outcome === 'finished' ? 100 : failsAt;
+  if (time < starts) return {status: 'queued', percentage: undefined, updatedAt: createdAt, duration: undefined};
   const percentage = Math.floor((limit * (time - starts)) / (ends - starts));
-  return {status: 'in_progress', percentage, updatedAt: deployment.startsAt, duration: undefined};
+  return {status: 'in_progress', percentage, updatedAt: startsAt, duration: undefined};
 }

@@ -101,10 +101,11 @@ export class Store {
     for (const name of await readdir(store.#path('bundles'))) {
       if (/^[1-9]\d*$/.test(name)) await store.#readBundle(name);
     }
-    const numbers = (await readdir(store.#path('deployments'))).flatMap(
-      (name) => /^([1-9]\d*)\.json$/.exec(name)?.[1] ?? [],
-    );
-    for (const number of numbers.sort((a, b) => Number(a) - Number(b))) await store.#readDeployment(number);
+    const numbers = (await readdir(store.#path('deployments'))).flatMap((name) => {
+      const number = /^([1-9]\d*)\.json$/.exec(name)?.[1];
+      return number === undefined ? [] : Number(number);
+    });
+    for (const number of numbers.sort((a, b) => a - b)) await store.#readDeployment(number);
     await store.#sweep();
     return store;
   }
@@ -211,19 +212,19 @@ export class Store {
 
   async #readBundle(name: string): Promise<void> {
     const folder = this.#path('bundles', name);
-    const record = await readRecord(path.join(folder, 'bundle.json'), bundleSchema);
-    verifyNumber(record.id, name, folder);
+    // Another number would lead to the files of another record.
+    const schema = v.object({...bundleSchema.entries, id: v.literal(Number(name))});
+    const record = await readRecord(path.join(folder, 'bundle.json'), schema);
     if (record.deletedAt !== undefined) await this.#removeContent(folder);
     this.#bundles.set(record.id, record);
     this.#lastBundleId = Math.max(this.#lastBundleId, record.id);
   }
 
-  async #readDeployment(number: string): Promise<void> {
-    const file = this.#path('deployments', `${number}.json`);
-    const record = await readRecord(file, deploymentSchema);
-    verifyNumber(record.number, number, file);
+  async #readDeployment(number: number): Promise<void> {
+    const schema = v.object({...deploymentSchema.entries, number: v.literal(number)});
+    const record = await readRecord(this.#path('deployments', `${number}.json`), schema);
     this.#deployments = [record, ...this.#deployments];
-    this.#lastDeployment = Math.max(this.#lastDeployment, record.number);
+    this.#lastDeployment = Math.max(this.#lastDeployment, number);
   }
 
   /** Removes what a killed run left unfinished. Anything not named by this class stays. */
@@ -253,21 +254,10 @@ async function readRecord<Schema extends v.GenericSchema>(
   file: string,
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
-  try {
-    return await readJson(file, schema);
-  } catch (error) {
-    throw unreadableRecord(file, error);
-  }
-}
-
-/** A record's number must match its file name. A different one would lead to the files of another record. */
-function verifyNumber(number: number, name: string, file: string): void {
-  if (String(number) !== name) throw unreadableRecord(file, new Error(`It has the number ${String(number)}.`));
-}
-
-function unreadableRecord(file: string, cause: unknown): Error {
-  return createError('ERR_OPTION_INVALID', `The data folder contains a record that cannot be read: ${file}.`, {
-    cause,
-    suggestions: ['Remove that record, or choose another data folder.'],
+  return readJson(file, schema).catch((error: unknown) => {
+    throw createError('ERR_OPTION_INVALID', `The data folder contains a record that cannot be read: ${file}.`, {
+      cause: error,
+      suggestions: ['Remove that record, or choose another data folder.'],
+    });
   });
 }

@@ -22,11 +22,10 @@ export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warning
  * @throws HttpFailure 400 for an invalid form, 413, 415, and 422 for an invalid archive.
  */
 export async function receiveV2(call: AdmittedCall, projectSlug: string): Promise<AcceptedUpload> {
-  const {limits, turns, maxUploadBytes} = call.context;
   return receive(call, async (archive) => {
-    const {stored, fields} = await receiveMultipart(call, {archive, limit: maxUploadBytes});
+    const {stored, fields} = await receiveMultipart(call, archive);
     const given = validate(bundleFields, fields, {status: 400, what: 'The form'});
-    const checked = await turns.take(() => checkV2Bundle(archive, {...given, limits}));
+    const checked = await checkV2Bundle(archive, given);
     return {stored, checked, bundle: {projectSlug, format: 'v2', message: given.message}};
   });
 }
@@ -36,21 +35,17 @@ export async function receiveV2(call: AdmittedCall, projectSlug: string): Promis
  * @throws HttpFailure 400 for an invalid document, 413, 415, and 422 for an invalid archive.
  */
 export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
-  const {limits, turns, maxUploadBytes} = call.context;
   const projectSlug = param(call, 'projectSlug');
   call.body.refuseOtherTypes('application/json');
   return receive(call, async (archive) => {
     const reader = new V1BodyReader();
-    const stored = await storeStream(decoded(call.body.read(maxUploadBytes), reader), archive);
+    const stored = await storeStream(decoded(call, reader), archive);
     const document = validate(legacy.LegacyV1Bundle, reader.end(), {status: 400, what: 'The body'});
-    const {data: _, ...rest} = document;
-    for (const [name, value] of Object.entries(rest)) {
-      call.body.notePart(name, Buffer.byteLength(JSON.stringify(value)));
+    for (const [name, value] of Object.entries(document)) {
+      if (name !== 'data') call.body.notePart(name, Buffer.byteLength(JSON.stringify(value)));
     }
     call.body.notePart('data, decoded', stored.size);
-    const {ssr_only: ssrOnly, ssr_shared: ssrShared, ssr_parameters: ssrParameters} = document;
-    const lists = {ssrOnly, ssrShared, ssrParameters};
-    const checked = await turns.take(() => checkV1Bundle(archive, {projectSlug, ...lists, limits}));
+    const checked = await checkV1Bundle(archive, projectSlug, document);
     return {stored, checked, bundle: {projectSlug, format: 'v1', message: document.message}};
   });
 }
@@ -81,94 +76,59 @@ async function receive(
   }
 }
 
-async function* decoded(body: AsyncIterable<Buffer>, reader: V1BodyReader): AsyncGenerator<Buffer> {
-  for await (const piece of body) yield reader.push(piece);
+async function* decoded({body, context}: Call, reader: V1BodyReader): AsyncGenerator<Buffer> {
+  for await (const piece of body.read(context.maxUploadBytes)) yield reader.push(piece);
 }
 
-const maxFieldBytes = 64 * 1024;
-const maxFields = 16;
-
-/** A form with one file. */
-interface ReceivedForm {
-  /** The part `bundle`. */
-  readonly stored: StoredFile;
-  /** The other parts, all text. */
-  readonly fields: Readonly<Record<string, string>>;
-}
+/** Limits on the text fields of a form. */
+const limits = {fieldSize: 64 * 1024, fields: 16};
 
 /**
  * Receives `multipart/form-data`: streams the part `bundle`, a file with a name, into the new file `archive`, and
  * collects the text fields.
- * @throws HttpFailure 415 for another content type, 413 above `limit` bytes, 400 for a form that is malformed, or has
+ * @throws HttpFailure 415 for another content type, 413 for too many bytes, 400 for a form that is malformed, or has
  * other files, a duplicate part or no bundle.
  */
-async function receiveMultipart(
-  call: Pick<Call, 'request' | 'body'>,
-  {archive, limit}: {readonly archive: string; readonly limit: number},
-): Promise<ReceivedForm> {
-  const parser = await createParser(call);
-  const fields = new Map<string, string>();
-  const storing: Promise<StoredFile>[] = [];
-  const refuse = (detail: string): void => {
-    parser.destroy(new HttpFailure(400, detail));
-  };
-  parser.on('file', (name: string, content: Readable, {filename}: busboy.FileInfo) => {
-    content.on('error', () => undefined);
-    if (name !== 'bundle') refuse(`The form has an unknown file "${name}".`);
-    else if (storing.length > 0) refuse('The form has the part "bundle" twice.');
-    else if (!filename) refuse('The part "bundle" of the form has no filename.');
-    else {
-      const stored = storeStream(content, archive);
-      stored.then(
-        ({size}) => {
-          call.body.notePart(name, size);
-        },
-        (error: unknown) => parser.destroy(asError(error)),
-      );
-      storing.push(stored);
-    }
-  });
-  parser.on('field', (name: string, value: string, {nameTruncated, valueTruncated}: busboy.FieldInfo) => {
-    call.body.notePart(name, Buffer.byteLength(value));
-    if (nameTruncated || valueTruncated) refuse('The form has a field that is too long.');
-    else if (name === 'bundle') refuse('The part "bundle" of the form has no filename.');
-    else if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
-    else fields.set(name, value);
-  });
-  parser.on('fieldsLimit', () => {
-    refuse('The form has too many fields.');
-  });
-  try {
-    await pipeline(call.body.read(limit), parser);
-  } catch (error) {
-    await Promise.allSettled(storing);
-    throw formFailure(error);
-  }
-  const stored = await storing[0];
-  if (!stored) throw new HttpFailure(400, 'The form has no part "bundle".');
-  return {stored, fields: Object.fromEntries(fields)};
-}
-
-async function createParser({request, body}: Pick<Call, 'request' | 'body'>): Promise<busboy.Busboy> {
+async function receiveMultipart({request, body, context}: Call, archive: string) {
   body.refuseOtherTypes('multipart/form-data');
   const {default: createBusboy} = await import('busboy');
+  const fields = new Map<string, string>();
+  let storing: Promise<StoredFile> | undefined;
   try {
-    return createBusboy({
-      headers: request.headers,
-      defParamCharset: 'utf8',
-      limits: {fieldSize: maxFieldBytes, fields: maxFields},
+    const parser = createBusboy({headers: request.headers, defParamCharset: 'utf8', limits});
+    const refuse = (detail: string): void => {
+      parser.destroy(new HttpFailure(400, detail));
+    };
+    parser.on('file', (name: string, content: Readable, {filename}: busboy.FileInfo) => {
+      content.on('error', () => undefined);
+      if (name !== 'bundle') refuse(`The form has an unknown file "${name}".`);
+      else if (storing) refuse('The form has the part "bundle" twice.');
+      else if (!filename) refuse('The part "bundle" of the form has no filename.');
+      else {
+        storing = storeStream(content, archive);
+        // A full disk, for example, which the parser would not notice.
+        storing.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
+      }
     });
+    parser.on('field', (name: string, value: string, {nameTruncated, valueTruncated}: busboy.FieldInfo) => {
+      body.notePart(name, Buffer.byteLength(value));
+      if (nameTruncated || valueTruncated) refuse('The form has a field that is too long.');
+      else if (name === 'bundle') refuse('The part "bundle" of the form has no filename.');
+      else if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
+      else fields.set(name, value);
+    });
+    parser.on('fieldsLimit', () => {
+      refuse('The form has too many fields.');
+    });
+    await pipeline(body.read(context.maxUploadBytes), parser);
   } catch (error) {
-    throw formFailure(error);
+    await Promise.allSettled([storing]);
+    // The parser's own errors are the client's fault; system errors, which have a code, are not.
+    if (error instanceof HttpFailure || !(error instanceof Error) || 'code' in error) throw error;
+    throw new HttpFailure(400, `The form cannot be read: ${error.message}.`);
   }
-}
-
-/** The parser's own errors are the client's fault; system errors, which have a code, are not. */
-function formFailure(error: unknown): unknown {
-  if (error instanceof HttpFailure || !(error instanceof Error) || 'code' in error) return error;
-  return new HttpFailure(400, `The form cannot be read: ${error.message}.`);
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+  const stored = await storing;
+  if (!stored) throw new HttpFailure(400, 'The form has no part "bundle".');
+  body.notePart('bundle', stored.size);
+  return {stored, fields: Object.fromEntries(fields)};
 }

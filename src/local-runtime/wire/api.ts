@@ -36,10 +36,7 @@ export const apiProtocol: WireProtocol = {
       {'content-type': 'application/problem+json', ...headers},
     ),
   routes: [
-    operation({
-      method: 'POST',
-      path: `${storefront}/bundles`,
-      name: 'upload',
+    operation('POST', `${storefront}/bundles`, 'upload', {
       id: 'apiUploadBundle',
       summary: 'Upload a bundle, which is not deployed',
       stream: bundleForm,
@@ -51,9 +48,7 @@ export const apiProtocol: WireProtocol = {
         return {bundleId: bundle.id, warnings, matches};
       },
     }),
-    listOperation({
-      path: `${storefront}/bundles`,
-      name: 'list',
+    listOperation(`${storefront}/bundles`, 'list', {
       id: 'apiListBundles',
       summary: 'List the bundles of a storefront, newest first',
       answer: api.ApiBundlePage,
@@ -61,10 +56,7 @@ export const apiProtocol: WireProtocol = {
       handle: (call, range) =>
         page(range, call.context.store.bundles(param(call, 'storefrontId')), (bundle) => bundleRow(bundle, call)),
     }),
-    operation({
-      method: 'POST',
-      path: deployments,
-      name: 'deploy',
+    operation('POST', deployments, 'deploy', {
       id: 'apiDeploy',
       summary: 'Deploy a bundle',
       description:
@@ -80,19 +72,14 @@ export const apiProtocol: WireProtocol = {
         return deploymentRow(await call.context.deployments.deploy({bundle, targetSlug, createdBy: call.user}), call);
       },
     }),
-    listOperation({
-      path: deployments,
-      name: 'history',
+    listOperation(deployments, 'history', {
       id: 'apiListDeployments',
       summary: 'List the deployments to an environment, newest first',
       answer: api.ApiDeploymentPage,
       refuses: ['UnknownProject'],
       handle: (call, range) => page(range, deploymentsOf(call), (deployment) => deploymentRow(deployment, call)),
     }),
-    operation({
-      method: 'GET',
-      path: `${deployments}/{deploymentId}`,
-      name: 'deployment',
+    operation('GET', `${deployments}/{deploymentId}`, 'deployment', {
       id: 'apiGetDeployment',
       summary: 'Get a deployment',
       description: 'Clients that wait for a deployment poll this until `status` is final.',

@@ -22,10 +22,7 @@ export const archiveProtocol: WireProtocol = {
   admit: checkSignature,
   failure: failureAnswer,
   routes: [
-    operation({
-      method: 'GET',
-      path: `${prefix}{projectSlug}/{bundleId}`,
-      name: 'archive',
+    operation('GET', `${prefix}{projectSlug}/{bundleId}`, 'archive', {
       id: 'downloadArchive',
       summary: 'Download an archive',
       description:

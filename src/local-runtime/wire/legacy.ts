@@ -2,7 +2,7 @@ import {failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy} from '../access.js';
 import {param, type AdmittedCall} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
-import {deploymentState, type DeploymentState} from '../store/deployments.js';
+import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
@@ -16,8 +16,6 @@ const project = `${prefix}projects/{projectSlug}/`;
 const target = `${project}target/{targetSlug}/`;
 
 const v1 = {
-  method: 'POST',
-  name: 'upload',
   stream: {type: 'application/json', schema: legacy.LegacyV1Bundle},
   answer: legacy.LegacyV1Uploaded,
   also: [201],
@@ -32,26 +30,22 @@ export const legacyProtocol: WireProtocol = {
   admit: admitLegacy,
   failure: failureAnswer,
   routes: [
-    listOperation({
-      path: `${prefix}projects/`,
-      name: 'projects',
+    listOperation(`${prefix}projects/`, 'projects', {
       id: 'legacyListProjects',
       summary: 'List the projects of the user',
       description: 'Clients also use it to try an API key.',
       answer: legacy.LegacyProjectPage,
       handle: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
     }),
-    operation({
+    operation('POST', `${project}builds/`, 'upload', {
       ...v1,
-      path: `${project}builds/`,
       id: 'legacyPushV1',
       summary: 'Upload a v1 bundle, which is not deployed',
       refuses: ['UnknownProject', 'Unprocessable'],
       handle: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
     }),
-    operation({
+    operation('POST', `${project}builds/{targetSlug}/`, 'upload', {
       ...v1,
-      path: `${project}builds/{targetSlug}/`,
       id: 'legacyPushAndDeployV1',
       summary: 'Upload a v1 bundle and deploy it',
       description: 'Starts the deployment and answers without waiting for it.',
@@ -65,10 +59,7 @@ export const legacyProtocol: WireProtocol = {
         });
       },
     }),
-    operation({
-      method: 'POST',
-      path: `${prefix}v2/projects/{projectSlug}/bundles/`,
-      name: 'upload',
+    operation('POST', `${prefix}v2/projects/{projectSlug}/bundles/`, 'upload', {
       id: 'legacyPushV2',
       summary: 'Upload a v2 bundle, which is not deployed',
       stream: bundleForm,
@@ -81,9 +72,7 @@ export const legacyProtocol: WireProtocol = {
         return {id: bundle.id, warnings, matches};
       },
     }),
-    listOperation({
-      path: `${project}bundles/`,
-      name: 'list',
+    listOperation(`${project}bundles/`, 'list', {
       id: 'legacyListBundles',
       summary: 'List the bundles of a project, newest first',
       answer: legacy.LegacyBundlePage,
@@ -91,10 +80,7 @@ export const legacyProtocol: WireProtocol = {
       handle: (call, range) =>
         page(call, range, call.context.store.bundles(param(call, 'projectSlug')), (bundle) => bundleRow(bundle, call)),
     }),
-    operation({
-      method: 'POST',
-      path: `${project}bundles/bulk-delete/`,
-      name: 'delete',
+    operation('POST', `${project}bundles/bulk-delete/`, 'delete', {
       id: 'legacyDeleteBundles',
       summary: 'Delete several bundles',
       description: 'Deletes each bundle that can be deleted, and lists the others. mycli deletes one at a time.',
@@ -104,10 +90,7 @@ export const legacyProtocol: WireProtocol = {
       refuses: ['UnknownProject'],
       handle: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
     }),
-    operation({
-      method: 'DELETE',
-      path: `${project}bundles/{bundleId}/`,
-      name: 'delete',
+    operation('DELETE', `${project}bundles/{bundleId}/`, 'delete', {
       id: 'legacyDeleteBundle',
       summary: 'Delete a bundle',
       description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
@@ -116,10 +99,7 @@ export const legacyProtocol: WireProtocol = {
       refuses: ['NotFound', 'Conflict'],
       handle: (call) => deleteBundle(call, requestedBundle(call)),
     }),
-    operation({
-      method: 'GET',
-      path: `${project}bundles/{bundleId}/download/`,
-      name: 'download',
+    operation('GET', `${project}bundles/{bundleId}/download/`, 'download', {
       id: 'legacyDownloadBundle',
       summary: 'Get the URL of an archive',
       description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
@@ -127,9 +107,7 @@ export const legacyProtocol: WireProtocol = {
       refuses: ['NotFound'],
       handle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
     }),
-    listOperation({
-      path: `${project}target/`,
-      name: 'targets',
+    listOperation(`${project}target/`, 'targets', {
       id: 'legacyListTargets',
       summary: 'List the targets of a project',
       answer: legacy.LegacyTargetPage,
@@ -137,20 +115,14 @@ export const legacyProtocol: WireProtocol = {
       handle: (call, range) =>
         page(call, range, call.context.store.targets(param(call, 'projectSlug')), (slug) => targetRow(slug, call)),
     }),
-    operation({
-      method: 'GET',
-      path: target,
-      name: 'target',
+    operation('GET', target, 'target', {
       id: 'legacyGetTarget',
       summary: 'Get a target',
       answer: legacy.LegacyTarget,
       refuses: ['NotFound'],
       handle: (call) => targetRow(param(call, 'targetSlug'), call),
     }),
-    operation({
-      method: 'POST',
-      path: `${target}deploy/`,
-      name: 'deploy',
+    operation('POST', `${target}deploy/`, 'deploy', {
       id: 'legacyDeploy',
       summary: 'Deploy a bundle',
       description:
@@ -169,9 +141,7 @@ export const legacyProtocol: WireProtocol = {
         return {warnings: []};
       },
     }),
-    listOperation({
-      path: `${target}deploy/`,
-      name: 'history',
+    listOperation(`${target}deploy/`, 'history', {
       id: 'legacyListDeployments',
       summary: 'List the deployments to a target, newest first',
       description:
@@ -282,25 +252,20 @@ function targetRow(slug: string, call: AdmittedCall): AnswerOf<typeof legacy.Leg
   }
   const {status} = deploymentState(newest, now);
   const isFirst = !deployments.some((deployment) => deploymentState(deployment, now).status === 'finished');
+  const step = isFirst ? 'CREATE' : 'PUBLISH';
+  const states = {
+    queued: `${step}_IN_PROGRESS`,
+    in_progress: `${step}_IN_PROGRESS`,
+    failed: `${step}_FAILED`,
+    finished: 'ACTIVE',
+  } as const;
   return {
     slug,
     name: slug,
-    state: targetState(status, isFirst ? 'CREATE' : 'PUBLISH'),
+    state: states[status],
     deletion_status: 'ACTIVE',
     // In place of the host names of real targets, which have no path: this server has one host for all.
     url: siteUrl(call, {projectSlug, targetSlug: slug}),
     current_deploy: {status: statusWords[status], bundle: {id: newest.bundleId, message: newest.message}},
   };
-}
-
-function targetState(status: DeploymentState['status'], step: 'CREATE' | 'PUBLISH') {
-  switch (status) {
-    case 'queued':
-    case 'in_progress':
-      return `${step}_IN_PROGRESS` as const;
-    case 'failed':
-      return `${step}_FAILED` as const;
-    case 'finished':
-      return 'ACTIVE';
-  }
 }

@@ -74,7 +74,7 @@ function content(type: string, schema: v.GenericSchema): Part {
 
 /** The parameters of a path or a query. */
 function parameterParts(place: 'path' | 'query', parameters: Readonly<Record<string, v.GenericSchema>>): Part {
-  const parts = Object.entries(parameters).map(([name, schema]) => {
+  const parts = Object.entries(parameters).map(([name, schema]): [string, Part] => {
     const {$schema: _, description: text, ...rest} = toJsonSchema(schema, conversion);
     return [name, {name, in: place, required: place === 'path', description: text, schema: rest}];
   });
@@ -92,18 +92,9 @@ function refusalNames(protocol: WireProtocol, {path, json: body, stream, query, 
 }
 
 function refusalPart(kind: WireProtocol['kind'], name: RefusalName): Part {
-  const {
-    description: text,
-    header,
-    marks,
-  }: (typeof refusals)[RefusalName] & {header?: string; marks?: Part} = refusals[name];
+  const [, text, more = {}]: readonly [string, string, Part?] = refusals[name];
   const [type, schema] = refusalForms[kind];
-  return {
-    description: text,
-    ...(header !== undefined && {headers: {[header]: {schema: {type: 'string'}}}}),
-    content: {[type]: {schema: ref('schemas', schema)}},
-    ...marks,
-  };
+  return {description: text, content: {[type]: {schema: ref('schemas', schema)}}, ...more};
 }
 
 function operationPart(protocol: WireProtocol, route: Operation): Part {
@@ -126,10 +117,7 @@ function operationPart(protocol: WireProtocol, route: Operation): Part {
       ...Object.fromEntries(also.map((code) => [code, {...accepted(code), ...onlyHosted}])),
       ...(route.responses ?? {[status]: accepted(status)}),
       ...Object.fromEntries(
-        refusalNames(protocol, route).map((name) => [
-          refusals[name].status,
-          ref('responses', `${protocol.kind}${name}`),
-        ]),
+        refusalNames(protocol, route).map((name) => [refusals[name][0], ref('responses', `${protocol.kind}${name}`)]),
       ),
     },
   };
@@ -144,10 +132,7 @@ export const openApiProtocol: WireProtocol = {
   admit: () => 'reader',
   failure: failureAnswer,
   routes: [
-    operation({
-      method: 'GET',
-      path: '/openapi.json',
-      name: 'openapi',
+    operation('GET', '/openapi.json', 'openapi', {
       id: 'getOpenApi',
       summary: 'This document',
       description: 'The server in it is the one that was asked.',

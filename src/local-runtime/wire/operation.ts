@@ -39,7 +39,7 @@ type Sent<T> = T extends object ? {readonly [Key in keyof T]: Sent<T[Key]>} : T;
 export type AnswerOf<Schema extends v.GenericSchema> = Sent<v.InferInput<Schema>>;
 
 /** An operation whose handler is given a request that was validated, and returns the body of the answer. */
-interface Definition<Body, Answer> extends Omit<Operation, 'handle'> {
+interface Definition<Body, Answer> extends Omit<Operation, 'method' | 'path' | 'name' | 'handle'> {
   readonly json?: v.GenericSchema<unknown, Body>;
   readonly answer?: v.GenericSchema<Answer>;
   handle(call: AdmittedCall, body: Body): Promise<Sent<Answer> | Response> | Sent<Answer> | Response;
@@ -56,10 +56,18 @@ export interface WireProtocol extends Protocol {
 }
 
 /** Makes the route of an operation, which validates requests and writes answers. */
-export function operation<Answer = void, Body = unknown>(definition: Definition<Body, Answer>): Operation {
+export function operation<Answer = void, Body = unknown>(
+  method: Route['method'],
+  path: string,
+  name: RouteName,
+  definition: Definition<Body, Answer>,
+): Operation {
   const {json: schema, status = 200} = definition;
   return {
     ...definition,
+    method,
+    path,
+    name,
     async handle(call) {
       const body = schema && validate(schema, await call.body.json(), {status: 400, what: 'The body'});
       // Without a schema, the handler has no use for a body.
@@ -74,19 +82,20 @@ export function operation<Answer = void, Body = unknown>(definition: Definition<
 export type Range = v.InferOutput<typeof range>;
 
 /** A GET of a list: its handler is given the part that the request asks for. */
-export function listOperation<Answer>({
-  handle,
-  ...facts
-}: Omit<Definition<unknown, Answer>, 'handle' | 'method'> & {
-  handle(call: AdmittedCall, range: Range): Sent<Answer>;
-}): Operation {
-  return operation<Answer>({
-    ...facts,
-    method: 'GET',
+export function listOperation<Answer>(
+  path: string,
+  name: RouteName,
+  definition: Omit<Definition<unknown, Answer>, 'handle'> & {
+    handle(call: AdmittedCall, range: Range): Sent<Answer>;
+  },
+): Operation {
+  return operation<Answer>('GET', path, name, {
+    ...definition,
     query: range,
     handle(call) {
-      const digits = [...call.query].map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]);
-      return handle(call, validate(range, Object.fromEntries(digits), {status: 400, what: 'The query'}));
+      const digits = [...call.query].map(([key, value]) => [key, /^\d+$/.test(value) ? Number(value) : value]);
+      const asked = validate(range, Object.fromEntries(digits), {status: 400, what: 'The query'});
+      return definition.handle(call, asked);
     },
   });
 }

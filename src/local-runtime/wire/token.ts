@@ -20,10 +20,7 @@ export const tokenProtocol: WireProtocol = {
   failure: ({status, message, headers}) =>
     refuse(status, status >= 500 ? 'server_error' : 'invalid_request', message, headers),
   routes: [
-    operation({
-      method: 'POST',
-      path: tokenPath,
-      name: 'token',
+    operation('POST', tokenPath, 'token', {
       id: 'requestToken',
       summary: 'Request an access token',
       description:
@@ -36,7 +33,7 @@ export const tokenProtocol: WireProtocol = {
 };
 
 async function grant({context, request, body}: AdmittedCall): Promise<Response> {
-  const {credentials, scopes: granted, tokenSeconds, now} = context;
+  const {credentials, scopes: granted, tokenSeconds} = context;
   const form = await body.form();
   const {scheme, value} = authorization(request);
   const [id, secret] = scheme === 'basic' ? basicCredentials(value) : ['', ''];
@@ -52,10 +49,7 @@ async function grant({context, request, body}: AdmittedCall): Promise<Response> 
     return refuse(400, 'invalid_scope', `The scope "${unknown}" is not granted to this client.`);
   }
   const scope = (scopes.length === 0 ? (granted ?? []) : scopes).join(' ');
-  const token = issueToken(
-    {sub: credentials.clientId, scope, issuedAt: now(), seconds: tokenSeconds},
-    credentials.clientSecret,
-  );
+  const token = await issueToken(scope, context);
   const answer: AnswerOf<typeof api.AccessToken> = {
     access_token: token,
     token_type: 'Bearer',
