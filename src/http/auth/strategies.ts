@@ -1,5 +1,5 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../errors/json.js';
 import {createHttpClient} from '../client.js';
 import {notJson} from '../errors/failure.js';
 import {responseError, serverMessage} from '../errors/response-error.js';
@@ -27,11 +27,7 @@ export class ApiKeyStrategy implements AuthStrategy {
   }
 }
 
-/**
- * The value of an `Authorization` header for HTTP Basic.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`, in the given terms, when the name contains a colon or a control
- * character, or the password is empty.
- */
+/** The value of a header for HTTP Basic. Errors name user and password by these terms, and never repeat them. */
 function basic(
   [userTerm, user]: readonly [string, string],
   [passwordTerm, password]: readonly [string, string],
@@ -56,27 +52,18 @@ export class BearerTokenStrategy implements AuthStrategy {
   }
 }
 
-/**
- * The value of an `Authorization` header for a bearer token.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` naming `what`, never the value.
- */
+/** The value of a header for a bearer token. The error names `what`, and never repeats the value. */
 function bearer(what: string, token: string): string {
-  if (!isHeaderToken(token)) {
-    throw createError(
-      'ERR_OPTION_INVALID',
-      `The ${what} is empty or contains characters that cannot be sent in a header.`,
-      {
-        suggestions: [`Check that the ${what} was copied completely, without spaces or line breaks.`],
-      },
-    );
-  }
-  return `Bearer ${token}`;
+  if (headerToken.test(token)) return `Bearer ${token}`;
+  throw createError(
+    'ERR_OPTION_INVALID',
+    `The ${what} is empty or contains characters that cannot be sent in a header.`,
+    {suggestions: [`Check that the ${what} was copied completely, without spaces or line breaks.`]},
+  );
 }
 
-/** Whether a token can be sent in a header. */
-function isHeaderToken(token: string): boolean {
-  return /^[\x21-\x7e]+$/.test(token);
-}
+/** A token that can be sent in a header. */
+const headerToken = /^[\x21-\x7e]+$/;
 
 /** Options of `OAuthClientCredentialsStrategy`. */
 export interface OAuthClientCredentialsOptions {
@@ -104,9 +91,6 @@ interface PendingToken {
 
 /** Milliseconds before its expiry that a token is renewed, or half its lifetime if that is less. */
 const renewalMarginMs = 60_000;
-
-/** In characters. Far longer than any token, and than what most servers accept in a header. */
-const longestToken = 64 * 1024;
 
 /**
  * The OAuth 2 client credentials grant. Tokens are cached until shortly before they expire. Concurrent calls share one
@@ -198,57 +182,46 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       if (isRuntimeCliError(error) && isRefusal(error.status)) throw this.#refused(error.status, '');
       throw error;
     });
-    const {statusCode, headers, body, request} = response;
-    if (isRefusal(statusCode)) throw this.#refused(statusCode, body);
-    if (statusCode < 200 || statusCode >= 300) {
-      throw responseError({statusCode, headers, rawBody: Buffer.from(body), request}, this.#redact);
+    const {statusCode: status, headers, body, request} = response;
+    if (isRefusal(status)) throw this.#refused(status, body);
+    if (status < 200 || status >= 300) {
+      throw responseError({statusCode: status, headers, rawBody: Buffer.from(body), request}, this.#redact);
     }
     const answer = parseObject(body);
-    const {access_token: token, expires_in: expiresIn} = answer ?? {};
-    if (answer === undefined) throw notJson(request.options, statusCode);
-    if (typeof token !== 'string' || token === '') throw this.#invalid(statusCode, 'returned no access token');
-    this.#onToken(token);
-    if (token.length > longestToken) throw this.#invalid(statusCode, 'returned an access token that is too long');
-    if (!isHeaderToken(token))
-      throw this.#invalid(statusCode, 'returned an access token that cannot be sent in a header');
+    if (answer === undefined) throw notJson(request.options, status);
+    const {access_token: token, expires_in: expiresIn} = answer;
+    if (typeof token === 'string') this.#onToken(token);
+    if (typeof token !== 'string' || !headerToken.test(token)) {
+      const problem = token ? 'an access token that cannot be sent in a header' : 'no access token';
+      throw createError('ERR_RESPONSE_INVALID', `The token endpoint returned ${problem}.`, {status, ...this.#request});
+    }
     const lifeMs = lifeMsOf(expiresIn);
     const expiresAt = askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
-    const fetched = {header: bearer('access token', token), expiresAt};
+    const fetched = {header: `Bearer ${token}`, expiresAt};
     this.#replace(fetched);
     return fetched;
   }
 
-  #invalid(status: number, problem: string): Error {
-    return createError('ERR_RESPONSE_INVALID', `The token endpoint ${problem}.`, {
-      status,
-      method: 'POST',
-      path: this.#redact(this.#tokenUrl.pathname),
-    });
+  /** The request for a token, for errors. */
+  get #request() {
+    return {method: 'POST', path: this.#redact(this.#tokenUrl.pathname)};
   }
 
   #refused(status: number, body: string): Error {
     const {error} = parseObject(body) ?? {};
     const oauthError = typeof error === 'string' ? serverMessage(error, this.#redact) : undefined;
     const said = serverMessage(body, this.#redact);
-    const reason = [oauthError, said].filter((text, index, all) => text !== undefined && all.indexOf(text) === index);
-    return createError(
-      'ERR_OAUTH',
-      asSentence([`The token endpoint refused the client (${status})`, ...reason].join(': ')),
-      {
-        status,
-        method: 'POST',
-        path: this.#redact(this.#tokenUrl.pathname),
-        details: {
-          ...(oauthError === undefined ? {} : {oauthError}),
-          ...(said === undefined ? {} : {serverMessage: said}),
-        },
-        suggestions: [
-          oauthError === 'invalid_scope'
-            ? 'Pass only scopes that the client is allowed to request (--scope).'
-            : 'Check the token URL, the client ID and the client secret.',
-        ],
-      },
-    );
+    const reasons = new Set([oauthError, said].filter((text) => text !== undefined));
+    const message = [`The token endpoint refused the client (${status})`, ...reasons].join(': ');
+    return createError('ERR_OAUTH', asSentence(message), {
+      ...{status, ...this.#request},
+      details: {...(oauthError && {oauthError}), ...(said && {serverMessage: said})},
+      suggestions: [
+        oauthError === 'invalid_scope'
+          ? 'Pass only scopes that the client is allowed to request (--scope).'
+          : 'Check the token URL, the client ID and the client secret.',
+      ],
+    });
   }
 }
 
@@ -272,17 +245,15 @@ async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefi
   if (signal === undefined) return promise;
   signal.throwIfAborted();
   let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop);
-  });
+  const aborted = new Promise<never>((_, reject) => (stop = () => reject(signal.reason)));
+  signal.addEventListener('abort', stop);
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop));
 }
 
 function parseObject(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = parseJson(body);
-    return typeof value === 'object' && value !== null ? {...value} : undefined;
+    const value = parseJson(body);
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

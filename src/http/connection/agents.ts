@@ -9,7 +9,7 @@ import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../types.js';
 import {statusName, type Attempt} from './call.js';
 import {proxyFor} from './proxy.js';
-import {ProxyError, StallError} from './watch.js';
+import {ConnectionError} from './watch.js';
 
 type RequestFunction = NonNullable<OptionsInit['request']>;
 
@@ -88,7 +88,7 @@ class TunnelAgent extends https.Agent {
         this.context.attempt.proxy = undefined;
         const secured: ClientRequestArgs & {readonly socket: Socket} = {...options, socket};
         const connection = super.createConnection(secured);
-        if (!connection) throw new ProxyError('the proxy tunnel has no connection');
+        if (!connection) throw new ConnectionError('ERR_PROXY', 'the proxy tunnel has no connection');
         return readAfterBrokenPipe(connection);
       })
       .then(
@@ -116,11 +116,15 @@ async function openTunnel(
       headers: {host: target, ...authorizationOf(proxy)},
       ...(signal === undefined ? {} : {signal}),
     });
-    const late = new StallError(`no connection for ${connectTimeoutMs / 1000} s`);
+    const late = new ConnectionError('ETIMEDOUT', `no connection for ${connectTimeoutMs / 1000} s`);
     const timer = setTimeout(() => request.destroy(late), connectTimeoutMs);
     request.once('close', () => clearTimeout(timer));
     request.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code?.startsWith('HPE_') ? new ProxyError('the response of the proxy is not HTTP') : error),
+      reject(
+        error.code?.startsWith('HPE_')
+          ? new ConnectionError('ERR_PROXY', 'the response of the proxy is not HTTP')
+          : error,
+      ),
     );
     request.once('connect', ({statusCode = 0}, socket, head) => {
       clearTimeout(timer);
@@ -130,7 +134,7 @@ async function openTunnel(
         return;
       }
       socket.destroy();
-      reject(new ProxyError(`the proxy returned ${statusName(statusCode)}`));
+      reject(new ConnectionError('ERR_PROXY', `the proxy returned ${statusName(statusCode)}`));
     });
     request.end();
   });

@@ -2,7 +2,7 @@ import type {ClientRequest, IncomingMessage} from 'node:http';
 import {TLSSocket} from 'node:tls';
 import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
-import type {Attempt, Call} from './call.js';
+import type {Call} from './call.js';
 
 /** Limits of the client. */
 export interface ConnectionLimits {
@@ -12,19 +12,14 @@ export interface ConnectionLimits {
   readonly maxResponseBytes: number;
 }
 
-/** There was no progress for too long. */
-export class StallError extends Error {
-  readonly code = 'ETIMEDOUT';
-}
-
-/** The proxy did not open a connection. */
-export class ProxyError extends Error {
-  readonly code = 'ERR_PROXY';
-}
-
-/** The server switched to another protocol without being asked to. */
-class SwitchedError extends Error {
-  readonly code = 'HPE_UNEXPECTED_UPGRADE';
+/** No progress for too long, a proxy that opens no connection, or a server that switches protocols unasked. */
+export class ConnectionError extends Error {
+  constructor(
+    readonly code: 'ETIMEDOUT' | 'ERR_PROXY' | 'HPE_UNEXPECTED_UPGRADE',
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /**
@@ -37,65 +32,63 @@ class SwitchedError extends Error {
 export function watchRequest(
   request: ClientRequest,
   call: Call,
-  limits: ConnectionLimits,
+  {connectTimeoutMs, idleTimeoutMs, responseTimeoutMs}: ConnectionLimits,
   isHeld: (response: IncomingMessage) => boolean,
   handedOn: () => number,
 ): void {
   const {attempt} = call;
   attempt.started = true;
-  const stall = (what: string, ms: number) => request.destroy(new StallError(`${what} for ${ms / 1000} s`));
-  const connecting = setTimeout(stall, limits.connectTimeoutMs, 'no connection', limits.connectTimeoutMs);
+  const stall = (what: string, ms: number) =>
+    request.destroy(new ConnectionError('ETIMEDOUT', `${what} for ${ms / 1000} s`));
+  const connecting = setTimeout(stall, connectTimeoutMs, 'no connection', connectTimeoutMs);
   let answering: NodeJS.Timeout | undefined;
+  let moving: NodeJS.Timeout | undefined;
   const awaitAnswer = () => {
-    answering ??= setTimeout(stall, limits.responseTimeoutMs, 'no complete response', limits.responseTimeoutMs);
+    answering ??= setTimeout(stall, responseTimeoutMs, 'no complete response', responseTimeoutMs);
   };
-  let stopWatchingBody = (): void => undefined;
-  let stopWatchingAnswer = (): void => undefined;
   const clear = () => {
-    clearTimeout(connecting);
-    clearTimeout(answering);
-    stopWatchingBody();
-    stopWatchingAnswer();
+    for (const timer of [connecting, answering, moving]) clearTimeout(timer);
   };
   request.once('close', clear);
   // Without a listener, Node silently drops the connection.
   request.once('upgrade', (_, socket) => {
     clear();
     socket.destroy();
-    request.emit('error', new SwitchedError('the server switched protocols (101)'));
+    const message = 'the server switched protocols (101)';
+    request.emit('error', new ConnectionError('HPE_UNEXPECTED_UPGRADE', message));
   });
   request.once('socket', (socket) => {
-    let [waitingFor, ms] = ['no progress while sending', limits.idleTimeoutMs];
-    const expect = (what: string, timeoutMs: number) => {
-      [waitingFor, ms] = [what, timeoutMs];
-      socket.setTimeout(timeoutMs);
-    };
+    let waitingFor = 'no progress while sending';
     let hasUnread = () => false;
-    socket.on('timeout', () => {
-      if (!hasUnread()) stall(waitingFor, ms);
-    });
+    const stallUnlessUnread = () => {
+      if (!hasUnread()) stall(waitingFor, idleTimeoutMs);
+    };
+    socket.on('timeout', stallUnlessUnread);
     whenReady(socket, () => {
       clearTimeout(connecting);
       attempt.connected = true;
-      expect(waitingFor, ms);
-      if (!attempt.sent)
-        stopWatchingBody = watchBody(socket, attempt, limits.responseTimeoutMs, () => stall(waitingFor, ms));
+      socket.setTimeout(idleTimeoutMs);
+      // A server can keep its connection busy with an occasional byte while accepting none of the body.
+      if (!attempt.sent) moving = whenUnchanged(() => attempt.chunks, responseTimeoutMs, stallUnlessUnread);
     });
     request.once('finish', () => {
       attempt.sent = true;
-      stopWatchingBody();
+      clearTimeout(moving);
       if (answering === undefined) socket.setTimeout(0);
       awaitAnswer();
     });
     request.once('response', (response) => {
       // A server may respond before it has read everything.
       awaitAnswer();
-      expect('no progress while receiving the response', limits.idleTimeoutMs);
+      waitingFor = 'no progress while receiving the response';
+      socket.setTimeout(idleTimeoutMs);
       if (!isHeld(response)) {
         clearTimeout(answering);
+        clearTimeout(moving);
         // A slow reader pauses the connection, which is not the server's fault.
         hasUnread = () => response.readableLength > 0;
-        stopWatchingAnswer = watchAnswer(response, handedOn, limits.idleTimeoutMs, () => stall(waitingFor, ms));
+        // A server can also keep it busy with a response's framing and no content, such as zeros in a chunk size.
+        moving = whenUnchanged(handedOn, idleTimeoutMs, stallUnlessUnread);
       }
       response.once('end', () => {
         clear();
@@ -107,36 +100,13 @@ export function watchRequest(
   });
 }
 
-/**
- * A server can keep its connection busy with an occasional byte while accepting none of the body, so what it sends is
- * not progress. A silent server is left to the socket's own timeout, which sees progress within a chunk. With TLS only
- * the payload counts as read, so session tickets do not.
- */
-function watchBody(socket: Socket, attempt: Attempt, timeoutMs: number, stall: () => void): () => void {
-  let seen = {bytesRead: socket.bytesRead, chunks: attempt.chunks};
-  const timer = setInterval(() => {
-    if (attempt.chunks === seen.chunks && socket.bytesRead > seen.bytesRead) stall();
-    seen = {bytesRead: socket.bytesRead, chunks: attempt.chunks};
-  }, timeoutMs);
-  return () => clearInterval(timer);
-}
-
-/**
- * A server can also keep its connection busy with a response's framing and no content, such as zeros in a chunk size. A
- * slow reader leaves bytes unread.
- */
-function watchAnswer(
-  response: IncomingMessage,
-  handedOn: () => number,
-  timeoutMs: number,
-  stall: () => void,
-): () => void {
-  let seen = handedOn();
-  const timer = setInterval(() => {
-    if (handedOn() === seen && response.readableLength === 0) stall();
-    seen = handedOn();
-  }, timeoutMs);
-  return () => clearInterval(timer);
+/** Calls `stall` whenever the progress has not changed for so long. */
+function whenUnchanged(progress: () => number, ms: number, stall: () => void): NodeJS.Timeout {
+  let seen = progress();
+  return setInterval(() => {
+    if (progress() === seen) stall();
+    seen = progress();
+  }, ms);
 }
 
 /** Ends a request whose response is too large to hold in memory. For a refusal, the status suffices. */

@@ -9,34 +9,27 @@ import {responseError, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../errors/sentence.js';
 import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 
-/** How the connection failed. */
+/**
+ * How the connection failed. `unreachable`: nothing listens there, or the name server is busy, and the request was not
+ * sent. `lost`: the connection ended.
+ */
 type FailureKind =
-  /** Nothing listens there, or the name server is busy. The request was not sent. */
-  | 'unreachable'
-  /** It will fail again. */
-  | 'unknown-host'
-  | 'certificate'
-  | 'handshake'
-  | 'proxy'
-  | 'not-http'
-  | 'stalled'
-  /** The connection ended. */
-  | 'lost';
+  'unreachable' | 'unknown-host' | 'certificate' | 'handshake' | 'proxy' | 'not-http' | 'stalled' | 'lost';
 
-const certificateCode =
-  /^(?:CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH)/;
-const handshakeCode = /^(?:EPROTO$|ERR_SSL_)/;
+const kindOfCode: readonly (readonly [RegExp, FailureKind])[] = [
+  [/^(?:ECONNREFUSED|EAI_AGAIN)$/, 'unreachable'],
+  [/^ENOTFOUND$/, 'unknown-host'],
+  [/^(?:CERT_|ERR_TLS_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|HOSTNAME_MISMATCH)/, 'certificate'],
+  [/^(?:EPROTO$|ERR_SSL_)/, 'handshake'],
+  [/^ERR_PROXY$/, 'proxy'],
+  [/^HPE_/, 'not-http'],
+  [/^(?:ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'stalled'],
+];
 
 /** Classifies a connection error. */
 export function failureKind(error: Error): FailureKind {
   const code = codeOf(error) ?? '';
-  if (code === 'ECONNREFUSED' || code === 'EAI_AGAIN') return 'unreachable';
-  if (code === 'ENOTFOUND') return 'unknown-host';
-  if (certificateCode.test(code)) return 'certificate';
-  if (handshakeCode.test(code)) return 'handshake';
-  if (code === 'ERR_PROXY') return 'proxy';
-  if (code.startsWith('HPE_')) return 'not-http';
-  return code === 'ETIMEDOUT' || code === 'ESOCKETTIMEDOUT' ? 'stalled' : 'lost';
+  return kindOfCode.find(([pattern]) => pattern.test(code))?.[1] ?? 'lost';
 }
 
 /** Whether nothing listens at an address of this machine: waiting rarely helps, and starting something does. */
@@ -44,21 +37,17 @@ export function isLocalRefusal(error: Error, {url}: Pick<RequestOptions, 'url'>)
   return codeOf(error) === 'ECONNREFUSED' && url !== undefined && isLoopback(new URL(url).hostname);
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  EAI_AGAIN: 'the name server does not respond',
+  ENOTFOUND: 'unknown host',
+  ECONNRESET: 'the connection was closed',
+  EPIPE: 'the connection was closed',
+};
+
 /** A short phrase for users. */
 export function failureReason(error: Error): string {
-  switch (codeOf(error)) {
-    case 'ECONNREFUSED':
-      return 'connection refused';
-    case 'EAI_AGAIN':
-      return 'the name server does not respond';
-    case 'ENOTFOUND':
-      return 'unknown host';
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return 'the connection was closed';
-    default:
-      return error.message;
-  }
+  return reasons[codeOf(error) ?? ''] ?? error.message;
 }
 
 /**
@@ -71,55 +60,54 @@ function failureError(
   attempt: Attempt,
   redact: (text: string) => string,
 ): RuntimeCliError {
+  const {method, path} = describeRequest(options);
+  const [code, message, ...suggestions] = explain(error, options, attempt);
+  const cause = causeOf(error, redact);
+  return createError(code, asSentence(redact(message)), {method, path: redact(path), suggestions, cause});
+}
+
+function explain(
+  error: Error,
+  options: RequestOptions,
+  attempt: Attempt,
+): readonly [ErrorCode, string, ...(readonly Suggestion[])] {
   const {method, path, host: server} = describeRequest(options);
   const host = attempt.proxy === undefined || attempt.connected ? server : `the proxy ${attempt.proxy}`;
   const request = `${method} ${path}`;
   const reason = failureReason(error);
   const kind = failureKind(error);
-  const make = (code: ErrorCode, message: string, suggestions: readonly Suggestion[]) =>
-    createError(code, asSentence(redact(message)), {
-      method,
-      path: redact(path),
-      suggestions,
-      cause: causeOf(error, redact),
-    });
-
+  const checkNetwork = 'Check the network and try again.';
   const mayBeSent = attempt.sent || (attempt.handedOver && attempt.connected);
   if (mayBeSent && isWrite(options)) {
-    return make(
-      'ERR_OUTCOME_UNKNOWN',
-      `${request} may have been carried out: it was sent, but no response arrived (${reason}).`,
-      [checkBeforeRetrying],
-    );
+    const message = `${request} may have been carried out: it was sent, but no response arrived (${reason}).`;
+    return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying];
   }
-  if (kind === 'not-http')
-    return make('ERR_RESPONSE_INVALID', `The response of ${host} to ${request} is not HTTP.`, []);
+  if (kind === 'not-http') return ['ERR_RESPONSE_INVALID', `The response of ${host} to ${request} is not HTTP.`];
   if (kind === 'handshake') {
-    return make('ERR_TLS', `Cannot establish a TLS connection to ${host}: ${opensslReason(error)}`, [
+    return [
+      'ERR_TLS',
+      `Cannot establish a TLS connection to ${host}: ${opensslReason(error)}`,
       'Check the scheme and the port. If the service does not use TLS, its URL starts with http://.',
-    ]);
+    ];
   }
   if (kind === 'certificate') {
-    return make('ERR_TLS', `The certificate of ${host} was not accepted: ${reason}`, [
+    return [
+      'ERR_TLS',
+      `The certificate of ${host} was not accepted: ${reason}`,
       'If the server uses a private certificate authority, set NODE_EXTRA_CA_CERTS to a file with its certificate.',
-    ]);
+    ];
   }
-  if (kind === 'stalled') {
-    return make('ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, ['Check the network and try again.']);
-  }
+  if (kind === 'stalled') return ['ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, checkNetwork];
   if (attempt.connected) {
-    return make('ERR_NETWORK', `The connection to ${host} ended before ${request} was complete: ${reason}`, [
-      'Check the network and try again.',
-    ]);
+    return ['ERR_NETWORK', `The connection to ${host} ended before ${request} was complete: ${reason}`, checkNetwork];
   }
-  if (isLocalRefusal(error, options)) {
-    return make('ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, [
-      'Start the service there, such as the local runtime with mycli runtime:start, or check the address.',
-    ]);
-  }
-  return make('ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, [
-    'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
-  ]);
+  return [
+    'ERR_NETWORK',
+    `Cannot connect to ${host}: ${reason}`,
+    isLocalRefusal(error, options)
+      ? 'Start the service there, such as the local runtime with mycli runtime:start, or check the address.'
+      : 'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
+  ];
 }
 
 /** OpenSSL's reason without its source locations: `wrong version number`. */

@@ -19,7 +19,7 @@ export interface RefusingResponse {
 interface Refusal {
   readonly code: ErrorCode;
   readonly sentence: string;
-  readonly suggestions: readonly Suggestion[];
+  readonly suggestions?: readonly Suggestion[];
 }
 
 interface RefusedRequest {
@@ -32,37 +32,63 @@ interface RefusedRequest {
 /** With these, a gateway gives up on a service that may still carry out the request. */
 const unclearStatuses: ReadonlySet<number> = new Set([408, 502, 504]);
 
-const reportToOperators = "If it persists, report it to the server's operators with the request ID.";
-
 /** The error for a status other than 2xx. */
 export function responseError(
   response: RefusingResponse,
   redact: (text: string) => string,
-  request: RefusedRequest = {},
+  refused: RefusedRequest = {},
 ): RuntimeCliError {
   const {statusCode: status, headers} = response;
-  const {method, path} = describeRequest(response.request.options);
-  const safePath = redact(path);
-  const {code, sentence, suggestions} = refusal(response, `${method} ${safePath}`, request);
+  const {method, path: unsafePath} = describeRequest(response.request.options);
+  const path = redact(unsafePath);
+  const {code, sentence, suggestions = []} = refusal(response, `${method} ${path}`, refused);
   const said = serverMessage(response.rawBody?.toString() ?? '', redact, status);
   const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
   return createError(code, asSentence(redact(said === undefined ? sentence : `${sentence}: ${said}`)), {
-    status,
-    method,
-    path: safePath,
+    ...{status, method, path},
     requestId: typeof requestId === 'string' ? oneLine(redact(requestId)).slice(0, 200) : undefined,
     details: said === undefined ? undefined : {serverMessage: said},
-    suggestions: suggestions.map((said) => (typeof said === 'string' ? oneLine(redact(said)) : said)),
+    suggestions: suggestions.map((advice) => (typeof advice === 'string' ? oneLine(redact(advice)) : advice)),
   });
 }
 
+const refusals: Readonly<Record<number, (request: string, name: string) => Refusal>> = {
+  401: (request, name) => ({
+    code: 'ERR_UNAUTHORIZED',
+    sentence: `The server refused the credentials for ${request} (${name})`,
+    suggestions: [
+      'Check that the credentials are complete, still valid and for this server. Run mycli config:show to see their source.',
+    ],
+  }),
+  403: (request, name) => ({
+    code: 'ERR_FORBIDDEN',
+    sentence: `The credentials do not allow ${request} (${name})`,
+    suggestions: ['Check the project slug and the permissions of the credentials.'],
+  }),
+  404: (request) => ({
+    code: 'ERR_REJECTED',
+    sentence: `${request}: not found (404)`,
+    suggestions: ['Check the URL of the server, the project and the target.'],
+  }),
+  407: (request, name) => ({
+    code: 'ERR_REJECTED',
+    sentence: `The proxy requires credentials for ${request} (${name})`,
+    suggestions: ['Set HTTP_PROXY or HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.'],
+  }),
+  413: (request) => ({
+    code: 'ERR_REJECTED',
+    sentence: `${request}: request too large (413)`,
+    suggestions: ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
+  }),
+};
+
 function refusal(
-  response: RefusingResponse,
+  {statusCode: status, headers: {location = ''}}: RefusingResponse,
   request: string,
   {limited = false, isWrite = false}: RefusedRequest,
 ): Refusal {
-  const {statusCode: status, headers} = response;
   const name = statusName(status);
+  const check = isWrite ? [checkBeforeRetrying] : [];
   if (limited || status === 429) {
     return {
       code: 'ERR_RATE_LIMITED',
@@ -70,76 +96,29 @@ function refusal(
       suggestions: ['Try again later, or allow more and longer retries with --max-retries and --retry-max-delay.'],
     };
   }
-  if (status === 401) {
-    return {
-      code: 'ERR_UNAUTHORIZED',
-      sentence: `The server refused the credentials for ${request} (${name})`,
-      suggestions: [
-        'Check that the credentials are complete, still valid and for this server. Run mycli config:show to see their source.',
-      ],
-    };
-  }
-  if (status === 403) {
-    return {
-      code: 'ERR_FORBIDDEN',
-      sentence: `The credentials do not allow ${request} (${name})`,
-      suggestions: ['Check the project slug and the permissions of the credentials.'],
-    };
-  }
   if (isWrite && unclearStatuses.has(status)) {
-    return {
-      code: 'ERR_OUTCOME_UNKNOWN',
-      sentence: `${request} may have been carried out: it was answered with ${name}`,
-      suggestions: [checkBeforeRetrying],
-    };
+    const sentence = `${request} may have been carried out: it was answered with ${name}`;
+    return {code: 'ERR_OUTCOME_UNKNOWN', sentence, suggestions: check};
   }
   if (status >= 500) {
-    return {
-      code: 'ERR_SERVER',
-      sentence: `The server failed to handle ${request} (${name})`,
-      suggestions: isWrite ? [checkBeforeRetrying, reportToOperators] : [`Try again later. ${reportToOperators}`],
-    };
+    const report = "If it persists, report it to the server's operators with the request ID.";
+    const suggestions = isWrite ? [...check, report] : [`Try again later. ${report}`];
+    return {code: 'ERR_SERVER', sentence: `The server failed to handle ${request} (${name})`, suggestions};
   }
-  if (status >= 400) return clientError(status, request, name);
+  if (status >= 400) {
+    const known = refusals[status]?.(request, name);
+    return known ?? {code: 'ERR_REJECTED', sentence: `The server refused ${request} (${name})`};
+  }
   if (status >= 300) {
+    const where = location === '' ? '' : `: it redirects to ${location.replace(/[?#].*/s, '')}`;
     return {
       code: 'ERR_RESPONSE_INVALID',
       sentence: `The server redirected ${request} (${name}), and redirects are not followed`,
-      suggestions: [
-        `Check the URL of the server${headers.location ? `: it redirects to ${headers.location.replace(/[?#].*/s, '')}` : ''}.`,
-      ],
+      suggestions: [`Check the URL of the server${where}.`],
     };
   }
-  return {
-    code: 'ERR_RESPONSE_INVALID',
-    sentence: `The server returned an unexpected status for ${request}: ${name}`,
-    suggestions: isWrite ? [checkBeforeRetrying] : [],
-  };
-}
-
-function clientError(status: number, request: string, name: string): Refusal {
-  switch (status) {
-    case 413:
-      return {
-        code: 'ERR_REJECTED',
-        sentence: `${request}: request too large (${String(status)})`,
-        suggestions: ['Exclude what the bundle does not need with --ignore or a .bundleignore file.'],
-      };
-    case 404:
-      return {
-        code: 'ERR_REJECTED',
-        sentence: `${request}: not found (${String(status)})`,
-        suggestions: ['Check the URL of the server, the project and the target.'],
-      };
-    case 407:
-      return {
-        code: 'ERR_REJECTED',
-        sentence: `The proxy requires credentials for ${request} (${name})`,
-        suggestions: ['Set HTTP_PROXY or HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.'],
-      };
-    default:
-      return {code: 'ERR_REJECTED', sentence: `The server refused ${request} (${name})`, suggestions: []};
-  }
+  const sentence = `The server returned an unexpected status for ${request}: ${name}`;
+  return {code: 'ERR_RESPONSE_INVALID', sentence, suggestions: check};
 }
 
 const longest = 300;

@@ -1,6 +1,5 @@
-import type {AfterResponseHook, BeforeRequestHook, NormalizedOptions} from 'got';
-import {statusName} from '../connection/call.js';
-import {announceRetry, planRetry, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
+import type {AfterResponseHook, BeforeRequestHook} from 'got';
+import {announceRetry, planLimited, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 import {wait} from './wait.js';
 
 /** Creates the body of an attempt, numbered from 1. */
@@ -58,23 +57,15 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
     options.retry = {...retry, statusCodes};
     const count = RequestCount.of(context);
     count.attempts += 1;
-    openBody(options, count.attempts);
+    const {createBody} = context;
+    if (isCreateBody(createBody)) options.body = createBody(count.attempts);
   };
 
   const retryLimited: AfterResponseHook = async (response, retryWithMergedOptions) => {
     const {statusCode, headers, request} = response;
-    if (!policy.statusCodes.includes(statusCode)) return response;
     const {context, signal} = request.options;
     const count = RequestCount.of(context);
-    const event = planRetry(
-      {
-        retries: count.retries,
-        retryAfter: headers['retry-after'],
-        status: statusCode,
-        reason: statusName(statusCode),
-      },
-      policy,
-    );
+    const event = planLimited(statusCode, count.retries, headers['retry-after'], policy);
     if (event === undefined) return response;
     announceRetry(event, config);
     if (!(await wait(event.delayMs, signal))) return response;
@@ -84,11 +75,6 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
   };
 
   return {beforeRequest: [prepareAttempt], afterResponse: [retryLimited]};
-}
-
-function openBody(options: NormalizedOptions, attempt: number): void {
-  const {createBody} = options.context;
-  if (isCreateBody(createBody)) options.body = createBody(attempt);
 }
 
 function isCreateBody(value: unknown): value is CreateBody {

@@ -1,12 +1,11 @@
 import {AsyncLocalStorage} from 'node:async_hooks';
 import {
   announceRetry,
-  warnNotRetried,
-  planRetry,
+  planLimited,
   resolveRateLimitPolicy,
+  warnNotRetried,
   type RateLimitMiddlewareConfig,
 } from './policy.js';
-import {statusName} from '../connection/call.js';
 import {wait} from './wait.js';
 
 /** Middleware for clients that use the web's `Request` and `Response`. */
@@ -32,18 +31,12 @@ interface Count {
   retries: number;
 }
 
-/** A retry in progress through the re-dispatch helper. */
-interface Redispatch {
-  /** The counts of the middleware that makes it. A chain may have several. */
-  readonly owner: object;
-  readonly count: Count;
-  readonly target: string;
-  readonly outer: Redispatch | undefined;
-}
-
-/** The chain may wrap a request on its way back to the middleware, so its identity cannot carry the count. */
-// One for all: Node never releases a storage that was used, and consults each of them for every promise.
-const redispatches = new AsyncLocalStorage<Redispatch>();
+/**
+ * The retries in progress through re-dispatch helpers, by the middleware that makes them: a chain may have several. It
+ * may also wrap a request on its way back, so the identity of the request cannot carry the count. There is one storage
+ * for all, because Node never releases one that was used.
+ */
+const redispatches = new AsyncLocalStorage<ReadonlyMap<object, {readonly count: Count; readonly target: string}>>();
 
 /**
  * Retries requests that the server answers with a rate-limit status. An aborted signal ends a wait at once, and the
@@ -57,8 +50,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
   const counts = new WeakMap<Request, Count>();
 
   const countOf = (request: Request): Count => {
-    let redispatch = redispatches.getStore();
-    while (redispatch !== undefined && redispatch.owner !== counts) redispatch = redispatch.outer;
+    const redispatch = redispatches.getStore()?.get(counts);
     const inherited = redispatch?.target === targetOf(request) ? redispatch.count : undefined;
     const count = counts.get(request) ?? inherited ?? {retries: 0};
     counts.set(request, count);
@@ -66,16 +58,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
   };
 
   const nextTry = async (request: Request, kept: Request | undefined, response: Response, retries: number) => {
-    if (!policy.statusCodes.includes(response.status)) return undefined;
-    const event = planRetry(
-      {
-        retries,
-        retryAfter: response.headers.get('retry-after'),
-        status: response.status,
-        reason: statusName(response.status),
-      },
-      policy,
-    );
+    const event = planLimited(response.status, retries, response.headers.get('retry-after'), policy);
     if (event === undefined) return undefined;
     if (kept === undefined && request.bodyUsed) {
       warnNotRetried(`the body of ${request.method} ${new URL(request.url).pathname} was already read`, config);
@@ -104,7 +87,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
         if (again === undefined) break;
         count.retries += 1;
         if (redispatch !== undefined) {
-          const store = {owner: counts, count, target: targetOf(request), outer: redispatches.getStore()};
+          const store = new Map(redispatches.getStore()).set(counts, {count, target: targetOf(request)});
           last = await redispatches.run(store, () => redispatch(again));
           break;
         }

@@ -1,3 +1,5 @@
+import {isRecord} from '../../errors/json.js';
+import {statusName} from '../connection/call.js';
 import type {RetryEvent} from '../types.js';
 
 /** Where waits are reported. */
@@ -70,7 +72,8 @@ const longestTimerMs = 2_147_483_647;
  */
 export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): RateLimitPolicy {
   // Callers without types may pass null.
-  if (!isObject(config)) throw new TypeError('rateLimit must be an object.');
+  const given: unknown = config;
+  if (!isRecord(given)) throw new TypeError('rateLimit must be an object.');
   const {
     maxRetries = defaultRateLimit.maxRetries,
     baseDelayMs = defaultRateLimit.baseDelayMs,
@@ -80,19 +83,13 @@ export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): 
     fetch,
   } = config;
   check(Number.isInteger(maxRetries) && maxRetries >= 0, 'maxRetries', 'a non-negative integer', maxRetries);
-  check(
-    Number.isFinite(baseDelayMs) && baseDelayMs >= 0,
-    'baseDelayMs',
-    'a non-negative number of milliseconds',
-    baseDelayMs,
-  );
+  const isDelay = Number.isFinite(baseDelayMs) && baseDelayMs >= 0;
+  check(isDelay, 'baseDelayMs', 'a non-negative number of milliseconds', baseDelayMs);
   check(maxDelayMs >= 0 && maxDelayMs <= longestTimerMs, 'maxDelayMs', `between 0 and ${longestTimerMs}`, maxDelayMs);
-  check(
-    Array.isArray(statusCodes) && statusCodes.every(isStatus),
-    'statusCodes',
-    'an array of HTTP statuses from 100 to 599',
-    statusCodes,
-  );
+  const areStatuses =
+    Array.isArray(statusCodes) &&
+    statusCodes.every((status) => Number.isInteger(status) && status >= 100 && status <= 599);
+  check(areStatuses, 'statusCodes', 'an array of HTTP statuses from 100 to 599', statusCodes);
   check(prefix === undefined || typeof prefix === 'string', 'prefix', 'a string', prefix);
   check(fetch === undefined || typeof fetch === 'function', 'fetch', 'a function', fetch);
   return {maxRetries, baseDelayMs, maxDelayMs, statusCodes: [...statusCodes]};
@@ -143,12 +140,15 @@ export function planRetry(
   return {attempt: retries + 1, maxRetries: policy.maxRetries, ...delay, status, rateLimited, reason};
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
-}
-
-function isStatus(value: number): boolean {
-  return Number.isInteger(value) && value >= 100 && value <= 599;
+/** Plans the retry of a request that was answered with `status`; undefined if it is not limited, or none are left. */
+export function planLimited(
+  status: number,
+  retries: number,
+  retryAfter: string | null | undefined,
+  policy: RateLimitPolicy,
+): RetryEvent | undefined {
+  if (!policy.statusCodes.includes(status)) return undefined;
+  return planRetry({retries, retryAfter, status, reason: statusName(status)}, policy);
 }
 
 function check(valid: boolean, field: string, expected: string, actual: unknown): void {
