@@ -26,8 +26,9 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltIn
       const {contentType, segments} = multipartSegments(parts, readable(parts.file.source));
       return body(contentType, segments);
     },
-    base64Json({value, lists, field, source}) {
-      const start = piecesSegment(() => jsonUpTo(field, value, lists));
+    base64Json({value, field, source}) {
+      const members = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
+      const start = textSegment(`${members}${members === '{' ? '' : ','}${JSON.stringify(field)}:"`);
       const whole = {before: 0, total: source.size, counted: source.size};
       return body('application/json', [start, base64Segment(readable(source)), textSegment('"}')], whole);
     },
@@ -87,13 +88,7 @@ function bodyOptions(
 type Parts = Parameters<RequestBodies['multipart']>[0];
 
 /** A `multipart/form-data` body: the file with the bytes of `source` first, then the fields. */
-function multipartSegments(
-  {file, fields}: Parts,
-  source: StreamSource,
-): {
-  readonly contentType: string;
-  readonly segments: readonly Segment[];
-} {
+function multipartSegments({file, fields}: Parts, source: StreamSource) {
   const boundary = `mycli-${randomBytes(24).toString('hex')}`;
   const disposition = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"`;
   const texts = Object.entries(fields).map(([name, value]) => `\r\n${disposition(name)}\r\n\r\n${value}`);
@@ -123,53 +118,6 @@ interface Segment {
 function textSegment(text: string): Segment {
   const bytes = Buffer.from(text);
   return {size: bytes.length, read: () => [bytes]};
-}
-
-/** A segment of text that is made again, piece by piece, each time it is read. */
-function piecesSegment(pieces: () => Iterable<string>): Segment {
-  let size = 0;
-  for (const piece of pieces()) size += Buffer.byteLength(piece);
-  const read = function* () {
-    for (const piece of pieces()) yield Buffer.from(piece);
-  };
-  return {size, read};
-}
-
-/** Items of a list that are written at a time. */
-const itemsAtATime = 500;
-
-/** The start of a JSON object: `value`, `lists`, and `field` up to the start of its text. */
-function* jsonUpTo(
-  field: string,
-  value: Readonly<Record<string, unknown>>,
-  lists: Readonly<Record<string, () => Iterable<unknown>>> = {},
-): Generator<string> {
-  let piece = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
-  const comma = () => (piece === '{' ? '' : ',');
-  for (const [name, items] of Object.entries(lists)) {
-    piece += `${comma()}${JSON.stringify(name)}:[`;
-    for (const some of jsonItems(items())) {
-      yield piece + some;
-      piece = '';
-    }
-    piece += ']';
-  }
-  yield `${piece}${comma()}${JSON.stringify(field)}:"`;
-}
-
-/** The items of a JSON array, some at a time. */
-function* jsonItems(items: Iterable<unknown>): Generator<string> {
-  let before = '';
-  let some: unknown[] = [];
-  for (const item of items) {
-    if (some.length === itemsAtATime) {
-      yield `${before}${JSON.stringify(some).slice(1, -1)}`;
-      before = ',';
-      some = [];
-    }
-    some.push(item);
-  }
-  if (some.length > 0) yield `${before}${JSON.stringify(some).slice(1, -1)}`;
 }
 
 /** A segment with the bytes of a source. */

@@ -209,8 +209,6 @@ export interface BuiltInBodies extends RequestBodies {
   /** A JSON object in which `field` contains `source` in base64, encoded while it is sent. */
   base64Json(body: {
     readonly value: Readonly<Record<string, unknown>>;
-    /** Members that are long lists: each is made item by item, again whenever it is sent. */
-    readonly lists?: Readonly<Record<string, () => Iterable<unknown>>> | undefined;
     readonly field: string;
     readonly source: ByteSource | StreamSource;
   }): BodyOptions;

@@ -67,18 +67,9 @@ test('errors of the backend are told without its secrets, in their causes too', 
   expect(inspect([error, await failing(own), await failing('canary-1')], {depth: 5})).not.toContain('canary');
 });
 
-test('what is thrown and is no error is told as it is', async () => {
-  await expect(call('no luck')).rejects.toMatchObject({
-    code: 'ERR_BACKEND_FAILED',
-    message: 'The acme backend failed while uploading the bundle: no luck.',
-    cause: 'no luck',
-  });
-});
-
 test.each([
   ['an error of the system, which has a code too', Object.assign(new Error('lost'), {code: 'ECONNRESET'})],
   ['without a code', new Error('lost')],
-  ['with a code that is not text', Object.assign(new Error('lost'), {code: 7})],
   ['with a code that is not listed', Object.assign(new Error('lost'), {code: 'ERR_ACME'})],
 ])('%s is no backend error', async (_, error) => {
   await expect(call(error)).rejects.toMatchObject({
@@ -109,12 +100,7 @@ test('an abort rejects with its reason, whatever the backend makes of it', async
 const never = new AbortController().signal;
 const endless = new Promise<string>(() => undefined);
 
-test('work that comes in time is the result', async () => {
-  expect(await withTimeout(Promise.resolve('done'), 10_000, never)).toBe('done');
-  await expect(withTimeout(Promise.reject(new Error('no luck')), 10_000, never)).rejects.toThrow('no luck');
-});
-
-test('work that does not is an error that tells how long was waited', async () => {
+test('work that takes too long is an error that tells how long was waited', async () => {
   await expect(withTimeout(endless, 20, never)).rejects.toThrow('no answer within 0.02 s');
 });
 

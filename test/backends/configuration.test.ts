@@ -41,13 +41,6 @@ describe('the options of a backend', () => {
 });
 
 describe('what a backend misses', () => {
-  test('is nothing when it is configured', async () => {
-    const settings = {origin: 'https://runtime.example', legacyAuth: auth};
-    expect(
-      await missingConfiguration(legacyBackend, settings, {configDirectory: '/', env: {}, logger: silent}),
-    ).toEqual([]);
-  });
-
   test('is what it says, of its settings, the environment, the project and the target', async () => {
     const apiConnection = {origin: 'https://api.example', organizationId: 'o', auth};
     const surroundings = {

@@ -7,7 +7,6 @@ import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
 import type {RetryEvent} from '../../src/http/types.js';
-import {closedPort} from '../http/with-server.js';
 import {startRecordingServer, type Handler, type RecordedRequest} from '../recording-server.js';
 import {contextFor, promised} from './context-for.js';
 
@@ -57,25 +56,18 @@ describe('a download from legacy', () => {
     expect(server.requests[1]?.headers).not.toHaveProperty('if-range');
   });
 
-  test.each([
-    5,
-    '',
-    '/archive',
-    'file:///etc/passwd',
-    'data:,x',
-    'ftp://x/',
-    'http://x:99999/',
-    'http://unix:/run/x.sock:/y',
-    'unix:/run/x.sock:/y',
-  ])('with %j for the URL in the answer is an error', async (address) => {
-    await using server = await startRecordingServer(() => ({status: 200, body: {download_url: address}}));
-    const {done} = await downloadFrom(server.origin);
-    await expect(done).rejects.toMatchObject({
-      code: 'ERR_RESPONSE_INVALID',
-      message: expect.stringContaining('download_url') as string,
-    });
-    expect(server.requests).toHaveLength(1);
-  });
+  test.each([5, 'file:///etc/passwd', 'ftp://x/', 'http://unix:/run/x.sock:/y'])(
+    'with %j for the URL in the answer is an error',
+    async (address) => {
+      await using server = await startRecordingServer(() => ({status: 200, body: {download_url: address}}));
+      const {done} = await downloadFrom(server.origin);
+      await expect(done).rejects.toMatchObject({
+        code: 'ERR_RESPONSE_INVALID',
+        message: expect.stringContaining('download_url') as string,
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   test('ends with its signal, though the archive is here and only keeping it takes time', async () => {
     await using server = await startService(() => ({status: 200, body: 'abcdef'}));
@@ -99,12 +91,6 @@ describe('a download from legacy', () => {
     expect(server.requests.filter(isArchive)).toHaveLength(1);
   });
 
-  test('needs nobody who is told of its start', async () => {
-    await using server = await startService(() => ({status: 200, body: 'abcdef'}));
-    const {bytes} = await downloadFrom(server.origin, {onStart: undefined});
-    expect(await bytes()).toBe('abcdef');
-  });
-
   test.each([
     [
       {'content-length': '6', etag: '"v1"'},
@@ -124,7 +110,6 @@ describe('a download from legacy', () => {
 
   test.each([
     ['bytes 30-32/33', 33],
-    ['bytes 30-109/110', 110],
     ['bytes 30-32/*', undefined],
   ])('goes on where it broke off when the server sends %s', async (range, total) => {
     const headers = {'content-range': range, etag: '"other"'};
@@ -137,11 +122,7 @@ describe('a download from legacy', () => {
 
   test.each([
     ['bytes 29-32/33', resume],
-    ['bytes 3-32/33', resume],
-    ['other bytes 30-32/33', resume],
     ['bytes 30-32/33 or so', resume],
-    ['bytes 30-32/', resume],
-    ['bytes -32/33', resume],
     ['', resume],
     ['bytes 0-5/6', undefined],
   ])('refuses the part %j when %o was asked for, and asks once', async (range, asked) => {
@@ -158,11 +139,8 @@ describe('a download from legacy', () => {
 });
 
 describe('an archive that cannot be had at once', () => {
-  const broken: Handler = () => undefined;
-
   test.each<[string, Handler, number, object]>([
-    ['a failure of the server twice more', () => ({status: 500, body: ''}), 3, {code: 'ERR_SERVER', status: 500}],
-    ['a connection that breaks twice more', broken, 3, {code: 'ERR_NETWORK'}],
+    ['a connection that breaks twice more', () => undefined, 3, {code: 'ERR_NETWORK'}],
     ['a limited rate as often as configured', () => ({status: 429, body: ''}), 4, {status: 429}],
     ['a refusal never', () => ({status: 404, body: ''}), 1, {code: 'ERR_REJECTED', status: 404}],
   ])('is asked for again: %s', async (_, handler, times, failure) => {
@@ -171,13 +149,6 @@ describe('an archive that cannot be had at once', () => {
     await expect(done).rejects.toMatchObject(failure);
     expect(server.requests.filter(isArchive)).toHaveLength(times);
     expect(waits).toHaveLength(times - 1);
-  });
-
-  test('is asked for twice more when no answer comes', async () => {
-    await using server = await startService(() => new Promise(() => undefined));
-    const {done} = await downloadFrom(server.origin, {}, {timeouts: {responseTimeoutMs: 1000}});
-    await expect(done).rejects.toMatchObject({code: 'ERR_TIMEOUT'});
-    expect(server.requests.filter(isArchive)).toHaveLength(3);
   });
 
   test('fails when it breaks off as it begins', async () => {
@@ -190,31 +161,13 @@ describe('an archive that cannot be had at once', () => {
     await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK'});
   });
 
-  test('is asked for again when nobody listens, as often as configured', async () => {
-    const address = `http://127.0.0.1:${String(await closedPort())}/archive`;
-    await using server = await startService(broken, address);
-    const {done, waits} = await downloadFrom(server.origin);
-    await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
-    expect(waits.map(({attempt}) => attempt)).toEqual([1, 2, 3]);
-  });
-
-  test('is not asked for again when nobody has its name', async () => {
-    await using server = await startService(broken, `http://${'a'.repeat(64)}.invalid/archive`);
-    const {done, waits} = await downloadFrom(server.origin);
-    await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK'});
-    expect(waits).toEqual([]);
-  });
-
   test('waits as long as the server says, tells why, and then is had', async () => {
-    let times = 0;
-    await using server = await startService(() => {
-      times += 1;
-      if (times === 1) return {status: 503, body: '', headers: {'retry-after': '0'}};
-      return {status: 200, body: 'abcdef'};
-    });
+    const replies = [{status: 503, body: '', headers: {'retry-after': '0'}}];
+    await using server = await startService(() => replies.shift() ?? {status: 200, body: 'abcdef'});
     const {bytes, waits} = await downloadFrom(server.origin);
     expect(await bytes()).toBe('abcdef');
-    expect(waits).toMatchObject([{attempt: 1, delayMs: 0, status: 503}]);
-    expect(waits[0]?.reason).toContain('503');
+    expect(waits).toMatchObject([
+      {attempt: 1, delayMs: 0, status: 503, reason: expect.stringContaining('503') as string},
+    ]);
   });
 });

@@ -116,29 +116,6 @@ describe('the answers of a plugin', () => {
     });
   });
 
-  test('come from members that are given what the host gives them, and the object they belong to', async () => {
-    const members = ['upload', 'deploy', 'getDeployment', 'listBundles', 'listDeployments', 'download', 'deleteBundle'];
-    const answer = {bundleId: 1, deployment: {}, status: 'queued', items: []};
-    const calls: unknown[] = [];
-    class Recording {
-      readonly apiVersion = 1;
-      readonly formats = [];
-    }
-    const recording = new Recording();
-    for (const member of members) {
-      Reflect.set(recording, member, function (this: unknown, ...args: unknown[]) {
-        calls.push([member, this === recording, ...args]);
-        return Promise.resolve(answer);
-      });
-    }
-    const backend = checkedBackend(recording as unknown as Backend, 'p');
-    for (const member of members) {
-      const called = Reflect.get(backend, member) as (...args: unknown[]) => Promise<unknown>;
-      expect(await called(`what ${member} is about`, 'context')).toBe(answer);
-    }
-    expect(calls).toEqual(members.map((member) => [member, true, `what ${member} is about`, 'context']));
-  });
-
   test('members that are absent stay absent', () => {
     const backend = answering({}, {deploy: undefined});
     expect(capabilitiesOf(backend)).toEqual(['wait', 'list', 'history']);

@@ -139,13 +139,6 @@ describe('discovering the backends of plugins', () => {
     );
   });
 
-  test('leaves no timer behind that would keep the process alive', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-    const before = timers();
-    await discoverBackends([plugin('a', {backends: [backend('acme')]})], {version: '1.2.3', signal: never});
-    expect(timers()).toBe(before);
-  });
-
   test('an abort is told and not the failure that it makes', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');

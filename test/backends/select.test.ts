@@ -2,49 +2,23 @@ import {describe, expect, test} from 'vitest';
 import {deployFallbackReason, selectBackend, uploadFallbackReason} from '../../src/backends/select.js';
 import {createError, type ErrorCode} from '../../src/errors/index.js';
 
-describe('choosing the backend', () => {
-  test('auto takes Api when it is configured, and falls back to a configured legacy only', () => {
-    expect(selectBackend({apiMissing: [], legacyMissing: []})).toMatchObject({
-      backend: 'api',
-      reason: expect.stringContaining('Api connection is configured') as string,
-      fallback: 'legacy',
-    });
-    expect(selectBackend({apiMissing: [], legacyMissing: ['an API key']})).toMatchObject({
-      backend: 'api',
-      fallback: undefined,
-    });
-  });
-
-  test('auto without an Api connection takes legacy, says what is missing, and never falls back', () => {
-    const selection = selectBackend({apiMissing: ['--client-id'], legacyMissing: []});
-    expect(selection).toEqual({backend: 'legacy', reason: 'the Api connection is incomplete: missing --client-id'});
-  });
-
-  test('auto with half an Api connection and nothing of legacy tells what Api misses, item by item', () => {
-    const selection = selectBackend({apiMissing: ['--a', '--b'], legacyMissing: ['--origin']});
-    expect(selection).toEqual({backend: 'legacy', reason: 'the Api connection is incomplete: missing --a, --b'});
-  });
-
-  test('auto says it simply when nothing at all is set for Api', () => {
-    const selection = selectBackend({
-      apiMissing: ['--a', '--b'],
-      apiUnset: true,
-      legacyMissing: [],
-    });
-    expect(selection).toEqual({backend: 'legacy', reason: 'no Api connection is configured'});
-  });
+test.each([
+  [{apiMissing: [], legacyMissing: []}, {backend: 'api', fallback: 'legacy'}, 'auto; the Api connection is configured'],
+  [{apiMissing: [], legacyMissing: ['a key']}, {backend: 'api', fallback: undefined}, /Api connection is configured/],
+  [
+    {apiMissing: ['--a', '--b'], legacyMissing: ['--origin']},
+    {backend: 'legacy'},
+    'the Api connection is incomplete: missing --a, --b',
+  ],
+  [{apiMissing: ['--a'], apiUnset: true, legacyMissing: []}, {backend: 'legacy'}, 'no Api connection is configured'],
+])('auto: with %j it takes %j', (candidates, selection, reason) => {
+  expect(selectBackend(candidates)).toMatchObject(selection);
+  expect(selectBackend(candidates).reason).toMatch(reason);
 });
 
 function answer(status: number): Error {
-  const code: ErrorCode =
-    status === 401
-      ? 'ERR_UNAUTHORIZED'
-      : status === 403
-        ? 'ERR_FORBIDDEN'
-        : status >= 500
-          ? 'ERR_SERVER'
-          : 'ERR_REJECTED';
-  return createError(code, 'refused', {status});
+  const codes: Readonly<Record<number, ErrorCode>> = {401: 'ERR_UNAUTHORIZED', 403: 'ERR_FORBIDDEN'};
+  return createError(codes[status] ?? (status >= 500 ? 'ERR_SERVER' : 'ERR_REJECTED'), 'refused', {status});
 }
 
 describe('falling back after an upload', () => {

@@ -59,29 +59,3 @@ test('a body that nobody reads to its end closes its source', async () => {
   await body.return(undefined);
   expect(closed).toBe(true);
 });
-
-test.each([0, 1, 500, 501, 1200])('a list of %i items is made piece by piece, each time it is sent', async (count) => {
-  const items = Array.from({length: count}, (_, index) => `"é" ${String(index)}`);
-  const lists = {
-    none: () => [],
-    *some() {
-      yield* items;
-    },
-  };
-  const source: StreamSource = {
-    size: 3,
-    async *read() {
-      yield Buffer.from('abc');
-    },
-  };
-  for (const value of [{}, {message: 'hello'}]) {
-    const body = createRequestBodies().base64Json({value, lists, field: 'data', source});
-    for (let attempt = 1; attempt <= 2; attempt++) {
-      const pieces = [];
-      for await (const piece of open(body)) pieces.push(piece);
-      const text = Buffer.concat(pieces).toString();
-      expect(text).toBe(JSON.stringify({...value, none: [], some: items, data: 'YWJj'}));
-      expect(body.headers['content-length']).toBe(String(Buffer.byteLength(text)));
-    }
-  }
-});

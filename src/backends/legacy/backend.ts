@@ -139,17 +139,17 @@ function bundleItem(item: Answer): BundleItem | undefined {
 function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 'bodies'>): BodyOptions {
   const {message, config, files} = bundle;
   const dependencies = config.bundleMetadata?.dependencies;
-  function* pathsOf(mark: 'ssrOnly' | 'ssrShared'): Generator<string> {
-    for (const file of files) if (file[mark] && file.linkTarget === undefined) yield file.path;
-  }
+  const pathsOf = (mark: 'ssrOnly' | 'ssrShared') =>
+    files.filter((file) => file[mark] && file.linkTarget === undefined).map(({path}) => path);
   return bodies.base64Json({
     value: {
       message,
       encoding: 'base64',
       ssr_parameters: config.ssrParameters,
       ...(dependencies === undefined ? {} : {bundle_metadata: {dependencies}}),
+      ssr_only: pathsOf('ssrOnly'),
+      ssr_shared: pathsOf('ssrShared'),
     },
-    lists: {ssr_only: () => pathsOf('ssrOnly'), ssr_shared: () => pathsOf('ssrShared')},
     field: 'data',
     source: bundle,
   });
