@@ -1,7 +1,8 @@
 import type {EventEmitter} from 'node:events';
 import {createError, signalExitCodes} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
 import type {Suggestion} from '../../errors/suggestion.js';
+import {systemCode} from '../../errors/system-failure.js';
+import {stdoutError} from '../output/output.js';
 
 /**
  * The error of a command that something else ended.
@@ -46,16 +47,12 @@ export function watchProcess(host: NodeJS.Process): ProcessFailure {
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;
-      else reject(createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error}));
+      else reject(stdoutError(error));
     });
     // Nobody is left to tell.
     host.stderr.on('error', () => undefined);
   });
-  return {failed, isClosedPipe: (error) => pipeClosed && isBrokenPipe(error)};
-}
-
-function isBrokenPipe(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+  return {failed, isClosedPipe: (error) => pipeClosed && systemCode(error) === 'EPIPE'};
 }
 
 const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;

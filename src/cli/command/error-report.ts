@@ -34,15 +34,7 @@ export function reportError(error: unknown, run?: {readonly foreign?: boolean}):
 
 /** The report of a failure, for programs. */
 export function reportOf({code, message, exitCode, status, advice, details}: Failure): ErrorReport {
-  const suggestions = advice.map(suggestionText);
-  return {
-    code,
-    message,
-    exitCode,
-    ...(status === undefined ? {} : {status}),
-    suggestions,
-    ...(details === undefined ? {} : {details}),
-  };
+  return {code, message, exitCode, status, suggestions: advice.map(suggestionText), details};
 }
 
 /**
@@ -75,16 +67,8 @@ function reportPlugin({plugin, cause}: PluginFailure): Failure {
 
 function reportOwn(error: RuntimeCliError): Failure {
   const {code, message, exitCode, status, advice, details, method, path, requestId} = error;
-  const request = Object.entries({method, path, requestId}).filter(([, value]) => value !== undefined);
-  const allDetails = {...details, ...Object.fromEntries(request)};
-  return {
-    code,
-    message,
-    exitCode,
-    status,
-    advice,
-    details: Object.keys(allDetails).length === 0 ? undefined : allDetails,
-  };
+  const known = Object.entries({...details, method, path, requestId}).filter(([, value]) => value !== undefined);
+  return {code, message, exitCode, status, advice, details: known.length > 0 ? Object.fromEntries(known) : undefined};
 }
 
 function reportOclif(error: OclifError): Failure {

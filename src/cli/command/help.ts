@@ -1,108 +1,57 @@
-import type {Command, Config, Interfaces} from '@oclif/core';
+import type {Command} from '@oclif/core';
 import {nearest} from '../../errors/index.js';
 import {noSuchCommand} from './oclif-errors.js';
-import {wrapSentence} from '../output/wrap.js';
 import {helpFlags, joinWords, leadingWords} from './command-line.js';
 import {sessionOf} from './host-config.js';
 import {isOclifCommand} from './oclif-commands.js';
 import {CommandHelp, Help} from './oclif.js';
 import {helpPages, type HelpPage} from './pages.js';
 
-type Render = (text: string) => string;
+/** How many flags a command's short help shows: they fit a screen of 24 rows. */
+const shownFlags = 8;
 
-/**
- * oclif compiles every line of help as a template, a hundred of them for one command. Most are plain, or only use two
- * variables.
- */
-function renderTemplates(render: Render, known: readonly (readonly [name: string, value: string])[]): Render {
-  const names = new Map(known);
-  return (template) => {
-    const text = template.replaceAll(/<%= ([\w.]+) %>/g, (tag, name: string) => names.get(name) ?? tag);
-    return /<%|%>/.test(text) ? render(template) : text;
-  };
-}
-
-class QuickCommandHelp extends CommandHelp {
-  constructor(...args: ConstructorParameters<typeof CommandHelp>) {
-    super(...args);
-    this.render = renderTemplates(this.render, [
-      ['config.bin', this.config.bin],
-      ['command.id', this.command.id],
-    ]);
-  }
-}
-
-/**
- * What a command's short help may take of a screen of 24 rows: its summary, an empty row and the prompt are there, too.
- */
-const shortHelpRows = 21;
-/** How many flags it shows at least, on a terminal that is so narrow that they take several rows each. */
-const leastFlags = 6;
-
-/** A command's help on one screen: its own flags and those with a letter, two examples, and where to find more. */
-class ShortCommandHelp extends QuickCommandHelp {
+/** A command's help on one screen: its most common flags, two examples, and where to find more. */
+class ShortCommandHelp extends CommandHelp {
   override generate(): string {
-    const main = mainFlags(this.command.flags);
-    const excess = this.#page(main).split('\n').length - shortHelpRows;
-    return this.#page(excess > 0 ? main.slice(0, Math.max(leastFlags, main.length - excess)) : main);
-  }
-
-  #page(shown: readonly Command.Flag.Any[]): string {
-    const {args, flags, examples, aliases, id, usage: ownUsage} = this.command;
+    const {args, flags, examples = [], aliases, id, usage} = this.command;
     const {bin} = this.config;
-    const count = Object.values(flags).filter(({hidden}) => hidden !== true).length;
-    const usage =
-      typeof ownUsage === 'string'
-        ? [`$ ${bin} ${this.render(ownUsage)}`]
-        : [id, ...aliases].map((name) => {
-            const names = Object.values(args).map((arg) => `${this.arg(arg)}${arg.multiple === true ? '...' : ''}`);
-            return ['$', bin, name, ...names, '[FLAGS]'].join(' ');
-          });
+    const words = Object.values(args).map((arg) => `${this.arg(arg)}${arg.multiple === true ? '...' : ''}`);
+    const usages =
+      typeof usage === 'string'
+        ? [this.render(usage)]
+        : [id, ...aliases].map((name) => [name, ...words, '[FLAGS]'].join(' '));
     const rows = [
       ...(this.args(Object.values(args)) ?? []).map(([name, text = '']): [string, string] => [name, firstClause(text)]),
-      ...shown.map((flag): [string, string] => [this.flagHelpLabel(flag, true), firstClause(flag.summary)]),
+      ...mainFlags(flags).map((flag): [string, string] => [this.flagHelpLabel(flag, true), firstClause(flag.summary)]),
     ];
     // If no flag has a letter, leave no room for one.
     const lettered = rows.some(([name]) => /^-\w/.test(name));
     const list = rows.map(([name, text]): [string, string] => [lettered ? name : name.trimStart(), text]);
+    const count = Object.values(flags).filter(({hidden}) => hidden !== true).length;
     return [
-      this.section('USAGE', usage.join('\n')),
+      this.section('USAGE', usages.map((line) => `$ ${bin} ${line}`).join('\n')),
       this.section('FLAGS', this.renderList(list, {indentation: 2, spacer: '\n'})),
-      this.section('EXAMPLES', this.examples(asList(examples).slice(0, 2))?.replaceAll('\n\n', '\n') ?? ''),
-      wrapSentence(`Run ${bin} ${id} --help for all ${String(count)} flags.`, this.opts.maxWidth).join('\n'),
+      this.section('EXAMPLES', this.examples([examples].flat().slice(0, 2))?.replaceAll('\n\n', '\n') ?? ''),
+      this.wrap(`Run ${bin} ${id} --help for all ${String(count)} flags.`, 0),
     ].join('\n\n');
   }
 }
 
-/**
- * The most common flags: all of them if there are few, else those that are not settings or have a letter. They are in
- * the order in which a command lists them, those with a letter first.
- */
+/** The most common flags: those with a letter, then those that are no settings; settings only if there are few. */
 function mainFlags(flags: Command.Loadable['flags']): readonly Command.Flag.Any[] {
   const own = Object.entries(flags)
     .map(([name, flag]) => Object.assign(flag, {name}))
     .filter(({hidden, helpGroup}) => hidden !== true && helpGroup !== 'GLOBAL' && helpGroup !== 'OTHER');
-  const main = own.length <= 8 ? own : own.filter(({char, helpGroup}) => char !== undefined || helpGroup === undefined);
-  return [...main.filter(({char}) => char !== undefined), ...main.filter(({char}) => char === undefined)];
+  const lettered = own.filter(({char}) => char !== undefined);
+  const others = own.filter(({char, helpGroup}) => {
+    return char === undefined && (helpGroup === undefined || own.length <= shownFlags);
+  });
+  return [...lettered, ...others].slice(0, shownFlags);
 }
 
 /** The first clause of a summary; the rest is for the full help. */
 function firstClause(summary = ''): string {
   return summary.replace(/(?:;|,|:? \(|: |\. ).*$/s, '').replace(/\.$/, '');
-}
-
-function asList(examples: Command.Loadable['examples']): Command.Example[] {
-  return typeof examples === 'string' ? [examples] : (examples ?? []);
-}
-
-/** oclif's help, byte for byte, but faster. */
-class QuickHelp extends Help {
-  override CommandHelpClass = QuickCommandHelp;
-
-  constructor(config: Config, options?: Partial<Interfaces.HelpOptions>) {
-    super(config, options);
-    this.render = renderTemplates(this.render, [['config.bin', this.config.bin]]);
-  }
 }
 
 /** The commands at the top of the start page, by their short names. */
@@ -131,7 +80,7 @@ const oclifSummaries: Readonly<Record<string, string>> = {
  * oclif's help, plus pages about topics, a short form for `-h` and for `mycli` alone, and our own error for unknown
  * commands.
  */
-export class PagedHelp extends QuickHelp {
+export class PagedHelp extends Help {
   #isShort = false;
 
   /** Shows the help of a command, a topic or a page, or of mycli as a whole. */
@@ -139,25 +88,31 @@ export class PagedHelp extends QuickHelp {
     this.#isShort = given.length === 0 || (given.includes('-h') && !given.includes('--help'));
     const words = given.filter((argument) => argument !== 'help' && !helpFlags.includes(argument));
     const argv = [...joinWords(words, this.config)];
-    const subject = subjectOf(argv);
+    const [subject, ...more] = leadingWords(argv);
     const page = subject === undefined ? undefined : helpPages[subject];
-    const isCommand = subject === undefined || isKnown(subject, leadingWords(argv).length, this.config);
-    if (!isCommand && page === undefined) {
-      const {commandIDs, topics} = this.config;
-      const known = [...commandIDs, ...topics.map(({name}) => name), ...Object.keys(helpPages)];
-      // Without `help `, which would make all names look alike.
-      const near = nearest(leadingWords(argv).join(':'), known);
-      throw noSuchCommand({
-        typed: leadingWords(argv).join(' '),
-        id: `help ${leadingWords(argv).join(':')}`,
-        known: near === undefined ? [] : [`help ${near}`],
-        see: 'Run mycli help to list all commands.',
-      });
-    }
+    const isCommand =
+      subject === undefined ||
+      this.config.findCommand(subject) !== undefined ||
+      (more.length === 0 && this.config.findTopic(subject) !== undefined);
+    if (!isCommand && page === undefined) throw this.#unknown([subject, ...more]);
     // It is for users, even with --json.
     sessionOf(this.config)?.output.releaseStdout();
     if (isCommand) await super.showHelp(argv);
     if (page !== undefined) await this.#showPage(page);
+  }
+
+  #unknown(words: readonly string[]): Error {
+    const {commandIDs, topics} = this.config;
+    const id = words.join(':');
+    const near = nearest(id, [...commandIDs, ...topics.map(({name}) => name), ...Object.keys(helpPages)]);
+    // With `help `, which must not make all names look alike.
+    const known = near === undefined ? [] : [`help ${near}`];
+    return noSuchCommand({
+      typed: words.join(' '),
+      id: `help ${id}`,
+      known,
+      see: 'Run mycli help to list all commands.',
+    });
   }
 
   protected override showRootHelp(): Promise<void> {
@@ -232,15 +187,4 @@ export class PagedHelp extends QuickHelp {
       this.log('');
     }
   }
-}
-
-/** The first word that does not ask for help; undefined if a flag precedes it, as in oclif. */
-function subjectOf(argv: readonly string[]): string | undefined {
-  const first = argv.find((argument) => argument !== 'help' && argument !== '--help');
-  return first?.startsWith('-') === true ? undefined : first;
-}
-
-/** Whether the first words name a command, or the only word a topic. */
-function isKnown(subject: string, words: number, config: Interfaces.Config): boolean {
-  return config.findCommand(subject) !== undefined || (words === 1 && config.findTopic(subject) !== undefined);
 }

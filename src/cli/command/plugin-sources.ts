@@ -1,9 +1,9 @@
-import {accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {isRecord} from '../../errors/json.js';
 import type {Environment} from '../../http/types.js';
-import {givenValue, leadingWords} from './command-line.js';
+import {givenValue} from './command-line.js';
 
 /** Whether `MYCLI_SKIP_PLUGINS` disables plugins. */
 export function skipsPlugins(env: Environment): boolean {
@@ -35,19 +35,16 @@ interface Surroundings {
   readonly uid: number | undefined;
 }
 
+type Manifest = Readonly<Record<string, unknown>>;
+
 /** A package.json, and the folder where dependencies may be hoisted to. */
 interface ProjectPackage {
   readonly directory: string;
   readonly top: string;
-  readonly manifest: Readonly<Record<string, unknown>>;
+  readonly manifest: Manifest;
 }
 
 const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
-
-/** Our commands that neither reach a backend nor list plugins, so that they need not look for any. */
-export const localCommands: ReadonlySet<string> = new Set([
-  ...['backend:create', 'bundle:build', 'build', 'config:show', 'runtime:start'],
-]);
 
 /**
  * The plugins of a project: dependencies and devDependencies with the name of a plugin, of the package that the working
@@ -61,9 +58,11 @@ export function projectPlugins(
   args: readonly string[],
   {cwd, env, uid}: Surroundings,
 ): readonly ProjectPlugin[] {
-  if (skipsPlugins(env) || isLocal(args)) return [];
+  if (skipsPlugins(env)) return [];
+  const directory = resolve(cwd, givenValue(args, '--cwd', '-C') ?? '');
+  const start = existsSync(directory) ? realpathSync(directory) : directory;
   const found = new Map<string, ProjectPlugin>();
-  for (const project of [...packagesAround(workingDirectory(args, cwd), uid), ...dependentPackage(root)]) {
+  for (const project of [...packagesAround(start, uid), ...dependentPackage(root)]) {
     for (const name of dependenciesOf(project)) {
       const plugin = found.has(name) ? undefined : findPlugin(name, project);
       if (plugin !== undefined) found.set(name, plugin);
@@ -72,38 +71,23 @@ export function projectPlugins(
   return [...found.values()];
 }
 
-function isLocal(args: readonly string[]): boolean {
-  const words = leadingWords(args);
-  return [1, 2].some((count) => localCommands.has(words.slice(0, count).join(':')));
-}
-
-/** The folder that `--cwd` names, or the working directory. */
-function workingDirectory(args: readonly string[], cwd: string): string {
-  const directory = resolve(cwd, givenValue(args, '--cwd', '-C') ?? '');
-  try {
-    return realpathSync(directory);
-  } catch {
-    return directory;
-  }
-}
-
 /**
- * The nearest package from `start` up to the repository's root, and the root of its workspace. Anything but a file of
- * the user's own ends the search: whoever can write to a parent folder must not decide what runs here.
+ * The nearest package from `start` up to the repository's root, and the root of its workspace. What belongs to another
+ * user ends the search: whoever can write to a parent folder must not decide what runs here.
  */
 function packagesAround(start: string, uid: number | undefined): readonly ProjectPackage[] {
   let nearest: Omit<ProjectPackage, 'top'> | undefined;
   for (let directory = start; ; directory = dirname(directory)) {
     const path = join(directory, 'package.json');
-    const isOwn = isOwnFile(path, uid);
-    if (isOwn === false) break;
-    const manifest = isOwn && readManifest(path);
+    if (isForeign(path, uid)) break;
+    const manifest = readManifest(path);
     if (manifest !== undefined) nearest ??= {directory, manifest};
     const isTop = manifest?.['workspaces'] !== undefined || existsSync(join(directory, 'pnpm-workspace.yaml'));
-    if (isTop && manifest !== undefined && nearest !== undefined) {
-      const workspace = {directory, manifest, top: directory};
-      return nearest.directory === directory ? [workspace] : [{...nearest, top: directory}, workspace];
-    }
+    if (isTop && manifest !== undefined && nearest !== undefined)
+      return [
+        {...nearest, top: directory},
+        {directory, manifest, top: directory},
+      ];
     if (dirname(directory) === directory || existsSync(join(directory, '.git'))) break;
   }
   return nearest === undefined ? [] : [{...nearest, top: nearest.directory}];
@@ -112,9 +96,8 @@ function packagesAround(start: string, uid: number | undefined): readonly Projec
 /** The package in whose `node_modules` we are installed. */
 function dependentPackage(root: string): readonly ProjectPackage[] {
   const modules = dirname(root);
-  if (basename(modules) !== 'node_modules') return [];
   const directory = dirname(modules);
-  const manifest = readManifest(join(directory, 'package.json'));
+  const manifest = basename(modules) === 'node_modules' ? readManifest(join(directory, 'package.json')) : undefined;
   return manifest === undefined ? [] : [{directory, manifest, top: directory}];
 }
 
@@ -134,7 +117,7 @@ function findPlugin(name: string, {directory, top}: ProjectPackage): ProjectPlug
   }
 }
 
-function readManifest(path: string): Readonly<Record<string, unknown>> | undefined {
+function readManifest(path: string): Manifest | undefined {
   try {
     const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return isRecord(manifest) ? manifest : undefined;
@@ -143,19 +126,14 @@ function readManifest(path: string): Readonly<Record<string, unknown>> | undefin
   }
 }
 
-/**
- * Whether a regular file of the user's own is there; if it is a link, both it and what it leads to are. Undefined if
- * nothing is there.
- */
-function isOwnFile(path: string, uid: number | undefined): boolean | undefined {
+/** Whether something is there, or is linked from there, that is not a file of the user's own. */
+function isForeign(path: string, uid: number | undefined): boolean {
   try {
     const link = lstatSync(path, {throwIfNoEntry: false});
-    if (link === undefined) return undefined;
+    if (link === undefined) return false;
     const file = statSync(path);
-    accessSync(path, constants.R_OK);
-    return file.isFile() && (uid === undefined || (link.uid === uid && file.uid === uid));
+    return !file.isFile() || (uid !== undefined && [link, file].some((stats) => stats.uid !== uid));
   } catch {
-    // A link to nothing, or a file or folder that cannot be read.
-    return false;
+    return true;
   }
 }

@@ -23,18 +23,18 @@ export function renderDiff(diff: DiffBundlesResult, {limit, markdown}: DiffDispl
 }
 
 function showText(diff: DiffBundlesResult, limit: number, output: Output): void {
-  const {before, after, changes, config, total} = diff;
-  const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => {
-    output.result('');
-    printTable(rows, columns, output);
-  };
+  const {before, after, changes, config} = diff;
   const more = (number: number) => {
     if (number > 0) output.outcome(`${String(number)} more. Pass --limit N to show more, or --json to get all.`);
   };
   output.outcome(`before  ${describeSide(before)}`, ' '.repeat(8));
   output.outcome(`after   ${describeSide(after)}`, ' '.repeat(8));
-  table([...diff.categories, {category: 'total' as const, ...total}], categoryColumns);
-  if (changes.length > 0) table(changes.slice(0, limit), changeColumns);
+  output.result('');
+  printTable(categoryRows(diff), categoryColumns, output);
+  if (changes.length > 0) {
+    output.result('');
+    printTable(changes.slice(0, limit), changeColumns, output);
+  }
   more(changes.length - limit);
   if (config.length > 0) output.result('');
   for (const {key, before: old, after: now} of config.slice(0, limit))
@@ -59,18 +59,12 @@ function shownValue(value: unknown): string {
 
 /** `The bundles differ: 1 file added, 0 removed, 2 changed, 1 setting changed; 3.2 MB to 3.5 MB (+300 kB).` */
 function outcomeOf({identical, total, config}: DiffBundlesResult): string {
-  const {before, after} = total;
+  const {added, removed, changed, before, after} = total;
   if (identical) return `The bundles are the same: ${count(after.files, 'file')}, ${prettyBytes(after.bytes)}.`;
+  const files = `${count(added, 'file')} added, ${String(removed)} removed, ${String(changed)} changed`;
   const settings = config.length === 0 ? '' : `, ${count(config.length, 'setting')} changed`;
-  return `The bundles differ: ${changesOf(total)}${settings}; ${growthOf(before.bytes, after.bytes)}.`;
-}
-
-function changesOf({added, removed, changed}: DiffTotal): string {
-  return `${count(added, 'file')} added, ${String(removed)} removed, ${String(changed)} changed`;
-}
-
-function growthOf(before: number, after: number): string {
-  return `${prettyBytes(before)} to ${prettyBytes(after)} (${signed(after - before)})`;
+  const growth = `${prettyBytes(before.bytes)} to ${prettyBytes(after.bytes)} (${signed(after.bytes - before.bytes)})`;
+  return `The bundles differ: ${files}${settings}; ${growth}.`;
 }
 
 function signed(bytes: number): string {
@@ -78,6 +72,10 @@ function signed(bytes: number): string {
 }
 
 type CategoryRow = Omit<CategoryDiff, 'category'> & {readonly category: CategoryDiff['category'] | 'total'};
+
+function categoryRows({categories, total}: DiffBundlesResult): readonly CategoryRow[] {
+  return [...categories, {category: 'total', ...total}];
+}
 
 function categoryName(category: CategoryRow['category'] = 'unknown'): string {
   return category === 'unknown' || category === 'total' ? category : categoryWords[category];
@@ -116,58 +114,38 @@ function linkText(target: string | undefined): string {
   return target === undefined ? 'a file' : `a link to ${target}`;
 }
 
+const settingColumns: readonly Column<DiffBundlesResult['config'][number]>[] = [
+  {name: 'setting', value: ({key}) => key, flexible: 'wrap'},
+  {name: 'before', value: ({before}) => shownValue(before), flexible: 'wrap'},
+  {name: 'after', value: ({after}) => shownValue(after), flexible: 'wrap'},
+];
+
 /**
  * A report for a pull request. Tables are HTML, in which no Markdown is interpreted, and everything foreign is code, in
  * which no one is mentioned.
  */
 function markdownLines(diff: DiffBundlesResult, limit: number, output: Output): readonly string[] {
-  const {before, after, changes, config, total} = diff;
+  const {before, after, changes, config, configKnown} = diff;
   const code = (text: string) => `<code>${htmlInMarkdown(output.clean(text))}</code>`;
-  const rows: readonly CategoryRow[] = [...diff.categories, {category: 'total', ...total}];
-  const more = (number: number) => (number > 0 ? ['', `And ${String(number)} more.`] : []);
+  const line = (tag: 'th' | 'td', cells: readonly string[]) =>
+    `<tr>${cells.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>`;
+  const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], most = rows.length) => {
+    if (rows.length === 0) return [];
+    // What is long is foreign.
+    const cells = (row: Row) =>
+      columns.map(({value, flexible}) => (flexible === undefined ? htmlInMarkdown : code)(String(value(row))));
+    const heading = columns.map(({name}) => name);
+    const lines = ['', '<table>', line('th', heading), ...rows.slice(0, most).map((row) => line('td', cells(row)))];
+    const more = rows.length - most;
+    return [...lines, '</table>', ...(more > 0 ? ['', `And ${String(more)} more.`] : [])];
+  };
   return [
     '### Bundle diff',
     '',
     `<p>${code(before.name)} to ${code(after.name)}: <strong>${htmlInMarkdown(outcomeOf(diff))}</strong></p>`,
-    '',
-    ...htmlTable(
-      ['', 'added', 'removed', 'changed', 'before', 'after', 'growth'],
-      rows.map((row) => categoryColumns.map(({value}) => htmlInMarkdown(String(value(row))))),
-    ),
-    ...(changes.length === 0
-      ? []
-      : [
-          '',
-          ...htmlTable(
-            ['change', 'growth', 'size', 'file'],
-            changes
-              .slice(0, limit)
-              .map((change) => changeColumns.map(({name, value}) => cell(name, String(value(change)), code))),
-          ),
-          ...more(changes.length - limit),
-        ]),
-    ...(config.length === 0
-      ? []
-      : [
-          '',
-          ...htmlTable(
-            ['setting', 'before', 'after'],
-            config
-              .slice(0, limit)
-              .map((change) => [code(change.key), code(shownValue(change.before)), code(shownValue(change.after))]),
-          ),
-          ...more(config.length - limit),
-        ]),
-    ...(diff.configKnown ? [] : ['', notCompared]),
+    ...table(categoryRows(diff), categoryColumns),
+    ...table(changes, changeColumns, limit),
+    ...table(config, settingColumns, limit),
+    ...(configKnown ? [] : ['', notCompared]),
   ];
-}
-
-function cell(name: string, text: string, code: (text: string) => string): string {
-  return name === 'path' ? code(text) : htmlInMarkdown(text);
-}
-
-function htmlTable(heading: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const line = (tag: 'th' | 'td', cells: readonly string[]) =>
-    `<tr>${cells.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>`;
-  return ['<table>', line('th', heading), ...rows.map((cells) => line('td', cells)), '</table>'];
 }

@@ -6,6 +6,7 @@ import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sani
 import {terminalWidth, type MaybeTerminal} from './terminal.js';
 import {unbroken, wrapSentence} from './wrap.js';
 import {asSentence} from '../../errors/sentence.js';
+import {systemCode} from '../../errors/system-failure.js';
 import {flagValue, shellLine} from '../../errors/suggest.js';
 import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 
@@ -51,8 +52,6 @@ interface Label {
   readonly style?: 'red' | 'yellow';
 }
 
-type Written = (error?: Error | null) => void;
-
 /**
  * Everything that a command prints. Results go to stdout, or to stderr if stdout carries data. Everything else goes to
  * stderr. Control characters are removed from every line, and secrets are masked.
@@ -76,7 +75,6 @@ export class Output implements Logger {
   readonly #annotating: boolean;
   readonly #stdout: Writable;
   readonly #writeStdout: Writable['write'];
-  readonly #endStdout: Writable['end'];
   readonly #writeStderr: Writable['write'];
   readonly #createRedactor: OutputOptions['createRedactor'];
   readonly #secrets = new Set<string>();
@@ -102,7 +100,6 @@ export class Output implements Logger {
     this.#annotating = options.annotating;
     this.#stdout = options.stdout;
     this.#writeStdout = options.stdout.write.bind(options.stdout);
-    this.#endStdout = options.stdout.end.bind(options.stdout);
     this.#writeStderr = options.stderr.write.bind(options.stderr);
     this.#createRedactor = options.createRedactor;
     this.#redact = options.createRedactor([]);
@@ -112,11 +109,6 @@ export class Output implements Logger {
   /** Every secret value known so far. */
   get secrets(): readonly string[] {
     return [...this.#secrets];
-  }
-
-  /** Whether a JSON document was written: there is only one. */
-  get documentWritten(): boolean {
-    return this.#documentWritten;
   }
 
   /** Shortens the commands that users are told to type from now on. */
@@ -142,15 +134,7 @@ export class Output implements Logger {
    */
   claimStdout(): Writable {
     this.#stdoutClaimed = true;
-    this.#stdout.write = (chunk: unknown, encoding?: BufferEncoding | Written, done?: Written) => {
-      return typeof encoding === 'string'
-        ? this.stream.write(chunk, encoding, done)
-        : this.stream.write(chunk, encoding);
-    };
-    this.#stdout.end = (chunk?: unknown) => {
-      if (typeof chunk === 'string' || chunk instanceof Uint8Array) this.#stdout.write(chunk);
-      return this.#stdout;
-    };
+    this.#stdout.write = ((...args: Parameters<Writable['write']>) => this.stream.write(...args)) as Writable['write'];
     return new Writable({
       write: (chunk: Uint8Array, _encoding, done) => {
         this.#writeStdout(chunk, done);
@@ -182,18 +166,12 @@ export class Output implements Logger {
   releaseStdout(): void {
     this.#stdoutClaimed = false;
     this.#stdout.write = this.#writeStdout;
-    this.#stdout.end = this.#endStdout;
   }
 
   /** Resolves once everything written to stdout has been flushed. */
   async flush(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#writeStdout('', (error) => {
-        if (error && !('code' in error && error.code === 'EPIPE')) {
-          reject(createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error}));
-        } else resolve();
-      });
-    });
+    const error = await new Promise<Error | null | undefined>((resolve) => void this.#writeStdout('', resolve));
+    if (error && systemCode(error) !== 'EPIPE') throw stdoutError(error);
   }
 
   /** A line of the outcome, for users. With `--json`, the document has it. `bold`: on a terminal with colors. */
@@ -270,11 +248,6 @@ export class Output implements Logger {
     this.#onWarning = onWarning;
   }
 
-  /** Masks secrets, for text that goes elsewhere. */
-  mask(text: string): string {
-    return this.#redact(text);
-  }
-
   /** Sanitizes text and masks secrets. */
   clean(text: string): string {
     return this.#redact(sanitize(text));
@@ -332,14 +305,16 @@ export class Output implements Logger {
   /** Writes a sentence after its label, wrapped between words on a terminal. */
   #write(stream: Writable & MaybeTerminal, sentence: string, {label, style, hang}: Label = {}): void {
     const lead = label === undefined ? '' : `${label} `;
-    const [first = '', ...more] = wrapSentence(
-      lead + sentence,
-      terminalWidth(stream),
-      hang ?? ' '.repeat(lead.length || 2),
-    );
+    const indent = hang ?? ' '.repeat(lead.length || 2);
+    const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(stream), indent);
     const shown = label && style ? this.#paint(style, label) + first.slice(label.length) : first;
     for (const line of [shown, ...more]) stream.write(`${this.#plain(line)}\n`);
   }
+}
+
+/** The error when stdout cannot be written. */
+export function stdoutError(error: Error): Error {
+  return createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error});
 }
 
 function oneLineOf(text: string): string {

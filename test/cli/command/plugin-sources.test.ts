@@ -1,11 +1,8 @@
-import fs from 'node:fs';
 import {lchown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
-import {syncBuiltinESMExports} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {localCommands, projectPlugins} from '../../../src/cli/command/plugin-sources.js';
-import {ownCommands} from '../own-commands.js';
+import {projectPlugins} from '../../../src/cli/command/plugin-sources.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -170,48 +167,5 @@ describe('a package.json that is not a file of the user', () => {
     await rm(path);
     await mkdir(path);
     expect(find('inner')).toEqual([]);
-  });
-});
-
-describe('looking for plugins', () => {
-  /** The files that are read while `work` runs, below the folder. */
-  function readsOf(work: () => void): readonly string[] {
-    const {readFileSync} = fs;
-    const paths: string[] = [];
-    fs.readFileSync = ((...args: Parameters<typeof readFileSync>) => {
-      paths.push(String(args[0]).slice(folder.length + 1));
-      return readFileSync(...args);
-    }) as typeof readFileSync;
-    syncBuiltinESMExports();
-    try {
-      work();
-      return paths;
-    } finally {
-      fs.readFileSync = readFileSync;
-      syncBuiltinESMExports();
-    }
-  }
-
-  test('reads the package.json of the package and of its plugins, not of its other dependencies', async () => {
-    const others = Array.from({length: 50}, (_, index) => [`dependency-${String(index)}`, '1']);
-    await write({
-      'package.json': {dependencies: {...Object.fromEntries(others), 'mycli-plugin-a': '1'}},
-      'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
-      'node_modules/dependency-1/package.json': {},
-    });
-    expect(readsOf(() => find())).toEqual(['package.json', 'node_modules/mycli-plugin-a/package.json']);
-  });
-
-  test.each([[['build']], [['bundle:build', '--json']], [['bundle', 'build']], [['config', 'show']]])(
-    'reads nothing for %j, which needs no backend',
-    async (args) => {
-      await write({'package.json': {dependencies: {'mycli-plugin-a': '1'}}});
-      expect(readsOf(() => find('.', {args}))).toEqual([]);
-    },
-  );
-
-  test('knows commands that exist as those without a backend', () => {
-    const known = Object.entries(ownCommands).flatMap(([id, {aliases = []}]) => [id, ...aliases]);
-    expect(known).toEqual(expect.arrayContaining([...localCommands]));
   });
 });
