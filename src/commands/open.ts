@@ -1,6 +1,6 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags} from '../cli/command/flags.js';
+import {flagsOf} from '../cli/command/flags.js';
 import type {Body, OpenDocument} from '../cli/output/documents.js';
 import {Args, Flags} from '../cli/command/oclif.js';
 import {createError} from '../errors/index.js';
@@ -18,8 +18,7 @@ export default class Open extends BaseCommand<typeof Open> {
     path: Args.string({description: 'Path of a page there, such as /cart.'}),
   };
   static override readonly flags = {
-    ...connectionFlags,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'rateLimit'),
     print: Flags.boolean({summary: 'Print the URL without opening it.'}),
   };
 

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags, eventsFlag} from '../cli/command/flags.js';
+import {flagsOf} from '../cli/command/flags.js';
 
 export default class Status extends BaseCommand<typeof Status> {
   static override readonly summary = 'Show what each target runs, since when, and where.';
@@ -12,7 +12,9 @@ export default class Status extends BaseCommand<typeof Status> {
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --json',
   ];
-  static override readonly flags = {...connectionFlags, ...rateLimitFlags, ...eventsFlag};
+  static override readonly flags = {
+    ...flagsOf('connection', 'rateLimit', 'events'),
+  };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug']);

@@ -29,9 +29,10 @@ type ShapeOf<Value> = [Value] extends [boolean]
   : [Extract<Value, string | number | Secret>] extends [never]
     ? 'several'
     : 'one';
-/** The flags of a set for oclif. */
+type KeysOfEach<Set extends FlagSet> = Set extends FlagSet ? KeysOf<Set> : never;
+/** The flags of sets for oclif. */
 type SettingFlags<Set extends FlagSet> = {
-  [K in KeysOf<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
+  [K in KeysOfEach<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
 };
 
 // Neither variables nor possible values: oclif would hide the source of a value, not split lists, and not validate
@@ -47,24 +48,19 @@ function properties(key: SettingKey) {
   };
 }
 
-function flagsOf<Set extends FlagSet>(set: Set): SettingFlags<Set> {
-  const flags = settingKeys.flatMap((key) => {
-    const {set: own, flag, syntax} = definitions[key];
-    return flag === undefined || own !== set ? [] : [[flag.name, shapes[readings[syntax].shape](key)] as const];
+/** The flags of the settings of these sets. */
+export function flagsOf<Set extends FlagSet>(...sets: readonly Set[]): SettingFlags<Set> {
+  const keys = sets.flatMap((set) => settingKeys.filter((key) => definitions[key].set === set));
+  const flags = keys.flatMap((key) => {
+    const {flag, syntax} = definitions[key];
+    return flag === undefined ? [] : [[flag.name, shapes[readings[syntax].shape](key)] as const];
   });
   // TypeScript cannot know that a loop covered every row.
   return Object.fromEntries<unknown>(flags) as SettingFlags<Set>;
 }
 
 export const connectionFlags = flagsOf('connection');
-export const rateLimitFlags = flagsOf('rateLimit');
 export const bundleFlags = flagsOf('bundle');
-export const pushFlags = flagsOf('push');
-export const waitFlags = flagsOf('wait');
-export const waitForSlotFlag = flagsOf('slot');
-export const eventsFlag = flagsOf('events');
-export const checkFlags = flagsOf('check');
-export const rollbackFlag = flagsOf('rollback');
 
 /** A flag that help shows, because it belongs to what the command does. */
 export function shown<Flag extends object>(flag: Flag): Flag {

@@ -2,7 +2,7 @@ import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connect
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags} from '../../cli/command/flags.js';
+import {flagsOf} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
 import {renderBackends} from '../../cli/output/settings.js';
 import type {SettingKey} from '../../settings/definitions.js';
@@ -17,7 +17,7 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     '<%= config.bin %> <%= command.id %> --verify',
   ];
   static override readonly flags = {
-    ...connectionFlags,
+    ...flagsOf('connection'),
     verify: Flags.boolean({
       summary: 'Ask the services of the configured backends whether they accept the credentials.',
     }),

@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {bundleFlags, connectionFlags, repeatedFlags, eventsFlag} from '../../cli/command/flags.js';
+import {connectionFlags, repeatedFlags, flagsOf} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
@@ -28,7 +28,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
   };
   static override readonly flags = {
     project: connectionFlags.project,
-    ...bundleFlags,
+    ...flagsOf('bundle', 'events'),
     format: Flags.option({
       options: ['v1', 'v2'] as const,
       default: 'v2' as const,
@@ -45,7 +45,6 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     'dry-run': Flags.boolean({
       summary: 'List the files with their category and size, without writing anything.',
     }),
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {

@@ -2,7 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
-import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {flagsOf} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import {deletionQuestion} from '../../cli/output/bundles.js';
 
@@ -20,10 +20,8 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     bundle: Args.string({required: true, multiple: true, description: 'IDs of uploaded bundles, or latest.'}),
   };
   static override readonly flags = {
-    ...connectionFlags,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'rateLimit', 'events'),
     yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -3,16 +3,7 @@ import type {Body, BundleDeployDocument} from '../../cli/output/documents.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {
-  checkFlags,
-  connectionFlags,
-  eventsFlag,
-  outputEnvFlag,
-  rateLimitFlags,
-  rollbackFlag,
-  waitFlags,
-  waitForSlotFlag,
-} from '../../cli/command/flags.js';
+import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
 import {Args} from '../../cli/command/oclif.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
@@ -28,14 +19,8 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     bundle: Args.string({required: true, description: 'ID of an uploaded bundle, or latest.'}),
   };
   static override readonly flags = {
-    ...connectionFlags,
-    ...waitFlags,
-    ...checkFlags,
-    ...rollbackFlag,
-    ...waitForSlotFlag,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     ...outputEnvFlag,
-    ...eventsFlag,
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {

@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
-import {bundleFlags, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import {exitCodes} from '../../errors/index.js';
 
@@ -27,7 +27,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     after: Args.string({required: true, description: `The bundle after: ${sources}.`}),
   };
   static override readonly flags = {
-    ...connectionFlags,
+    ...flagsOf('connection', 'rateLimit', 'events'),
     ...contentFlags,
     limit: Flags.integer({
       min: 1,
@@ -42,8 +42,6 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     'exit-code': Flags.boolean({
       summary: `Exit with ${String(exitCodes.mismatch)} if the bundles differ.`,
     }),
-    ...rateLimitFlags,
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
-import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {flagsOf} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 
@@ -20,15 +20,13 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     bundle: Args.string({required: true, description: 'ID of an uploaded bundle, or latest.'}),
   };
   static override readonly flags = {
-    ...connectionFlags,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'rateLimit', 'events'),
     output: Flags.string({
       char: 'o',
       helpValue: 'FILE',
       summary: 'File to write; default bundle-ID.tar.gz, or bundle-ID.tar for v1.',
     }),
     force: Flags.boolean({summary: 'Overwrite an existing file.'}),
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, listFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {listFlags, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly aliases = ['history'];
@@ -12,7 +12,10 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --limit 1 --json',
     '<%= config.bin %> <%= command.id %> -p my-shop -t production --columns created,bundle',
   ];
-  static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags, ...eventsFlag};
+  static override readonly flags = {
+    ...flagsOf('connection', 'rateLimit', 'events'),
+    ...listFlags,
+  };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {deploymentColumns, renderDeployments} = await import('../../cli/output/bundles.js');

@@ -3,7 +3,7 @@ import {resolve} from 'node:path';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {commandHost} from '../../cli/command/operation-options.js';
-import {bundleFlags, columnsFlag, connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {bundleFlags, columnsFlag, flagsOf} from '../../cli/command/flags.js';
 import {Args} from '../../cli/command/oclif.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
@@ -22,12 +22,10 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     bundle: Args.string({required: true, description: 'Archive file, ID of an uploaded bundle, or latest.'}),
   };
   static override readonly flags = {
-    ...connectionFlags,
+    ...flagsOf('connection', 'rateLimit', 'events'),
     'root-dir': bundleFlags['root-dir'],
     'config-path': bundleFlags['config-path'],
     ...columnsFlag,
-    ...rateLimitFlags,
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

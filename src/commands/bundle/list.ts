@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, listFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {listFlags, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly aliases = ['list'];
@@ -12,7 +12,10 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     '<%= config.bin %> <%= command.id %> --project my-shop --all --columns id,message',
     '<%= config.bin %> <%= command.id %> --project my-shop --limit 5 --json',
   ];
-  static override readonly flags = {...connectionFlags, ...listFlags, ...rateLimitFlags, ...eventsFlag};
+  static override readonly flags = {
+    ...flagsOf('connection', 'rateLimit', 'events'),
+    ...listFlags,
+  };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {bundleColumns, renderBundles} = await import('../../cli/output/bundles.js');

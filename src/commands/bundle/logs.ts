@@ -1,6 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {flagsOf} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
 import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
 
@@ -16,8 +16,7 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
     '<%= config.bin %> <%= command.id %> --target staging --deployment 12 --json',
   ];
   static override readonly flags = {
-    ...connectionFlags,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'rateLimit', 'events'),
     deployment: Flags.string({
       helpValue: 'ID',
       summary: 'ID of the deployment, as bundle:history shows it; default: the newest.',
@@ -26,7 +25,6 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
       char: 'f',
       summary: 'Wait for more lines until the log is complete.',
     }),
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

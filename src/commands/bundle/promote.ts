@@ -2,14 +2,7 @@ import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {Body, BundlePromoteDocument} from '../../cli/output/documents.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {
-  checkFlags,
-  connectionFlags,
-  eventsFlag,
-  rateLimitFlags,
-  rollbackFlag,
-  waitFlags,
-} from '../../cli/command/flags.js';
+import {flagsOf} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
@@ -22,17 +15,12 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     '<%= config.bin %> <%= command.id %> --project my-shop --from staging --target live --json',
   ];
   static override readonly flags = {
-    ...connectionFlags,
-    ...waitFlags,
-    ...checkFlags,
-    ...rollbackFlag,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'wait', 'check', 'rollback', 'rateLimit', 'events'),
     from: Flags.string({
       required: true,
       helpValue: 'SLUG',
       summary: 'Target that runs the bundle.',
     }),
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -1,4 +1,4 @@
-import {connectionFlags, rateLimitFlags, eventsFlag} from '../../cli/command/flags.js';
+import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
@@ -22,7 +22,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
   ];
   static override readonly flags = {
     ...projectFlags,
-    ...rateLimitFlags,
+    ...flagsOf('rateLimit', 'events'),
     keep: Flags.integer({
       min: 1,
       default: 10,
@@ -39,7 +39,6 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     }),
     'dry-run': Flags.boolean({summary: 'Show what would be deleted.'}),
     yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

@@ -8,18 +8,7 @@ import {
 } from '../../cli/command/operation-options.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {
-  bundleFlags,
-  checkFlags,
-  connectionFlags,
-  outputEnvFlag,
-  rateLimitFlags,
-  pushFlags,
-  rollbackFlag,
-  waitFlags,
-  waitForSlotFlag,
-  eventsFlag,
-} from '../../cli/command/flags.js';
+import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
 import {Args, Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
@@ -42,14 +31,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     }),
   };
   static override readonly flags = {
-    ...connectionFlags,
-    ...bundleFlags,
-    ...pushFlags,
-    ...waitFlags,
-    ...checkFlags,
-    ...rollbackFlag,
-    ...waitForSlotFlag,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
     archive: Flags.string({
       helpValue: 'FILE',
@@ -57,7 +39,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     }),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
     ...outputEnvFlag,
-    ...eventsFlag,
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {

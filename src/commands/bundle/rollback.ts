@@ -2,7 +2,7 @@ import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {Body, BundleRollbackDocument} from '../../cli/output/documents.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {checkFlags, connectionFlags, eventsFlag, rateLimitFlags, waitFlags} from '../../cli/command/flags.js';
+import {flagsOf} from '../../cli/command/flags.js';
 import {Flags} from '../../cli/command/oclif.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
@@ -15,12 +15,8 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --to 41',
   ];
   static override readonly flags = {
-    ...connectionFlags,
-    ...waitFlags,
-    ...checkFlags,
-    ...rateLimitFlags,
+    ...flagsOf('connection', 'wait', 'check', 'rateLimit', 'events'),
     to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.'}),
-    ...eventsFlag,
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

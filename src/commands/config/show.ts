@@ -2,18 +2,7 @@ import {warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
-import {
-  bundleFlags,
-  checkFlags,
-  columnsFlag,
-  eventsFlag,
-  connectionFlags,
-  rateLimitFlags,
-  pushFlags,
-  rollbackFlag,
-  waitFlags,
-  waitForSlotFlag,
-} from '../../cli/command/flags.js';
+import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   static override readonly summary = 'Show every setting with its value, source and overridden values.';
@@ -27,15 +16,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     '<%= config.bin %> <%= command.id %> --json',
   ];
   static override readonly flags = {
-    ...connectionFlags,
-    ...bundleFlags,
-    ...pushFlags,
-    ...waitFlags,
-    ...checkFlags,
-    ...rollbackFlag,
-    ...waitForSlotFlag,
-    ...rateLimitFlags,
-    ...eventsFlag,
+    ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     ...columnsFlag,
   };
 
