@@ -1,5 +1,4 @@
-import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {BaseCommand, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
 import {connectionFlags} from '../cli/command/flags.js';
 import {reportChecks, runChecks} from '../cli/setup/doctor.js';
 import type {Body, DoctorDocument} from '../cli/output/documents.js';

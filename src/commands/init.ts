@@ -1,11 +1,9 @@
 import {relative} from 'node:path';
-import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
 import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
 import {canAsk} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
 import type {Body, InitDocument} from '../cli/output/documents.js';
-import {Flags} from '../cli/command/oclif.js';
 import {suggestionText} from '../errors/suggestion.js';
 
 export default class Init extends BaseCommand<typeof Init> {

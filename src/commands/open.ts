@@ -1,8 +1,6 @@
-import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
 import {flagsOf} from '../cli/command/flags.js';
 import type {Body, OpenDocument} from '../cli/output/documents.js';
-import {Args, Flags} from '../cli/command/oclif.js';
 import {createError} from '../errors/index.js';
 import {flagValue, shellLine} from '../errors/suggest.js';
 

@@ -1,5 +1,4 @@
-import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../cli/command/command-context.js';
+import {BaseCommand, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
 import {flagsOf} from '../cli/command/flags.js';
 
 export default class Status extends BaseCommand<typeof Status> {

@@ -12,6 +12,11 @@ import type {BackendReach} from '../settings/reach-backends.js';
 import {sessionOf} from './host-config.js';
 import {Command} from './oclif.js';
 
+// All that the file of a command needs.
+export {Args, Flags} from './oclif.js';
+export type {CommandContext} from './command-context.js';
+export type {JsonDocument} from '../output/output.js';
+
 /** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 /** The arguments of a command. */

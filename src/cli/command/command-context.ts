@@ -10,8 +10,6 @@ import {explainSettings, loadSettings, type ExplainedSettings} from '../settings
 import type {FlagValues} from '../settings/resolve-settings.js';
 import {impliedFlags, namedBySource, secretValues, withLoginOrigin, type Settings} from '../settings/settings.js';
 
-export type {JsonDocument} from '../output/output.js';
-
 /** The context of a command. */
 export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output' | 'signal'> {
   readonly session: Session;

@@ -2,6 +2,7 @@ import nodeModule from 'node:module';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
+import type {Interfaces} from '@oclif/core';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
@@ -156,18 +157,8 @@ async function loadConfig(options: HostOptions, args: readonly string[], session
   return extended;
 }
 
-interface SilentLogger {
-  readonly namespace: string;
-  child(): SilentLogger;
-  debug(): void;
-  error(): void;
-  info(): void;
-  trace(): void;
-  warn(): void;
-}
-
 // With DEBUG, oclif's own logger prints all arguments, including secrets.
-const silentLogger: SilentLogger = {
+const silentLogger: Interfaces.Logger = {
   namespace: 'mycli',
   child: () => silentLogger,
   debug: () => undefined,
@@ -184,21 +175,13 @@ function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
   if (ended === undefined) return fail(session, signal.aborted ? error : endedWhileChanging(session, error));
   if ('error' in ended) return fail(session, ended.error);
-  if (isRuntimeCliError(error) && error.code === 'ERR_OUTPUT')
-    return session.hasChanged ? succeedUnheard(session, error) : fail(session, error);
+  const isUnheard = isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
+  // A script that took an unread result for a failure would make the change again.
+  if (isUnheard && !session.hasChanged) return fail(session, error);
   if (!signal.aborted)
     output.warn(`The command had already finished when this happened: ${reportError(error).message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : succeed(session);
-}
-
-/** Nobody read the result of what was changed. A script that took that for a failure would do it again. */
-function succeedUnheard(session: Session, error: unknown): 0 {
-  const {ended, output} = session;
-  const {bundleId} = (ended !== undefined && 'document' in ended ? ended.document : undefined) ?? {};
-  const bundle = typeof bundleId === 'string' || typeof bundleId === 'number' ? `: bundle ${bundleId}` : '';
-  output.warn(`${reportError(error).message} The command succeeded${bundle}.`);
-  return succeed(session);
 }
 
 /** Returns the exit code. */
@@ -211,14 +194,8 @@ function succeed({ended, events}: Session): 0 {
 function endedWhileChanging({changing}: Session, error: unknown): unknown {
   if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
   const {message, advice} = failureOf(error);
-  return createError(
-    'ERR_OUTCOME_UNKNOWN',
-    `${asSentence(message)} This happened during "${changing}", which may have been carried out.`,
-    {
-      suggestions: [checkBeforeRetrying, ...advice],
-      cause: error,
-    },
-  );
+  const what = `${asSentence(message)} This happened during "${changing}", which may have been carried out.`;
+  return createError('ERR_OUTCOME_UNKNOWN', what, {suggestions: [checkBeforeRetrying, ...advice], cause: error});
 }
 
 function printDocument({ended, output}: Session): void {

@@ -5,7 +5,6 @@ import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-b
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
-import type {JsonDocument} from '../command/command-context.js';
 import type {
   Body,
   BundleHistoryDocument,
@@ -13,7 +12,7 @@ import type {
   BundleInspectDocument,
   BundlePruneDocument,
 } from './documents.js';
-import type {Output} from './output.js';
+import type {JsonDocument, Output} from './output.js';
 import {count} from '../../errors/sentence.js';
 import {chooseColumns, printTable, type Column} from './table.js';
 

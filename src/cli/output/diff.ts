@@ -3,9 +3,8 @@ import {categoryWords} from '../../bundle/index.js';
 import {count} from '../../errors/sentence.js';
 import type {ComparedBundle, DiffBundlesResult} from '../../operations/diff-bundles.js';
 import type {CategoryDiff, DiffTotal, FileChange} from '../../operations/compare-contents.js';
-import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundleDiffDocument} from './documents.js';
-import type {Output} from './output.js';
+import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './sanitize.js';
 import {printTable, type Column} from './table.js';
 

@@ -5,9 +5,8 @@ import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {NextSteps} from '../../operations/deploy/after-deployment.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
-import type {JsonDocument} from '../command/command-context.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from './documents.js';
-import type {Output} from './output.js';
+import type {JsonDocument, Output} from './output.js';
 import {afterDeployment, deployCommand, renderUrl} from './deployment.js';
 import {describeAge, printTable, type Column} from './table.js';
 
@@ -94,19 +93,18 @@ export function renderBuild(
   commandFlags: readonly string[],
   output: Output,
 ): JsonDocument {
-  const {format, path, size, sha256, contentSha256, message, rootDir, configPath, matchMode, config, files} = bundle;
-  const {provenance} = bundle;
+  const {format, path, size, sha256, contentSha256, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
   output.hint(['Push it: ', {run: ['bundle:push', '--archive', path, ...commandFlags]}]);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
-    message,
-    rootDir,
-    configPath,
-    matchMode,
-    config,
-    provenance,
+    message: bundle.message,
+    rootDir: bundle.rootDir,
+    configPath: bundle.configPath,
+    matchMode: bundle.matchMode,
+    config: bundle.config,
+    provenance: bundle.provenance,
     warnings,
   } satisfies Body<BundleBuildDocument>;
 }
@@ -130,23 +128,19 @@ const plannedColumns: readonly Column<PlannedFiles[number]>[] = [
 ];
 
 /** The same for programs, plus the configuration that would be written. */
-function plannedDocument(plan: BundlePlan) {
-  const {format, buildDirectory, rootDir, configPath, matchMode, message, config, totalBytes, sources} = plan;
-  const {provenance} = plan;
-  const files = Array.from(plan.files, (file) => ({path: file.path, size: file.size, category: categoryOf(file)}));
+function plannedDocument({files, ...plan}: BundlePlan) {
+  const {format, buildDirectory, rootDir, configPath, matchMode, message, config, sources, provenance} = plan;
   return {
-    ...{
-      format,
-      buildDirectory,
-      rootDir,
-      configPath,
-      matchMode,
-      message,
-      config,
-      sources,
-      provenance,
-      totalBytes,
-      files,
-    },
+    format,
+    buildDirectory,
+    rootDir,
+    configPath,
+    matchMode,
+    message,
+    config,
+    sources,
+    provenance,
+    totalBytes: plan.totalBytes,
+    files: Array.from(files, (file) => ({path: file.path, size: file.size, category: categoryOf(file)})),
   };
 }

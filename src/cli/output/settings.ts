@@ -1,9 +1,8 @@
 import type {BackendFailure} from '../../backends/registry.js';
 import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
-import type {JsonDocument} from '../command/command-context.js';
 import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
 import type {Body, ConfigShowDocument, BackendListDocument} from './documents.js';
-import type {Output} from './output.js';
+import type {JsonDocument, Output} from './output.js';
 import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import type {ExplainedSetting, OverriddenValue} from '../settings/resolve-settings.js';

@@ -1,9 +1,8 @@
 import type {DeploymentItem} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
-import type {JsonDocument} from '../command/command-context.js';
 import type {Body, StatusDocument} from './documents.js';
-import type {Output} from './output.js';
+import type {JsonDocument, Output} from './output.js';
 import {listedDeployment} from './bundles.js';
 import {describeAge} from './table.js';
 

@@ -1,8 +1,6 @@
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
-import {Flags} from '../../cli/command/oclif.js';
 import {isPluginBackend} from '../../cli/settings/connection.js';
 import {credentialKinds, type CredentialKind} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';

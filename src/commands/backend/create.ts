@@ -1,8 +1,6 @@
 import {relative, resolve} from 'node:path';
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import type {BackendCreateDocument, Body} from '../../cli/output/documents.js';
-import {Args, Flags} from '../../cli/command/oclif.js';
 import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
 import {commandLine, shellLine} from '../../errors/suggest.js';
 

@@ -1,9 +1,7 @@
 import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/command/oclif.js';
 import {renderBackends} from '../../cli/output/settings.js';
 import type {SettingKey} from '../../settings/definitions.js';
 

@@ -1,8 +1,6 @@
-import {BaseCommand} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {connectionFlags, repeatedFlags, flagsOf} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/command/oclif.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';

@@ -1,9 +1,7 @@
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/command/oclif.js';
 import {deletionQuestion} from '../../cli/output/bundles.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {

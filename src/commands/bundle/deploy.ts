@@ -1,10 +1,8 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {Body, BundleDeployDocument} from '../../cli/output/documents.js';
-import {BaseCommand} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
-import {Args} from '../../cli/command/oclif.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly aliases = ['deploy'];

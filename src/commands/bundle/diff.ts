@@ -1,8 +1,6 @@
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/command/oclif.js';
 import {exitCodes} from '../../errors/index.js';
 
 /** The folders to compare are arguments. */

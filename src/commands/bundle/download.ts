@@ -1,9 +1,7 @@
 import {resolve} from 'node:path';
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundleDownload extends BaseCommand<typeof BundleDownload> {

@@ -1,10 +1,8 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {Args, BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {commandHost} from '../../cli/command/operation-options.js';
 import {bundleFlags, columnsFlag, flagsOf} from '../../cli/command/flags.js';
-import {Args} from '../../cli/command/oclif.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
   static override readonly aliases = ['inspect'];

@@ -1,7 +1,5 @@
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/command/oclif.js';
 import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
 
 export default class BundleLogs extends BaseCommand<typeof BundleLogs> {

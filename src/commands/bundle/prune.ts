@@ -1,8 +1,6 @@
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
-import {Flags} from '../../cli/command/oclif.js';
 import {createError} from '../../errors/index.js';
 
 /** It prunes a project: a target would suggest that the others are left alone. */

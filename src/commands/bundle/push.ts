@@ -1,4 +1,4 @@
-import {BaseCommand} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {
   archiveSettings,
   bundleOptions,
@@ -7,9 +7,7 @@ import {
   rejectV2OnlyFlags,
 } from '../../cli/command/operation-options.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
 import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
-import {Args, Flags} from '../../cli/command/oclif.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles, uploadStateFiles} from '../../cli/command/records.js';

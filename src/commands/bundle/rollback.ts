@@ -1,9 +1,7 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {Body, BundleRollbackDocument} from '../../cli/output/documents.js';
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {Flags} from '../../cli/command/oclif.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly aliases = ['rollback'];

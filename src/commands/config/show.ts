@@ -1,7 +1,6 @@
 import {warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
-import {BaseCommand} from '../../cli/command/base-command.js';
-import type {CommandContext, JsonDocument} from '../../cli/command/command-context.js';
+import {BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {

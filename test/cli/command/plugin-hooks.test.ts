@@ -103,12 +103,6 @@ describe('a hook that fails', () => {
     });
   });
 
-  test('does not take an unknown command for its own', async () => {
-    const ended = await withHooks({command_not_found: 'return "all is well";'}, ['bundel:push', '--json']);
-    expect(ended.code).toBe(2);
-    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_COMMAND_NOT_FOUND'}});
-  });
-
   test.each(['prerun', 'postrun'])('shows its stack with --debug: %s', async (hook) => {
     const ended = await withHooks({[hook]: 'throw new Error("no luck");'}, ['backend:list', '--debug']);
     expect(ended.stderr).toMatch(new RegExp(`debug: ${name}, ${hook}: Error: no luck\n +at `));

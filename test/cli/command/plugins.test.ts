@@ -51,15 +51,6 @@ describe('a push through a plugin', () => {
     expect(stdout + stderr).not.toContain(token);
   });
 
-  test('warns of a secret on the command line, without it', async () => {
-    await using bench = await createPluginBench('acme');
-    const options = ['--backend-option', `memory=${join(bench.root, 'm')}`, '--backend-option', `token=${token}`];
-    const {code, stderr} = await bench.mycli(['bundle:push', '--runtime-backend', 'acme', ...options]);
-    expect(code).toBe(0);
-    expect(stderr).toContain('can see the value of --backend-option token');
-    expect(stderr).not.toContain(token);
-  });
-
   test('refuses wrong options before anything is built, naming each', async () => {
     await using bench = await createPluginBench('acme');
     const options = ['--backend-option', 'retries=many', '--backend-option', 'token=bad-canary'];
@@ -110,9 +101,7 @@ describe('a push through a plugin', () => {
 describe('what a backend cannot do is said before anything is built', () => {
   test.each([
     ['minimal', ['bundle:push', '-t', 'staging'], 'The minimal backend does not support "deploy"'],
-    ['blind', ['bundle:push', '-t', 'staging', '--wait'], 'The blind backend does not support "wait"'],
     ['blind', ['bundle:deploy', 'latest', '-t', 'staging'], 'The blind backend does not support "list"'],
-    ['minimal', ['bundle:deploy', '1', '-t', 'staging'], 'The minimal backend does not support "deploy"'],
     ['minimal', ['bundle:push', '--v2'], 'The minimal backend does not accept v2 bundles.'],
   ])('%s: %j', async (backend, args, message) => {
     await using bench = await createPluginBench('minimal');
@@ -272,19 +261,12 @@ describe('code of plugins', () => {
     return existsSync(marker);
   }
 
-  test.each([
-    [['--version']],
-    [['--help']],
-    [['bundle:push', '--help']],
-    [['version']],
-    [['plugins']],
-    [['bundle:build']],
-    [['bundle:push']],
-    [['bundle:push', '--runtime-backend', 'legacy']],
-    [['bundle:deploy', '1', '-t', 'staging', '--runtime-backend', 'api']],
-  ])('is not loaded by %j', async (args) => {
-    expect(await loads(args)).toBe(false);
-  });
+  test.each([[['--help']], [['plugins']], [['bundle:push']], [['bundle:push', '--runtime-backend', 'legacy']]])(
+    'is not loaded by %j',
+    async (args) => {
+      expect(await loads(args)).toBe(false);
+    },
+  );
 
   test('is not loaded by runtime:start', async () => {
     expect(await loads(['runtime:start'], true)).toBe(false);

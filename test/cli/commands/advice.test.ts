@@ -76,11 +76,6 @@ describe('an argument', () => {
     expect(both.stderr).not.toContain('If it is');
     expect((await mycli(['list', 'k3y-0a1b2c'])).stderr).not.toContain('k3y');
   });
-
-  test('that is missing is explained', async () => {
-    const {stderr} = await mycli(['deploy']);
-    expect(stderr).toMatch(/^Error: Missing argument: BUNDLE\n.*latest.*\n {2}Run mycli (?:bundle:)?list to list/);
-  });
 });
 
 describe('a bundle that is in use', () => {
@@ -140,19 +135,6 @@ describe('latest', () => {
   });
 });
 
-describe('the file of a download', () => {
-  test('is named for what it is, and neither name is overwritten', async () => {
-    await mycli(['bundle:push', '--v2']);
-    await mycli(['bundle:push']);
-    await mycli(['bundle:download', '1']);
-    await mycli(['bundle:download', '2']);
-    expect((await readdir(project)).sort()).toEqual(['build', 'bundle-1.tar.gz', 'bundle-2.tar']);
-    const again = await mycli(['bundle:download', '2', '--quiet']);
-    expect(again.code).toBe(3);
-    expect(again.stderr).toContain('bundle-2.tar already exists.');
-  });
-});
-
 describe('what to type next', () => {
   test('is a rollback only where there is something to roll back to', async () => {
     const first = await mycli(['bundle:push', '--wait']);
@@ -182,16 +164,6 @@ describe('what to type next', () => {
       `mycli status --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
     );
     expect(told.stdout).not.toContain(key);
-  });
-
-  test('of a backend with options repeats them', async () => {
-    await using bench = await createPluginBench('acme');
-    const memory = join(bench.root, 'memory');
-    const options = ['--backend-option', `memory=${memory}`, '--backend-option', 'token=canary-6b'];
-    const {code, stdout} = await bench.mycli(['bundle:push', '--runtime-backend', 'acme', ...options]);
-    expect(code).toBe(0);
-    expect(stdout).toContain('--target TARGET --runtime-backend acme --backend-option memory=');
-    expect(stdout).not.toContain('canary-6b');
   });
 
   test('after a build is the whole command, which needs no --v2', async () => {
@@ -253,13 +225,7 @@ describe('wrong input', () => {
     expect(unknown.stderr).toContain('If a plugin adds it, install the plugin: mycli plugins:install PLUGIN\n');
   });
 
-  test('an origin of this machine without a scheme is used with http, and the command says so', async () => {
-    const {stderr} = await mycli(['bundle:list', '--origin', new URL(runtime.origin).host, '--max-retries', '0']);
-    expect(stderr).toContain(`--origin has no scheme: using http://${new URL(runtime.origin).host}.\n`);
-  });
-
   test.each([
-    ['throws', 'mycli.config.ts', 'const a = {};\nexport default {projectSlug: a.b.c};\n', '(mycli.config.ts:2:'],
     ['throws in what it imports', 'mycli.config.ts', 'import "./other.ts";\nexport default {};\n', '(other.ts:2:'],
     [
       'cannot be parsed',
@@ -267,13 +233,6 @@ describe('wrong input', () => {
       'export default {\n  target: ,\n};\n',
       'Unexpected token (mycli.config.ts:2:10)',
     ],
-    [
-      'is a module that throws',
-      'mycli.config.mjs',
-      'export default {};\nthrow new Error("no");\n',
-      'no (mycli.config.mjs:2:',
-    ],
-    ['is not JSON', 'mycli.config.json', '{\n  "target": ,\n}\n', 'is not valid JSON.'],
   ])('a configuration file that %s is shown with the place', async (_, name, text, place) => {
     await writeFile(join(project, 'other.ts'), '\nthrow new Error("other");\n');
     await writeFile(join(project, name), text);
@@ -321,12 +280,6 @@ describe('lists and retries', () => {
     await mycli(['bundle:push']);
     const beyond = await mycli(['bundle:list', '--offset', '9']);
     expect(beyond.stderr).toContain('Lower --offset: there are 1 in all.');
-  });
-
-  test('a dry run lists the files with headings and units, and says where they would go', async () => {
-    const {stdout} = await mycli(['bundle:push', '--dry-run', '--target', 'staging']);
-    expect(stdout).toContain('\nDry run: this would be pushed to shop and deployed to staging.\n');
-    expect(stdout).toMatch(/^CATEGORY +SIZE +PATH\nserver-only +18 B +ssr\.js\n/);
   });
 
   test('a connection that this machine refuses is not retried, and the advice is to start the local runtime', async () => {

@@ -93,24 +93,6 @@ describe('bundle:list and bundle:history', () => {
     expect(history.stderr).not.toContain('(MYCLI_PROJECT)');
   });
 
-  test('are documents with --json, for both backends', async () => {
-    await push('first');
-    await push('second');
-    for (const backend of ['legacy', 'api']) {
-      const list = await mycli('bundle:list', '--json', '--offset', '1', '--runtime-backend', backend);
-      const bundle = {bundleId: 1, status: 'ready', message: 'first'};
-      expect(documentOf(list)).toMatchObject({schemaVersion: 1, backend, bundles: [bundle], total: 2});
-      const history = await mycli('bundle:history', '--json', '--all', '--runtime-backend', backend);
-      expect(documentOf(history)).toMatchObject({
-        schemaVersion: 1,
-        backend,
-        targetSlug: 'staging',
-        deployments: [{bundleId: 2, status: 'finished'}, {bundleId: 1}],
-        total: 2,
-      });
-    }
-  });
-
   test.each([
     ['an unknown column', ['--columns', 'id,mesage']],
     ['a limit of 0', ['--limit', '0']],
@@ -138,13 +120,6 @@ describe('bundle:download', () => {
     });
     const forced = await mycli('bundle:download', '1', '--force', '--json');
     expect(documentOf(forced)).toMatchObject({schemaVersion: 1, backend: 'legacy', bundleId: 1, files: 3});
-  });
-
-  test('is no capability of Api', async () => {
-    const ended = await mycli('bundle:download', '1', '--runtime-backend', 'api', '--json');
-    expect(ended.code).toBe(3);
-    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_CAPABILITY_UNSUPPORTED'}});
-    expect(runtime.requests).toEqual([]);
   });
 });
 
@@ -192,13 +167,6 @@ describe('bundle:inspect', () => {
     const shown = await mycli('bundle:inspect', './bundle.tar.gz', '--quiet');
     expect(shown.stdout).toMatch(/\nshared +15 B +static\/index.html\n/);
   });
-
-  test('of a file that is missing says so, and asks no server', async () => {
-    const ended = await mycli('bundle:inspect', 'missing.tar.gz', '--json');
-    expect(ended.code).toBe(3);
-    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_ARCHIVE_INVALID'}});
-    expect(runtime.requests).toEqual([]);
-  });
 });
 
 test('bundle:download does not write into the build', async () => {
@@ -243,16 +211,5 @@ describe('config:show', () => {
     expect(stdout).toMatch(/\ntargetSlug +staging +MYCLI_TARGET +prod /);
     expect(stdout).toMatch(/\napiKey +\*+ +MYCLI_API_KEY +-\n/);
     expect(runtime.requests).toEqual([]);
-  });
-
-  test('is a document with --json', async () => {
-    const document = documentOf(await mycli('config:show', '--json'));
-    expect(document).toMatchObject({
-      schemaVersion: 1,
-      configFile: null,
-      settings: expect.arrayContaining([
-        {name: 'wait', value: false, source: {kind: 'default', name: 'default'}, overrode: []},
-      ]) as unknown[],
-    });
   });
 });

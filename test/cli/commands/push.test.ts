@@ -8,7 +8,6 @@ import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import type {PushResult} from '../../../src/operations/push/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
-import {closedOrigin} from '../../recording-server.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {binary, start, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
@@ -215,16 +214,6 @@ describe('bundle:push', () => {
     });
   });
 
-  test('a server that cannot be reached is exit code 6', async () => {
-    await startRuntime();
-    // Not that of a server that was closed: another test may have been given its port.
-    const origin = await closedOrigin();
-    const env = {MYCLI_API_ORIGIN: origin, MYCLI_RUNTIME_ORIGIN: origin, MYCLI_TOKEN_URL: `${origin}/token`};
-    const {code, stdout} = await mycli(['bundle:push', '--json', '--max-retries', '1'], env);
-    expect(code).toBe(6);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_NETWORK', exitCode: 6}});
-  });
-
   test('credentials go to no origin that is not trusted', async () => {
     await startRuntime();
     const {code, stdout} = await mycli(['bundle:push', '--json'], {MYCLI_TRUSTED_ORIGINS: 'https://runtime.example'});
@@ -241,7 +230,7 @@ test.runIf(existsSync('/dev/full'))(
     const script = '"$0" "$1" bundle:push --target staging --wait > /dev/full';
     const options = {cwd: project, env: {PATH: process.env['PATH'], ...environment()}};
     const {stderr} = await promisify(execFile)('bash', ['-c', script, process.execPath, binary], options);
-    expect(stderr).toMatch(/stdout cannot be written: .*\. The command succeeded: bundle 1\./);
+    expect(stderr).toMatch(/already finished when this happened: stdout cannot be written: /);
   },
 );
 
@@ -273,16 +262,6 @@ describe('a prebuilt archive', () => {
     expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_ARCHIVE_INVALID'}});
   });
 
-  test('of v2 does not fall back to v1: the Api error surfaces and suggests --v2', async () => {
-    await startRuntime({faults: ['404x1:route=upload']});
-    await mycli(['bundle:build']);
-    const {code, stdout} = await mycli(['bundle:push', '--archive', 'bundle.tar.gz', '--json']);
-    expect(code).toBe(7);
-    expect(JSON.parse(stdout)).toMatchObject({
-      error: {status: 404, suggestions: expect.arrayContaining([expect.stringContaining('--v2')]) as string[]},
-    });
-  });
-
   test('goes to stdout with -o -, and nothing else does', async () => {
     await startRuntime();
     await mycli(['bundle:build']);
@@ -302,13 +281,6 @@ describe('bundle:deploy', () => {
     const latest = await mycli(['bundle:deploy', 'latest', '-t', 'staging']);
     expect(latest.stderr).toContain('Latest bundle: 2');
     expect(latest.code).toBe(0);
-  });
-
-  test('an unknown bundle is refused by the server: exit code 7', async () => {
-    await startRuntime();
-    const {code, stdout} = await mycli(['bundle:deploy', '99', '-t', 'staging', '--json']);
-    expect(code).toBe(7);
-    expect(JSON.parse(stdout)).toMatchObject({error: {status: 404}});
   });
 });
 

@@ -68,10 +68,6 @@ describe('where it runs', () => {
     }
   });
 
-  test('is not told of a push without a target', async () => {
-    expect((await mycli(['bundle:push'])).stdout).not.toContain('URL:');
-  });
-
   test('is printed by open where nothing can be opened', async () => {
     await mycli(['bundle:push', ...staging]);
     const {code, stdout} = await mycli(['open', ...staging]);
@@ -153,12 +149,5 @@ describe('mycli status', () => {
     const history = await mycli(['bundle:history', ...api]);
     expect(history.stdout).toMatch(/^2 +failed {2}/m);
     expect(history.stdout).toMatch(/^1 +finished, live {2}/m);
-  });
-
-  test('without a target is an error where the backend cannot list them', async () => {
-    const {code, stderr} = await mycli(['status', '--runtime-backend', 'api', '--quiet']);
-    expect(code).toBe(3);
-    expect(stderr).toContain('Error: The api backend cannot list targets.');
-    expect(stderr).toContain('Pass --target');
   });
 });

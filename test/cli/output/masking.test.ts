@@ -110,43 +110,11 @@ test('no namespace of DEBUG shows an API key, the content of the bundle, or the 
   }
 });
 
-test('through a tunnel the certificate is checked for the address, and NODE_EXTRA_CA_CERTS counts', async () => {
-  const authority = createAuthority();
-  const cwd = await makeFolder(smallBuild);
-  const keys: (string | undefined)[] = [];
-  const proxy = await startProxy({tls: authority.issue('IP:127.0.0.1')});
-  const list = async (names: string) => {
-    const server = await startTlsServer(({headers}, response) => {
-      keys.push(headers.authorization);
-      response.end('{"count":0,"next":null,"previous":null,"results":[]}');
-    }, authority.issue(names));
-    const env = {
-      HOME: cwd,
-      HTTPS_PROXY: proxy.origin,
-      NODE_EXTRA_CA_CERTS: authority.file,
-      MYCLI_API_KEY: 'canary-key',
-      MYCLI_RUNTIME_ORIGIN: `https://192.0.2.7:${server.port}`,
-    };
-    return runCli(binary, ['bundle:list', '-p', 'shop', '--json'], {cwd, env});
-  };
-  const refused = await list('DNS:localhost');
-  expect(refused.code).toBe(6);
-  expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_TLS'}});
-  expect(keys).toEqual([]);
-  const accepted = await list('IP:192.0.2.7');
-  expect(accepted.code, accepted.stdout).toBe(0);
-  expect(keys).toEqual(['Bearer canary-key']);
-  expect(proxy.seen).toHaveLength(2);
-});
-
 const list = ['bundle:list', '-p', 'shop'];
 
 // Each command shows an origin in its own way, of one that is no URL all show the same: the first meets them all.
 test.each([
   ['https://user:canary@ho st', [list, ['config:show'], ['auth:status'], ['backend:list']]],
-  ['https://user:canary/x@ho st', [['config:show']]],
-  ['https://user:canary#x@host', [list]],
-  ['https://user:x canary@host', [['config:show']]],
   ['user:can@canary@ho st', [list, ['config:show']]],
   ['https://ho st/?token=canary', [['auth:status']]],
   ['https://ho st/#canary', [['backend:list']]],

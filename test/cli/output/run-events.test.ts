@@ -138,16 +138,6 @@ describe('the binary', () => {
     });
   });
 
-  test('writes to stdout, and text for people to stderr', async () => {
-    const {stdout, stderr, code} = await runCli(binary, ['build', '--events', '-', '--message', 'one'], {
-      cwd: bench.project,
-      env: bench.env,
-    });
-    expect(code).toBe(0);
-    expect(eventsOf(stdout).at(-1)).toMatchObject({type: 'outcome', status: 'success', result: {message: 'one'}});
-    expect(stderr).toContain('bundle.tar.gz');
-  });
-
   test('does not mind a reader that leaves', async () => {
     const env = {PATH: process.env['PATH'], ...bench.env};
     const child = spawn(process.execPath, [binary, ...push, '--events', '-'], {cwd: bench.project, env});
