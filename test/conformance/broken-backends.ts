@@ -55,18 +55,17 @@ const writing: ReadonlySet<string> = new Set(['upload (v2)', 'deploy', 'promote'
 
 type Call = (context: Context) => Promise<unknown>;
 
-/** Does something else around each call of a member. Its context is its last argument. */
-function around(member: keyof Shelf, change: (call: Call, context: Context) => Promise<unknown>): Change {
-  return (good) => {
+type Around = (call: Call, context: Context) => Promise<unknown>;
+
+/** Does something else around each call of a member, whose context is its last argument. */
+function brokenCall(fault: string, caughtBy: readonly string[], member: keyof Shelf, around: Around): BrokenBackend {
+  return broken(fault, caughtBy, (good) => {
+    const own = Reflect.get(good, member) as (...all: readonly unknown[]) => Promise<unknown>;
     const changed = (...given: readonly unknown[]) => {
-      const call: Call = (context) => {
-        const own = Reflect.get(good, member) as (...all: readonly unknown[]) => Promise<unknown>;
-        return own(...given.slice(0, -1), context);
-      };
-      return change(call, given.at(-1) as Context);
+      return around((context) => own(...given.slice(0, -1), context), given.at(-1) as Context);
     };
     return {[member]: changed};
-  };
+  });
 }
 
 /** Reports a failure with this status or code as another one. */
@@ -115,52 +114,40 @@ const rest = 'resume: only what is missing is sent again';
 const over = 'resume: an upload that the service does not know starts over';
 const shape = 'has the shape of a backend';
 
-/** What can go wrong in every operation. */
-const everywhere: readonly BrokenBackend[] = Object.entries(members).flatMap(([name, member]) => {
-  const lost = writing.has(name)
-    ? broken(
-        `reports a lost answer as a refusal: ${name}`,
-        [`${name}: a lost answer leaves the outcome open, and nothing is done twice`],
-        around(member, mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_REJECTED')),
-      )
-    : broken(
-        `does not ask again when an answer is lost: ${name}`,
-        [`${name}: a lost answer is requested again`],
-        around(member, givingUpWithoutAnswer),
-      );
-  return [
-    lost,
-    broken(
-      `ignores that it is aborted: ${name}`,
-      [
-        `${name}: an abort ends it within a second`,
-        ...(name === 'upload (v2)' ? [abortedUpload] : []),
-        ...(name === 'download' ? [abortedDownload] : []),
-      ],
-      around(member, (call, context) => call(context).catch((error: unknown) => unlessAborted(error, context))),
-    ),
-    broken(
-      `reports a failure of the service as one of the network: ${name}`,
-      [`${name}: a failure of the service is reported as such`],
-      around(member, mistaking(500, 'ERR_NETWORK')),
-    ),
-    broken(
-      `reports refused credentials as an unknown bundle: ${name}`,
-      [`${name}: refused credentials are reported as such`],
-      around(member, mistaking(401, 'ERR_BUNDLE_UNKNOWN')),
-    ),
-    broken(
-      `reports a rate limit as a failure: ${name}`,
-      [`${name}: a persistent rate limit is reported as such`],
-      around(member, mistaking(429, 'ERR_SERVER')),
-    ),
-    broken(
-      `gives up at the first rate limit: ${name}`,
-      [`${name}: a rate limit is waited for`],
-      around(member, givingUpAtLimits),
-    ),
-  ];
-});
+/** What can go wrong in every operation, and the case that tells. */
+const anywhere: readonly (readonly [fault: string, toldBy: string, around: Around])[] = [
+  ['ignores that it is aborted', 'an abort ends it within a second', ignoringAborts],
+  [
+    'reports a failure of the service as one of the network',
+    'a failure of the service is reported as such',
+    mistaking(500, 'ERR_NETWORK'),
+  ],
+  [
+    'reports refused credentials as an unknown bundle',
+    'refused credentials are reported as such',
+    mistaking(401, 'ERR_BUNDLE_UNKNOWN'),
+  ],
+  ['reports a rate limit as a failure', 'a persistent rate limit is reported as such', mistaking(429, 'ERR_SERVER')],
+  ['gives up at the first rate limit', 'a rate limit is waited for', givingUpAtLimits],
+];
+const whenReading = [
+  'does not ask again when an answer is lost',
+  'a lost answer is requested again',
+  givingUpWithoutAnswer,
+] as const;
+const whenWriting = [
+  'reports a lost answer as a refusal',
+  'a lost answer leaves the outcome open, and nothing is done twice',
+  mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_REJECTED'),
+] as const;
+
+const everywhere = Object.entries(members).flatMap(([name, member]) =>
+  [...anywhere, writing.has(name) ? whenWriting : whenReading].map(([fault, toldBy, around]) => {
+    const others = around === ignoringAborts ? [abortedUpload, abortedDownload] : [];
+    const also = others.filter((one) => one.startsWith(`${name}:`));
+    return brokenCall(`${fault}: ${name}`, [`${name}: ${toldBy}`, ...also], member, around);
+  }),
+);
 
 export const brokenBackends: readonly BrokenBackend[] = [
   broken(
@@ -178,12 +165,8 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
-  broken(
-    'changes its options',
-    [leftAlone],
-    around('upload', (call, context) =>
-      call(Object.assign(context, {options: Object.assign(context.options, {used: true})})),
-    ),
+  brokenCall('changes its options', [leftAlone], 'upload', (call, context) =>
+    call(Object.assign(context, {options: Object.assign(context.options, {used: true})})),
   ),
   broken('changes the bundle', [leftAlone], (good) => ({
     upload: (bundle, context) =>
@@ -192,45 +175,31 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('changes a request', [leftAlone], (good) => ({
     deploy: (request, context) => good.deploy(Object.assign(request, {requestedAt: 1}), context),
   })),
-  broken(
-    'prints to the console',
-    ['nothing is printed'],
-    around('listBundles', async (call, context) => {
-      console.log('listing');
-      return call(context);
-    }),
-  ),
-  broken(
-    'logs the key, in base64',
-    [secrets],
-    around('listBundles', (call, context) => {
-      context.logger.debug(`Authorization: Basic ${btoa(`user:${String(context.options.key)}`)}`);
-      return call(context);
-    }),
-  ),
+  brokenCall('prints to the console', ['nothing is printed'], 'listBundles', async (call, context) => {
+    console.log('listing');
+    return call(context);
+  }),
+  brokenCall('logs the key, in base64', [secrets], 'listBundles', (call, context) => {
+    context.logger.debug(`Authorization: Basic ${btoa(`user:${String(context.options.key)}`)}`);
+    return call(context);
+  }),
   broken('keeps the key in the reference of a deployment', [secrets], (good) => ({
     deploy: async (request, context) => {
       const {deployment, ...result} = await good.deploy(request, context);
       return {...result, deployment: {...deployment, ...authorized(context)}};
     },
   })),
-  broken(
-    'reveals the key in the cause of an error',
-    [secrets],
-    around('deploy', (call, context) =>
-      call(context).catch((error: unknown) => {
-        if (Object(error).status !== 404) throw error;
-        const cause = new Error(`request with ${JSON.stringify(authorized(context))} failed`);
-        throw Object.assign(backendError('ERR_BUNDLE_UNKNOWN', 'refused'), {cause});
-      }),
-    ),
+  brokenCall('reveals the key in the cause of an error', [secrets], 'deploy', (call, context) =>
+    call(context).catch((error: unknown) => {
+      if (Object(error).status !== 404) throw error;
+      const cause = new Error(`request with ${JSON.stringify(authorized(context))} failed`);
+      throw Object.assign(backendError('ERR_BUNDLE_UNKNOWN', 'refused'), {cause});
+    }),
   ),
   broken('does not declare its secret option', [secrets, loggedIn], () => ({secrets: []})),
   broken('does not declare its secret variable', [secrets], () => ({secretEnv: []})),
-  broken(
-    'does not mask what it learns',
-    [secrets],
-    around('upload', (call, context) => call({...context, maskSecret: () => undefined})),
+  brokenCall('does not mask what it learns', [secrets], 'upload', (call, context) =>
+    call({...context, maskSecret: () => undefined}),
   ),
   broken('asks the service in check()', ['check: recognizes valid settings without the network'], (good) => ({
     check: async ({options}) => {
@@ -245,34 +214,25 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {secrets: {key: 'no-such-key'}};
     },
   })),
-  broken(
+  brokenCall(
     'does not end a login that is aborted',
     ['login: an abort ends it within a second'],
-    around('login', (call, context) => call(context).catch((error: unknown) => unlessAborted(error, context))),
+    'login',
+    ignoringAborts,
   ),
-  broken(
-    'logs the secret of a login',
-    [loggedIn],
-    around('login', async (call, context) => {
-      const result = await call(context);
-      context.logger.debug(`logged in: ${JSON.stringify(result)}`);
-      return result;
-    }),
+  brokenCall('logs the secret of a login', [loggedIn], 'login', async (call, context) => {
+    const result = await call(context);
+    context.logger.debug(`logged in: ${JSON.stringify(result)}`);
+    return result;
+  }),
+  brokenCall('does not mask what it learns in a login', [loggedIn], 'login', (call, context) =>
+    call({...context, maskSecret: () => undefined}),
   ),
-  broken(
-    'does not mask what it learns in a login',
-    [loggedIn],
-    around('login', (call, context) => call({...context, maskSecret: () => undefined})),
-  ),
-  broken(
-    'uploads something in verify()',
-    [verified],
-    around('verify', async (call, context) => {
-      const headers = {...authorized(context), 'x-message': 'probe'};
-      await context.http.post(`${String(context.options.origin)}/probe/uploads`, {headers});
-      return call(context);
-    }),
-  ),
+  brokenCall('uploads something in verify()', [verified], 'verify', async (call, context) => {
+    const headers = {...authorized(context), 'x-message': 'probe'};
+    await context.http.post(`${String(context.options.origin)}/probe/uploads`, {headers});
+    return call(context);
+  }),
 
   broken('changes a byte of the tenth part', [bytes], (good) => ({
     upload: (bundle, context) => good.upload(changed(bundle, 1_400_000), context),
@@ -306,10 +266,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
     upload: async (bundle, context) =>
       good.upload(bundle.size > 1e6 ? bundle : withBytes(bundle, await buffer(bundle.createReadStream())), context),
   })),
-  broken(
+  brokenCall(
     'leaves behind what an abort interrupts',
     [abortedUpload, 'upload (v2): an abort ends it within a second'],
-    around('upload', (call, context) => call({...context, onAbort: () => undefined})),
+    'upload',
+    (call, context) => call({...context, onAbort: () => undefined}),
   ),
   broken('ignores an abort before it has sent anything', ['upload (v2): an abort ends it within a second'], (good) => ({
     upload: (bundle, context) => {
@@ -335,14 +296,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
     upload: async (bundle, context) =>
       good.upload(withBytes(bundle, await buffer(addAbortSignal(context.signal, bundle.createReadStream()))), context),
   })),
-  broken(
-    'leaves the parts of an upload that fails',
-    [failed],
-    around('upload', (call, context) => {
-      const http: Context['http'] = Object.assign(context.http.extend({}), {delete: async () => Promise.resolve()});
-      return call({...context, http});
-    }),
-  ),
+  brokenCall('leaves the parts of an upload that fails', [failed], 'upload', (call, context) => {
+    const http: Context['http'] = Object.assign(context.http.extend({}), {delete: async () => Promise.resolve()});
+    return call({...context, http});
+  }),
   broken(
     'leaves the parts of every upload',
     [failed, abortedUpload, 'upload (v2): an abort ends it within a second'],
@@ -405,13 +362,14 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return {...result, deployment: items.at(-1)?.deployment ?? result.deployment};
     },
   })),
-  broken(
+  brokenCall(
     'does not say that a target is busy',
     ['deploy: a busy target is reported as such'],
-    around('deploy', mistaking(409, 'ERR_REJECTED')),
+    'deploy',
+    mistaking(409, 'ERR_REJECTED'),
   ),
-  broken('reports a deployment that is accepted as finished', [ownReference], around('deploy', asFinished)),
-  broken('reports a promotion that is accepted as finished', [promoted], around('promote', asFinished)),
+  brokenCall('reports a deployment that is accepted as finished', [ownReference], 'deploy', asFinished),
+  brokenCall('reports a promotion that is accepted as finished', [promoted], 'promote', asFinished),
   broken('promotes to the target that the bundle runs on', [promoted], (good) => ({
     promote: ({bundleId, from}, context) => good.promote({bundleId, from, to: from}, context),
   })),
@@ -452,64 +410,49 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
-  broken(
-    'reports a failed deployment as finished',
-    [ownStatus],
-    around('getDeployment', async (call, context) => {
-      const state = Object(await call(context)) as {readonly status: string};
-      return {...state, status: state.status === 'failed' ? 'finished' : state.status};
-    }),
-  ),
+  brokenCall('reports a failed deployment as finished', [ownStatus], 'getDeployment', async (call, context) => {
+    const state = Object(await call(context)) as {readonly status: string};
+    return {...state, status: state.status === 'failed' ? 'finished' : state.status};
+  }),
   broken('checks the newest deployment', [ownStatus, unknownDeployment], (good) => ({
     getDeployment: async (deployment, context) => good.getDeployment(await newest(good, deployment, context), context),
   })),
-  broken(
+  brokenCall(
     'reports a deployment that does not exist as finished',
     [unknownDeployment],
-    around('getDeployment', (call, context) =>
+    'getDeployment',
+    (call, context) =>
       call(context).catch((error: unknown) => {
         if (Object(error).status !== 404) throw error;
         return {status: 'finished'};
       }),
-    ),
   ),
 
-  broken(
-    'lists a digest that is not that of the archive',
-    [listed],
-    changing('listBundles', {sha256: () => '0'.repeat(64)}),
-  ),
-  broken('lists file names instead of messages', [listed], changing('listBundles', {message: () => 'bundle.tar.gz'})),
+  brokenItems('lists a digest that is not that of the archive', [listed], 'listBundles', {
+    sha256: () => '0'.repeat(64),
+  }),
+  brokenItems('lists file names instead of messages', [listed], 'listBundles', {message: () => 'bundle.tar.gz'}),
   broken('keeps only the ASCII of a message', [listed], (good) => ({
     upload: (bundle, context) =>
       good.upload({...bundle, message: bundle.message.replaceAll(/\P{ASCII}/gu, '?')}, context),
   })),
-  broken(
-    'reports a local time without its zone',
-    [listed],
-    changing('listBundles', {createdAt: (time: string) => time.replace('Z', '')}),
-  ),
-  broken(
-    'reports a local time as that of UTC',
-    [listed],
-    changing('listBundles', {createdAt: (time: string) => isoTime(Date.parse(time) - 4 * 3_600_000)}),
-  ),
-  broken(
-    'mistakes seconds for milliseconds',
-    [historyPages],
-    changing('listDeployments', {createdAt: (time: string) => isoTime(Date.parse(time) / 1000)}),
-  ),
-  broken(
-    'reports the time of the list as that of the upload',
-    [listed, listPages],
-    changing('listBundles', {createdAt: () => isoTime(Date.now())}),
-  ),
-  broken('lists bundles that are never ready', [listed], changing('listBundles', {status: () => 'preparing'})),
-  broken(
-    'stops where the service ends a page',
-    [listPages],
-    around('listBundles', async (call, context) => ({...Object(await call(context)), cursor: undefined})),
-  ),
+  brokenItems('reports a local time without its zone', [listed], 'listBundles', {
+    createdAt: (time: string) => time.replace('Z', ''),
+  }),
+  brokenItems('reports a local time as that of UTC', [listed], 'listBundles', {
+    createdAt: (time: string) => isoTime(Date.parse(time) - 4 * 3_600_000),
+  }),
+  brokenItems('mistakes seconds for milliseconds', [historyPages], 'listDeployments', {
+    createdAt: (time: string) => isoTime(Date.parse(time) / 1000),
+  }),
+  brokenItems('reports the time of the list as that of the upload', [listed, listPages], 'listBundles', {
+    createdAt: () => isoTime(Date.now()),
+  }),
+  brokenItems('lists bundles that are never ready', [listed], 'listBundles', {status: () => 'preparing'}),
+  brokenCall('stops where the service ends a page', [listPages], 'listBundles', async (call, context) => ({
+    ...Object(await call(context)),
+    cursor: undefined,
+  })),
   broken('goes on at its own limit, not where the service ends a page', [listPages], (good) => ({
     listBundles: async (range, context) => {
       const page = await good.listBundles(range, context);
@@ -519,21 +462,18 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('ignores the cursor of a history', [historyPages], (good) => ({
     listDeployments: ({limit, targetSlug}, context) => good.listDeployments({limit, targetSlug}, context),
   })),
-  broken(
-    'reports the length of the page as the total',
-    [listPages],
-    around('listBundles', async (call, context) => {
-      const page = Object(await call(context)) as ListResult<unknown>;
-      return {...page, total: page.items.length};
-    }),
-  ),
-  broken(
+  brokenCall('reports the length of the page as the total', [listPages], 'listBundles', async (call, context) => {
+    const page = Object(await call(context)) as ListResult<unknown>;
+    return {...page, total: page.items.length};
+  }),
+  brokenCall(
     'lists the oldest deployment of a page first',
     [historyPages],
-    around('listDeployments', async (call, context) => {
+    'listDeployments',
+    async (call, context) => {
       const page = Object(await call(context)) as ListResult<unknown>;
       return {...page, items: page.items.toReversed()};
-    }),
+    },
   ),
   broken('lists the bundles of all projects', [ownList], (good) => ({
     listBundles: async (range, context) => {
@@ -545,13 +485,9 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return context.projectSlug.endsWith('-2') ? {...page, items: [...page.items, ...items]} : page;
     },
   })),
-  broken('says that a target runs every bundle', [users], changing('listBundles', {inUseBy: () => ['staging']})),
-  broken(
-    'lists deployments that never finish',
-    [historyPages],
-    changing('listDeployments', {status: () => 'in_progress'}),
-  ),
-  broken('lists failed deployments as finished', [undone], changing('listDeployments', {status: () => 'finished'})),
+  brokenItems('says that a target runs every bundle', [users], 'listBundles', {inUseBy: () => ['staging']}),
+  brokenItems('lists deployments that never finish', [historyPages], 'listDeployments', {status: () => 'in_progress'}),
+  brokenItems('lists failed deployments as finished', [undone], 'listDeployments', {status: () => 'finished'}),
   broken('always lists the deployments of the same target', [ownHistory, promoted], (good) => ({
     listDeployments: (request, context) => good.listDeployments({...request, targetSlug: 'staging'}, context),
   })),
@@ -559,64 +495,40 @@ export const brokenBackends: readonly BrokenBackend[] = [
     listDeployments: (request, context) =>
       good.listDeployments(request, {...context, projectSlug: context.projectSlug.replace(/-2$/, '')}),
   })),
-  broken(
-    'lists references that it cannot use',
-    [usable],
-    changing('listDeployments', {deployment: ({deploymentId}: DeploymentRef) => ({deploymentId})}),
-  ),
+  brokenItems('lists references that it cannot use', [usable], 'listDeployments', {
+    deployment: ({deploymentId}: DeploymentRef) => ({deploymentId}),
+  }),
   broken('deploys each bundle only once', ['history: an earlier bundle can be deployed again'], (good) => ({
     deploy: async (request, context) => {
       const {items} = await good.listDeployments({limit: 5, ...request}, context);
       return items.some(({bundleId}) => bundleId === request.bundleId) ? rejected() : good.deploy(request, context);
     },
   })),
-  broken(
-    'lists only the target of the last deployment',
-    [targets],
-    around('listTargets', async (call, context) => {
-      const page = Object(await call(context)) as ListResult<unknown>;
-      return {items: page.items.slice(-1)};
-    }),
-  ),
-  broken(
-    'lists a target for each of its deployments',
-    [targets],
-    around('listTargets', async (call, context) => {
-      const page = Object(await call(context)) as ListResult<unknown>;
-      return {items: [...page.items, ...page.items]};
-    }),
-  ),
-  broken(
-    'reports the hosts of targets as their URLs',
-    [targets],
-    changing('listTargets', {url: (url: string) => url.replace('https://', '')}),
-  ),
-  broken(
-    'lists a target that it cannot deploy to',
-    [targets],
-    around('listTargets', async (call, context) => {
-      const page = Object(await call(context)) as ListResult<unknown>;
-      return page.cursor === undefined
-        ? {items: [...page.items, {targetSlug: 'staging-2'}]}
-        : {...page, total: undefined};
-    }),
-  ),
-  broken(
-    'ends the log of a deployment that is running',
-    [wholeLog],
-    around('readLogs', async (call, context) => {
-      const part = Object(await call(context)) as {readonly lines: readonly string[]};
-      return part.lines.length === 0 ? {lines: []} : part;
-    }),
-  ),
-  broken(
-    'returns the lines of a log with their line breaks',
-    [wholeLog],
-    around('readLogs', async (call, context) => {
-      const {lines, ...part} = Object(await call(context)) as {readonly lines: readonly string[]};
-      return {...part, lines: lines.map((line) => `${line}\n`)};
-    }),
-  ),
+  brokenCall('lists only the target of the last deployment', [targets], 'listTargets', async (call, context) => {
+    const page = Object(await call(context)) as ListResult<unknown>;
+    return {items: page.items.slice(-1)};
+  }),
+  brokenCall('lists a target for each of its deployments', [targets], 'listTargets', async (call, context) => {
+    const page = Object(await call(context)) as ListResult<unknown>;
+    return {items: [...page.items, ...page.items]};
+  }),
+  brokenItems('reports the hosts of targets as their URLs', [targets], 'listTargets', {
+    url: (url: string) => url.replace('https://', ''),
+  }),
+  brokenCall('lists a target that it cannot deploy to', [targets], 'listTargets', async (call, context) => {
+    const page = Object(await call(context)) as ListResult<unknown>;
+    return page.cursor === undefined
+      ? {items: [...page.items, {targetSlug: 'staging-2'}]}
+      : {...page, total: undefined};
+  }),
+  brokenCall('ends the log of a deployment that is running', [wholeLog], 'readLogs', async (call, context) => {
+    const part = Object(await call(context)) as {readonly lines: readonly string[]};
+    return part.lines.length === 0 ? {lines: []} : part;
+  }),
+  brokenCall('returns the lines of a log with their line breaks', [wholeLog], 'readLogs', async (call, context) => {
+    const {lines, ...part} = Object(await call(context)) as {readonly lines: readonly string[]};
+    return {...part, lines: lines.map((line) => `${line}\n`)};
+  }),
   broken('ignores the cursor of a log', [wholeLog, ownLog], (good) => ({
     readLogs: ({deployment}, context) => good.readLogs({deployment}, context),
   })),
@@ -697,10 +609,11 @@ export const brokenBackends: readonly BrokenBackend[] = [
     },
   })),
   ...(['deploy', 'download', 'delete'] as const).flatMap((name) => [
-    broken(
+    brokenCall(
       `does not say that a bundle is unknown: ${name}`,
       [`${name}: an unknown bundle is refused with a code`],
-      around(members[name], mistaking(404, 'ERR_REJECTED')),
+      members[name],
+      mistaking(404, 'ERR_REJECTED'),
     ),
     broken(
       `puts IDs into URLs as they are: ${name}`,
@@ -713,15 +626,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
           ),
       }),
     ),
-    broken(
+    brokenCall(
       `finds the bundles of other projects: ${name}`,
       [`${name}: a bundle of another project is refused`],
-      around(members[name], (call, context) =>
+      members[name],
+      (call, context) =>
         call(context).catch((error: unknown) => {
           if (Object(error).status !== 404) throw error;
           return call({...context, projectSlug: context.projectSlug.replace(/-2$/, '')});
         }),
-      ),
     ),
   ]),
   ...everywhere,
@@ -767,8 +680,9 @@ function changeItems<List extends Shelf[Lister]>(list: List, changes: Changes): 
   return changed as unknown as List;
 }
 
-function changing(member: Lister, changes: Changes): Change {
-  return (good) => ({[member]: changeItems(good[member], changes)});
+/** Changes members of each item of a list. */
+function brokenItems(fault: string, caughtBy: readonly string[], member: Lister, changes: Changes): BrokenBackend {
+  return broken(fault, caughtBy, (good) => ({[member]: changeItems(good[member], changes)}));
 }
 
 /** Says something else when a download starts. */
@@ -794,6 +708,10 @@ async function givingUpAtLimits(call: Call, context: Context) {
 
 async function asFinished(call: Call, context: Context) {
   return {...Object(await call(context)), status: 'finished'};
+}
+
+function ignoringAborts(call: Call, context: Context) {
+  return call(context).catch((error: unknown) => unlessAborted(error, context));
 }
 
 /** Never ends once it is aborted. */
