@@ -1,11 +1,10 @@
-import {mkdir, mkdtemp, readdir, realpath, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
 import {once} from 'node:events';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
 import {closedOrigin} from '../../recording-server.js';
-import {createPluginBench} from '../with-plugins.js';
 import {binary, start, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
