@@ -1,11 +1,4 @@
-import type {
-  BundleId,
-  BundleItem,
-  ListRange,
-  ListResult,
-  DeploymentItem,
-  BackendCapability,
-} from '../backends/contract.js';
+import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
@@ -106,12 +99,10 @@ export interface ListDeploymentsResult {
 }
 
 /** A part of the deployments to a target. What is skipped is read too: the live one may be there. */
-export async function collectDeployments(open: OpenBackend, targetSlug: string, part: ListPart) {
-  const page = (range: ListRange) => historyPage(open, targetSlug, range);
-  const {items, total} = await collectPages(part, page, open.backend);
-  const newer = part.offset === 0 ? [] : (await collectPages({limit: part.offset, offset: 0}, page)).items;
-  const live = liveDeployment([...newer, ...items]);
-  return {items: items.map((item) => ({...item, live: item === live})), total};
+export async function collectDeployments(open: OpenBackend, targetSlug: string, {limit, offset}: ListPart) {
+  const {items, total} = await historyPages(open, targetSlug, offset + limit);
+  const live = liveDeployment(items);
+  return {items: items.slice(offset).map((item) => ({...item, live: item === live})), total};
 }
 
 /**
@@ -126,9 +117,9 @@ export function liveDeployment(items: readonly DeploymentItem[]): DeploymentItem
 /** How many of the newest deployments are looked at to tell what a target runs, and ran before. */
 export const recentDeployments = 50;
 
-/** One page of the deployments to a target. */
-function historyPage(open: OpenBackend, targetSlug: string, range: ListRange): Promise<ListResult<DeploymentItem>> {
-  return invoke(open, 'listDeployments', {...range, targetSlug});
+/** The newest deployments to a target, and how many there are, if the server reports it. */
+function historyPages(open: OpenBackend, targetSlug: string, limit: number) {
+  return collectPages({limit, offset: 0}, (range) => invoke(open, 'listDeployments', {...range, targetSlug}));
 }
 
 /**
@@ -140,7 +131,7 @@ export async function readHistory(
   targetSlug: string,
   limit = recentDeployments,
 ): Promise<readonly DeploymentItem[]> {
-  return (await collectPages({limit, offset: 0}, (range) => historyPage(open, targetSlug, range))).items;
+  return (await historyPages(open, targetSlug, limit)).items;
 }
 
 /**
