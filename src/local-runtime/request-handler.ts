@@ -22,7 +22,7 @@ import {checkPath} from './wire/parameters.js';
 const keepAliveMilliseconds = 65_000;
 
 /** What a server of a runtime serves: the API, or the deployed apps. */
-export type ServerRole = 'api' | 'apps';
+type ServerRole = 'api' | 'apps';
 
 /** A request while it is handled, and what that reveals for its record. */
 interface Exchange {

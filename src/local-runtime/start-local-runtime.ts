@@ -13,13 +13,16 @@ import {RequestLog} from './request-log.js';
 import {openCredentials, openDataFolder, readJson, writeJson, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
-import {serve, type ServerRole} from './request-handler.js';
+import {serve} from './request-handler.js';
 import {AppServers} from './sites/app-servers.js';
 import {Store} from './store/store.js';
 import {tokenPath} from './wire/token.js';
 import {siteUrl} from './sites/site-address.js';
 
 const defaultHost = '127.0.0.1';
+
+/** How often to look for connections on which no request arrives, in milliseconds. */
+const connectionsCheckingInterval = 1000;
 
 /**
  * Starts a local hosting service that speaks the protocols of both built-in backends: a real server that stores real
@@ -31,11 +34,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
   signal?.throwIfAborted();
   const faults = new FaultBook();
   for (const fault of options.faults ?? []) faults.add(fault);
-  // Also how often to look for connections on which no request arrives.
-  const servers = {
-    api: createServer({connectionsCheckingInterval: 1000}),
-    apps: createServer({connectionsCheckingInterval: 1000}),
-  };
+  const servers = {api: createServer({connectionsCheckingInterval}), apps: createServer({connectionsCheckingInterval})};
   let folder: DataFolder | undefined;
   try {
     const {path: directory, close: release} = (folder = await openDataFolder(options.dataDirectory));
@@ -46,7 +45,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
     const context = createContext(options, {store, faults, appsOrigin, credentials});
     await context.deployments.sweep();
-    const closers = roles.map((role) => serve(servers[role], role, context));
+    const closers = [serve(servers.api, 'api', context), serve(servers.apps, 'apps', context)];
     let closing: Promise<void> | undefined;
     const close = (): Promise<void> => {
       signal?.removeEventListener('abort', abort);
@@ -72,7 +71,8 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       close,
     };
   } catch (error) {
-    for (const role of roles) servers[role].close();
+    servers.api.close();
+    servers.apps.close();
     await folder?.close();
     throw systemCode(error) === undefined ? error : unusableFolder(options.dataDirectory, error);
   }
@@ -114,44 +114,33 @@ function createContext(
   };
 }
 
-/** What belongs to each of the servers of a runtime. */
-type PerServer<T> = Readonly<Record<ServerRole, T>>;
-
-const roles = ['api', 'apps'] as const;
-
-/** What is said about each server when its port is taken. */
-const roleWords: PerServer<{readonly flag: string; readonly moved: string}> = {
-  api: {flag: '--port', moved: 'The runtime has a new address.'},
-  apps: {flag: '--apps-port', moved: 'Deployed apps have a new address.'},
-};
-
 const portSchema = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 const portsSchema = v.object({api: portSchema, apps: portSchema});
 
 /** Listens on the ports last used with the data folder, unless others are requested. Returns the origins. */
 async function listenAgain(
-  servers: PerServer<Server>,
+  servers: {readonly api: Server; readonly apps: Server},
   folder: string,
   {host = defaultHost, port, appsPort, signal, onWarning}: LocalRuntimeOptions,
-): Promise<PerServer<string>> {
+): Promise<{readonly api: string; readonly apps: string}> {
   const file = path.join(folder, 'port.json');
   // There may be none yet, or an invalid one.
   const last = await readJson(file, portsSchema).catch(() => undefined);
-  const listenAs = async (role: ServerRole, asked: number | undefined): Promise<string> => {
-    const {flag, moved} = roleWords[role];
-    const kept = asked === undefined ? last?.[role] : undefined;
-    const listenOn = (number: number) => listen(servers[role], {host, port: number, signal, flag});
-    return listenOn(asked ?? kept ?? 0).catch((error: unknown) => {
-      if (kept === undefined || signal?.aborted === true) throw error;
+  const listenOn = (server: Server, flag: string, asked?: number, kept?: number): Promise<string> => {
+    const start = (number: number) => listen(server, {host, port: number, signal, flag});
+    return start(asked ?? kept ?? 0).catch((error: unknown) => {
+      if (asked !== undefined || kept === undefined || signal?.aborted === true) throw error;
+      const moved = flag === '--port' ? 'The runtime has a new address.' : 'Deployed apps have a new address.';
       onWarning?.(`Port ${kept}, last used with this data folder, is not available. ${moved}`);
-      return listenOn(0);
+      return start(0);
     });
   };
-  const origins = {api: await listenAs('api', port), apps: await listenAs('apps', appsPort)};
+  const api = await listenOn(servers.api, '--port', port, last?.api);
+  const apps = await listenOn(servers.apps, '--apps-port', appsPort, last?.apps);
   // An origin leaves out the default port.
   const portOf = (origin: string) => Number(new URL(origin).port || 80);
-  await writeJson(file, {api: portOf(origins.api), apps: portOf(origins.apps)}, folder);
-  return origins;
+  await writeJson(file, {api: portOf(api), apps: portOf(apps)}, folder);
+  return {api, apps};
 }
 
 /** Why a server cannot listen on an address at all, by the code of the error. */

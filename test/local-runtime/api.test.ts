@@ -68,11 +68,6 @@ describe('the Api backend', () => {
     expect((await client.api(`shop/environments/${id === 'api' ? 'A' : 'b_c'}/deployments`)).status).toBe(400);
   });
 
-  test('accepts IDs with several inner dashes', async () => {
-    const {client} = await startRuntime();
-    expect((await client.api('a--b-1/bundles')).status).toBe(200);
-  });
-
   test('serves only its own organization', async () => {
     const {client, runtime} = await startRuntime({credentials: {organizationId: 'mine'}});
     const {json} = await client.token();

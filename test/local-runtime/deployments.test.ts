@@ -116,13 +116,6 @@ describe('a deployment', () => {
     expect(json.current_deploy).toMatchObject({status: 'Queued', bundle: {id: 1}});
   });
 
-  test('is the only one of several requested at once to succeed', async () => {
-    const {client} = await startWithClock();
-    await client.pushV2(await v2Archive());
-    const replies = await Promise.all([client.deploy(1), client.deploy(1), client.deploy(1)]);
-    expect(replies.map(({status}) => status).sort()).toEqual([201, 409, 409]);
-  });
-
   test('leaves the target unchanged until it has finished, if it is not the first', async () => {
     const {client, advance} = await startWithClock();
     for (const page of ['old', 'new']) {

@@ -17,11 +17,6 @@ describe('the legacy backend', () => {
     });
   });
 
-  test('accepts an uncompressed v2 archive too', async () => {
-    const {client} = await startRuntime();
-    expect(await client.pushV2(await v2Archive(build, {gzip: false}))).toMatchObject({status: 201});
-  });
-
   test('accepts a v1 bundle, with its data anywhere in the document', async () => {
     const {client} = await startRuntime();
     const {data, ...rest} = JSON.parse(v1Body(await gnuTar(build, v1Prefix))) as Record<string, unknown>;

@@ -161,29 +161,6 @@ describe('the configuration of a v2 bundle', () => {
   });
 });
 
-describe('malicious patterns', () => {
-  const lines = Array.from({length: 300}, (_, index) => [`static/${'a'.repeat(60)}${index}.js`, '1'] as const);
-
-  test.each([
-    ['stars', ['ssr.js', `${'*a'.repeat(30)}b`]],
-    ['nested groups', ['ssr.js', `${'+('.repeat(10)}a${')'.repeat(10)}b`]],
-    ['alternatives', ['ssr.js', `${'{a,aa}'.repeat(30)}b`]],
-  ])('are matched or refused without blocking other requests: %s', async (_, ssrOnly) => {
-    const {client} = await startRuntime();
-    const archive = await v2Archive({...build, ...Object.fromEntries(lines)}, {settings: {...config, ssrOnly}});
-    const upload = client.pushV2(archive, {matchMode: 'ignore_missing'});
-    expect((await client.site('')).status).toBe(200);
-    expect([201, 422]).toContain((await upload).status);
-  });
-
-  test('are refused when they are too long', async () => {
-    const {client} = await startRuntime();
-    const archive = await v2Archive(build, {settings: {...config, ssrOnly: ['a'.repeat(2000)]}});
-    const reply = await client.pushV2(archive, {matchMode: 'ignore_missing'});
-    expect([reply.status, reply.json.detail]).toEqual([422, expect.stringMatching(/pattern.*[^.]\.$/)]);
-  });
-});
-
 describe('an archive', () => {
   test.each<[string, ...HostileEntry[]]>([
     ['unsafe path', {name: '../evil', content: 'x'}],
@@ -222,13 +199,6 @@ describe('an archive', () => {
       {name: 'bld/m', type: 'symlink', linkname: 'a/l'},
     );
     expect((await client.pushV2(archive)).status).toBe(201);
-  });
-
-  test('keeps long and non-ASCII names', async () => {
-    const {client} = await startRuntime();
-    const long = `static/${'d'.repeat(120)}/${'ü'.repeat(100)}.js`;
-    const {json} = await client.pushV2(await v2Archive({'ssr.js': 'x', [long]: 'y'}));
-    expect(json.matches.ssrShared).toEqual([long]);
   });
 
   test.each([
@@ -278,11 +248,7 @@ describe('a v1 body', () => {
     [400, 'ssr_parameters', {ssr_parameters: undefined}],
     [400, 'bundle_metadata', {bundle_metadata: []}],
     [400, 'not base64', {data: 'abc$'}],
-    [400, 'not base64', {data: 'abc'}],
-    [400, 'not base64', {data: 'YQ==YQ=='}],
     [400, 'no "data"', {data: undefined}],
-    [400, 'no "data"', {data: 7}],
-    [400, 'no "data"', {data: {data: 'YQ=='}}],
     [422, 'gone.js', {ssr_only: ['ssr.js', 'gone.js']}],
     [422, 'static/*', {ssr_shared: ['static/*']}],
   ])('is refused with %i: %s', async (status, reason, more) => {
@@ -335,21 +301,6 @@ describe('a v1 body', () => {
     const settings = JSON.stringify(config).replace('"ssrParameters":{', `"ssrParameters":{"b":${deep},`);
     const archive = await gnuTar({...build, '.runtime/config.json': settings}, {prefix: 'bld', gzip: true});
     expect((await client.pushV2(archive)).status).toBe(422);
-    expect(
-      (
-        await client.legacy('projects/shop/target/production/deploy/', {
-          method: 'POST',
-          body: '['.repeat(60_000),
-          headers: {'content-type': 'application/json'},
-        })
-      ).status,
-    ).toBe(400);
-  });
-
-  test('may have any metadata', async () => {
-    const {client} = await startRuntime();
-    const bundle_metadata = {dependencies: {a: '^1'}, cc_overrides: [], more: {deep: [1]}};
-    expect((await client.pushV1(v1Body(await tar(), {bundle_metadata}))).status).toBe(200);
   });
 
   test('is refused if it is too large, with or without a Content-Length', async () => {
