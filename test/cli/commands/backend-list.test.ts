@@ -66,15 +66,6 @@ describe('backend:list', () => {
     expect(existsSync(memory)).toBe(true);
   });
 
-  test('asks each backend with its own options', async () => {
-    await using bench = await createPluginBench('acme', 'liar');
-    const flags = ['--runtime-backend', 'acme', '--backend-option', 'memory=m', '--backend-option', 'check=throws'];
-    const {stdout} = await bench.mycli(['backend:list', '--json', ...flags]);
-    const {backends} = JSON.parse(stdout) as {backends: unknown[]};
-    expect(backends).toContainEqual(expect.objectContaining({name: 'acme', configured: false, missing: ['token']}));
-    expect(backends).toContainEqual(expect.objectContaining({name: 'liar', configured: true}));
-  });
-
   test('a check that fails is told of its backend and hides no other', async () => {
     await using bench = await createPluginBench('acme', 'liar');
     const flags = ['--runtime-backend', 'liar', '--backend-option', 'check=throws'];

@@ -38,36 +38,16 @@ describe('what a command needs and does not have', () => {
   });
 
   test.each([
-    [['bundle:list'], ['project', 'credentials']],
-    [
-      ['bundle:deploy', '1'],
-      ['project', 'target', 'credentials'],
-    ],
-    [
-      ['bundle:history', '-p', 'shop'],
-      ['target', 'credentials'],
-    ],
-    [
-      ['bundle:push', '--wait'],
-      ['project', 'target', 'build', 'credentials'],
-    ],
-    [
-      ['bundle:push', '--archive', 'bundle.tar'],
-      ['project', 'credentials'],
-    ],
-    [
-      ['bundle:push', '--runtime-backend', 'api'],
-      ['project', 'build', 'credentials'],
-    ],
-    [
-      ['bundle:build', '--format', 'v1'],
-      ['project', 'build'],
-    ],
+    [['bundle:deploy', '1'], 'project target credentials'],
+    [['bundle:push', '--wait'], 'project target build credentials'],
+    [['bundle:push', '--archive', 'bundle.tar'], 'project credentials'],
+    [['bundle:push', '--runtime-backend', 'api'], 'project build credentials'],
+    [['bundle:build', '--format', 'v1'], 'project build'],
   ])('is listed for programs: %j lacks %j', async (args, what) => {
     expect(await errorOf(args)).toMatchObject({
       code: 'ERR_SETUP_INCOMPLETE',
       exitCode: 3,
-      details: {missing: what.map((item) => expect.objectContaining({what: item}) as unknown)},
+      details: {missing: what.split(' ').map((item) => expect.objectContaining({what: item}) as unknown)},
     });
   });
 

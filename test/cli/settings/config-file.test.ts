@@ -129,17 +129,10 @@ describe('reading', () => {
     [{targets: {live: {guard: {branches: []}}}}, 'unknown key: targets.live.guard.branches', 'Did you mean branch?'],
     [{targets: {live: {origin: 'x'}}}, 'has an unknown key: targets.live.origin', /^Known keys: check, guard, /],
     [{targets: {live: {guard: {cleanTree: 'yes'}}}}, 'targets.live.guard.cleanTree must be true or false', /^Correct/],
-    [{targets: {live: {guard: {branch: ['']}}}}, 'targets.live.guard.branch.0 must not be empty', /^Correct/],
     [{targets: {live: true}}, 'targets.live must be an object', /^Correct/],
     [{targets: ['live']}, 'targets must be an object', /^Correct/],
-    [{guard: {branch: []}}, 'guard.branch must not be empty', /^Correct/],
-    [{api: []}, 'api must be an object', /^Correct/],
     [{pollInterval: '5'}, 'pollInterval must be a number of seconds above 0', /^Correct/],
-    [{ignore: 'a'}, 'ignore must be an array of strings', /^Correct/],
-    [{matchMode: 'lax'}, 'matchMode must be strict or ignore_missing', /^Correct/],
     [{rateLimit: {statusCodes: [42]}}, 'rateLimit.statusCodes.0 must be an HTTP status from 100 to 599', /^Correct/],
-    [{targetSlug: ''}, 'targetSlug must not be empty', /^Correct/],
-    [{message: ''}, 'message must not be empty', /^Correct/],
   ])('refuses %j', async (config, message, suggestion) => {
     await write({'mycli.config.json': JSON.stringify(config)});
     await expect(load('.')).rejects.toMatchObject({

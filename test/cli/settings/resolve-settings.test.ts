@@ -6,7 +6,7 @@ import {
   type ConfigSettings,
   type Settings,
 } from '../../../src/cli/settings/settings.js';
-import {resolveSettings, type SettingsSources} from '../../../src/cli/settings/resolve-settings.js';
+import {explainEach, resolveSettings, type SettingsSources} from '../../../src/cli/settings/resolve-settings.js';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
@@ -17,8 +17,14 @@ interface Given extends Partial<Pick<SettingsSources, 'flags' | 'env'>> {
   readonly targets?: ReadonlyMap<string, ConfigSettings>;
 }
 
-function resolved({flags = {}, env = {}, config: settings = {}, targets = new Map()}: Given): Settings {
-  return resolveSettings({flags, env, cwd: '/work', file: {path: configPath, settings, targets}});
+function sourcesOf({flags = {}, env = {}, config: settings = {}, targets = new Map()}: Given): SettingsSources {
+  return {flags, env, cwd: '/work', file: {path: configPath, settings, targets}};
+}
+
+const resolved = (given: Given): Settings => resolveSettings(sourcesOf(given));
+
+function explained(given: Given, key: string) {
+  return explainEach(sourcesOf(given)).find(({name}) => name === key);
 }
 
 function failure(act: () => unknown): {
@@ -203,4 +209,22 @@ test('settings are shown with their source, a configuration file as seen from th
     'target   staging  (--target)',
   ]);
   expect(describeSettings(settings, ['projectSlug'], '/project/app')).toEqual(['project  shop  (../mycli.config.ts)']);
+});
+
+test('explained settings: an overridden value that could not be used is told', () => {
+  const given = {flags: {timeout: '1'}, env: {MYCLI_TIMEOUT: 'soon'}, config: {timeout: 3}};
+  expect(explained(given, 'timeout')?.overrode).toMatchObject([
+    {source: {name: 'MYCLI_TIMEOUT'}, problem: expect.stringContaining('MYCLI_TIMEOUT') as string},
+    {source: {kind: 'config'}, value: 3},
+    {source: {kind: 'default'}, value: 600},
+  ]);
+});
+
+test('explained settings: secrets are masked, and neither their files nor stdin are read', () => {
+  const flags = {'api-key': '-', 'api-token': '@/nowhere', 'runtime-backend': 'acme'};
+  const env = {MYCLI_API_KEY: 'canary-1', MYCLI_CLIENT_SECRET: 'canary-2', MYCLI_BACKEND_OPTION: 'authToken=canary-3'};
+  const given = {flags, env, config: {backendOptions: {acme: {region: 'eu'}}}};
+  expect(JSON.stringify(explainEach(sourcesOf(given)))).not.toContain('canary');
+  expect(explained(given, 'apiKey')).toMatchObject({value: '********', overrode: [{value: '********'}]});
+  expect(explained(given, 'backendOptions')).toMatchObject({value: {acme: {region: 'eu', authToken: '********'}}});
 });

@@ -84,12 +84,6 @@ describe('a plugin', () => {
     expect(await filesIn(directory)).toEqual(['notes.txt']);
   });
 
-  test('is written into a new repository', async () => {
-    await mkdir(join(directory, '.git'), {recursive: true});
-    const files = await write();
-    expect([...(await filesIn(directory))].sort()).toEqual(files);
-  });
-
   test('with force joins other files, and replaces those of its names', async () => {
     await mkdir(directory, {recursive: true});
     await writeFile(join(directory, 'notes.txt'), 'mine');
@@ -104,12 +98,5 @@ describe('a plugin', () => {
     await mkdir(missing.root);
     await expect(write({mycli: missing})).rejects.toMatchObject({code: 'ERR_OUTPUT'});
     expect(await readdir(folder)).toEqual(['nowhere']);
-  });
-
-  test('is not written to a file', async () => {
-    await mkdir(join(folder, 'plugins'));
-    await writeFile(directory, 'mine');
-    await expect(write({force: true})).rejects.toMatchObject({code: 'ERR_OUTPUT'});
-    expect(await readFile(directory, 'utf8')).toBe('mine');
   });
 });
