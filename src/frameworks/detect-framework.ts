@@ -45,7 +45,7 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     const isBuilt = await exists(join(directory, buildDirectory));
     return {framework: expected, buildDirectory, exists: isBuilt, static: expected.static, buildCommand};
   }
-  const [found] = await findBuildOutputs(directory);
+  const found = await firstOf(outputFolders, (folder) => hasFiles(join(directory, folder)));
   if (found !== undefined) {
     return {buildDirectory: found, exists: true, static: await isStaticBuild(join(directory, found)), buildCommand};
   }
@@ -82,12 +82,6 @@ export function entryOf({entries = []}: Framework, buildDirectory: string): Prom
   return firstOf(entries, (entry) => exists(join(buildDirectory, entry)));
 }
 
-/** Finds the folders in a project that look like builds: those that frameworks use and that are not empty. */
-export async function findBuildOutputs(projectDirectory: string): Promise<readonly string[]> {
-  const entries = await Promise.all(outputFolders.map((folder) => namesIn(join(projectDirectory, folder))));
-  return outputFolders.filter((_, index) => entries[index]?.some((name) => name !== '.gitignore'));
-}
-
 /** Whether a build is a site without server code. */
 export async function isStaticBuild(directory: string): Promise<boolean> {
   return (await namesIn(directory)).includes('index.html') && !(await hasServerCode(directory));
@@ -95,7 +89,8 @@ export async function isStaticBuild(directory: string): Promise<boolean> {
 
 /** The rows of the project's framework: those that its settings tell first, then the usual one. */
 async function rowsOf(directory: string): Promise<readonly Framework[]> {
-  const packages = await readPackages(directory);
+  const {dependencies, devDependencies} = await readManifest(directory);
+  const packages = [dependencies, devDependencies].flatMap((list) => (isRecord(list) ? Object.keys(list) : []));
   const isOf = ({packages: names}: Framework): boolean =>
     names.some((name) =>
       packages.some((found) => found === name || (name.startsWith('/') && `/${found}`.endsWith(name))),
@@ -130,6 +125,10 @@ async function hasMark(buildDirectory: string, {marks}: Framework): Promise<bool
   return (await firstOf(marks, (mark) => exists(join(buildDirectory, mark)))) !== undefined;
 }
 
+async function hasFiles(directory: string): Promise<boolean> {
+  return (await namesIn(directory)).some((name) => name !== '.gitignore');
+}
+
 /** Whether a build has code for a server. A site may have pages about servers in a folder of that name. */
 async function hasServerCode(directory: string): Promise<boolean> {
   const isScript = (name: string) => /\.[cm]?js$/.test(name);
@@ -141,9 +140,9 @@ async function hasServerCode(directory: string): Promise<boolean> {
 
 /** How the project's own package manager runs its build script, or else the framework's command. */
 async function buildCommandOf(directory: string, row: Framework | undefined): Promise<string | undefined> {
-  const manifest = await readManifest(directory);
-  const hasScript = isRecord(manifest['scripts']) && typeof manifest['scripts']['build'] === 'string';
-  if (!hasScript) return row === undefined ? undefined : `npx ${row.buildCommand}`;
+  const {scripts} = await readManifest(directory);
+  if (!isRecord(scripts) || typeof scripts['build'] !== 'string')
+    return row === undefined ? undefined : `npx ${row.buildCommand}`;
   const names = await namesIn(directory);
   const manager = lockFiles.find(([file]) => names.includes(file))?.[1] ?? 'npm';
   return `${manager} run build`;
@@ -151,15 +150,8 @@ async function buildCommandOf(directory: string, row: Framework | undefined): Pr
 
 /** The name of the workspace's first project, after which its build folder is called. */
 async function angularProject(directory: string): Promise<string> {
-  const workspace = await readJson(join(directory, 'angular.json'));
-  const projects = workspace['projects'];
+  const {projects} = await readJson(join(directory, 'angular.json'));
   return (isRecord(projects) ? Object.keys(projects)[0] : undefined) ?? 'app';
-}
-
-async function readPackages(directory: string): Promise<readonly string[]> {
-  const manifest = await readManifest(directory);
-  const lists = [manifest['dependencies'], manifest['devDependencies']];
-  return lists.flatMap((list) => (isRecord(list) ? Object.keys(list) : []));
 }
 
 const readManifest = (directory: string) => readJson(join(directory, 'package.json'));

@@ -1,8 +1,7 @@
-import {access} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../errors/index.js';
 import {isRecord, parseJson} from '../errors/json.js';
-import {readTextFile} from '../files/read-file.js';
+import {exists, readTextFile} from '../files/read-file.js';
 import {loadModule} from '../modules/load-module.js';
 
 /** A framework's own settings for the Runtime, and the file they come from. */
@@ -29,11 +28,7 @@ export async function readPwaKitSettings(
   for (const directory of [directories.build, directories.project]) {
     for (const place of [...places, 'package.json']) {
       const file = join(directory, place);
-      const isThere = await access(file).then(
-        () => true,
-        () => false,
-      );
-      const settings = isThere ? await load(file, place) : undefined;
+      const settings = (await exists(file)) ? await load(file, place) : undefined;
       if (settings !== undefined) return {file, settings};
     }
   }
