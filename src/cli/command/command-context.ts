@@ -8,7 +8,7 @@ import type {Session} from './session.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import {explainSettings, loadSettings, type ExplainedSettings} from '../settings/load-settings.js';
 import type {FlagValues} from '../settings/resolve-settings.js';
-import {impliedFlags, namedBySource, secretValues, withLoginOrigin, type Settings} from '../settings/settings.js';
+import {describeError, impliedFlags, secretValues, type Settings} from '../settings/settings.js';
 
 /** The context of a command. */
 export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output' | 'signal'> {
@@ -105,7 +105,7 @@ export function createContext(
       return settings;
     },
     explainSettings: () => explainSettings({...origin, credentialFile}),
-    describeError: (error) => (loaded === undefined ? error : withLoginOrigin(namedBySource(error, loaded), loaded)),
+    describeError: (error) => (loaded === undefined ? error : describeError(error, loaded)),
   };
 }
 

@@ -145,40 +145,36 @@ export function flagAndVariable(key: SettingKey): string {
   return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
 }
 
-/** Rewrites an error about library options to name their sources: `--project`, not `projectSlug`. */
-export function namedBySource(error: unknown, settings: Settings): unknown {
-  const problems = isRuntimeCliError(error) ? error.details?.['problems'] : undefined;
-  if (!isRuntimeCliError(error) || !Array.isArray(problems)) return error;
-  const names = problems.filter(isRecord).flatMap(({option}) => {
-    const key = settingKeys.find((candidate) => candidate === option);
-    const source = key && settings[key]?.source;
-    return source === undefined || source.kind === 'config' || source.kind === 'default' ? [] : [[key, source.name]];
-  });
-  if (names.length === 0) return error;
-  const bySource = new Map(names.map(([key, name]) => [String(key), String(name)]));
-  const word = new RegExp(`(?<![\\w-])(?:${[...bySource.keys()].join('|')})(?!\\w)`, 'g');
-  const rename = (text: string) => text.replace(word, (key) => bySource.get(key) ?? key);
-  return rewritten(error, rename, (command) => command);
-}
-
-/** Completes a suggested login with the origin of `--origin`, which the login would otherwise lack. */
-export function withLoginOrigin(error: unknown, {origin}: Settings): unknown {
-  if (!isRuntimeCliError(error) || origin?.source.kind !== 'flag') return error;
-  if (error.code !== 'ERR_CREDENTIALS_MISSING' && error.code !== 'ERR_SETUP_INCOMPLETE') return error;
-  const flags = ['--origin', shownAddress(origin.value)];
-  const complete = ({run}: CommandToRun) => ({run: run.join() === 'auth:login' ? [...run, ...flags] : run});
-  return rewritten(error, (text) => text, complete);
-}
-
-/** The same error, with other words or other commands to run. */
-function rewritten(
-  error: RuntimeCliError,
-  reword: (text: string) => string,
-  complete: (command: CommandToRun) => CommandToRun,
-): RuntimeCliError {
+/** An error that names settings by their flags and variables, and suggests a login with the origin of `--origin`. */
+export function describeError(error: unknown, settings: Settings): unknown {
+  if (!isRuntimeCliError(error)) return error;
   const {code, message, advice, details, exitCode} = error;
+  const {origin} = settings;
+  const names = namesBySource(details?.['problems'], settings);
+  const isLogin = code === 'ERR_CREDENTIALS_MISSING' || code === 'ERR_SETUP_INCOMPLETE';
+  const place = isLogin && origin?.source.kind === 'flag' ? ['--origin', shownAddress(origin.value)] : [];
+  if (names.length + place.length === 0) return error;
+  const reword = (text: string) => {
+    let reworded = text;
+    for (const [key, name] of names)
+      reworded = reworded.replace(new RegExp(`(?<![\\w-])${key}(?!\\w)`, 'g'), () => name);
+    return reworded;
+  };
+  const complete = ({run}: CommandToRun) => ({run: run.join() === 'auth:login' ? [...run, ...place] : run});
   const suggestions = advice.map((said) =>
     partsOf(said).map((part) => (typeof part === 'string' ? reword(part) : complete(part))),
   );
   return createError(code, reword(message), {suggestions, details, exitCode, cause: error});
+}
+
+/** The settings that options with problems come from, with the name of a flag or a variable. */
+function namesBySource(problems: unknown, settings: Settings): readonly (readonly [SettingKey, string])[] {
+  const options: readonly unknown[] = Array.isArray(problems)
+    ? problems.filter(isRecord).map(({option}) => option)
+    : [];
+  return settingKeys.flatMap((key) => {
+    const source = settings[key]?.source;
+    const isTyped = source?.kind === 'flag' || source?.kind === 'environment';
+    return isTyped && options.includes(key) ? [[key, source.name] as const] : [];
+  });
 }
