@@ -18,7 +18,7 @@ export type {
 } from './operations/inspect-bundle.js';
 export type {ArchiveContents, ArchiveLayoutOptions, BundleContents, ContentFile} from './operations/bundle-contents.js';
 export type * from './operations/push/records.js';
-export type {BundleSource, ReadSourceOptions} from './operations/bundle-source.js';
+export type {BundleSource, ComparedBundle, ReadSourceOptions} from './operations/bundle-source.js';
 export type {
   CategoryDiff,
   ConfigChange,
@@ -29,7 +29,7 @@ export type {
   FileState,
   FileTotal,
 } from './operations/compare-contents.js';
-export type {ComparedBundle, DiffBundlesOptions, DiffBundlesResult} from './operations/diff-bundles.js';
+export type {DiffBundlesOptions, DiffBundlesResult} from './operations/diff-bundles.js';
 export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';

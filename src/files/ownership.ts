@@ -1,7 +1,6 @@
 /* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
-import {createHash, randomUUID} from 'node:crypto';
 import type {Stats} from 'node:fs';
-import {readFile, readlink} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import {systemCode} from '../errors/system-failure.js';
 
 /** ID of this process. */
@@ -33,28 +32,6 @@ export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => '');
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === 'Z' ? 'ended' : fields[18];
-}
-
-/** Never changes while a process runs, and each lock and temporary folder asks for it. */
-let ownSpace: Promise<string> | undefined;
-
-/**
- * Identifies where process IDs are valid: this boot of this machine, and on Linux this PID namespace. An ID from
- * elsewhere, such as another container, says nothing about processes here.
- */
-export function processSpace(): Promise<string> {
-  return (ownSpace ??= findProcessSpace());
-}
-
-async function findProcessSpace(): Promise<string> {
-  const facts =
-    process.platform === 'linux'
-      ? await Promise.all([readFile('/proc/sys/kernel/random/boot_id', 'utf8'), readlink('/proc/self/ns/pid')]).catch(
-          // Unknown, so it matches nobody else's.
-          () => [randomUUID()],
-        )
-      : [process.platform];
-  return createHash('sha256').update(facts.join(' ')).digest('hex').slice(0, 8);
 }
 
 /** Whether something belongs to this user and has none of the permissions in `forbidden`. */

@@ -1,5 +1,5 @@
 import {createWriteStream} from 'node:fs';
-import {mkdir, stat, lstat, rename, open} from 'node:fs/promises';
+import {lstat, mkdir, rename, writeFile} from 'node:fs/promises';
 import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {createError} from '../errors/index.js';
@@ -8,27 +8,11 @@ import {readTextFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
 
 /**
- * Creates a folder that only its owner can access, and its missing parents. Node's recursive `mkdir` never returns
- * where an existing folder reports `ENOENT` for every new entry, as under /proc; this one fails.
+ * Creates a folder that only its owner can access, and its missing parents.
  * @throws the system's Error when it cannot be created.
  */
 export async function makePrivateDirectory(path: string): Promise<void> {
-  try {
-    await makeOne(path);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    await makePrivateDirectory(dirname(path));
-    await makeOne(path);
-  }
-}
-
-async function makeOne(path: string): Promise<void> {
-  try {
-    await mkdir(path, {mode: 0o700});
-  } catch (error) {
-    // It exists, or another process was faster; on a read-only volume the error is a different one.
-    if ((await stat(path).catch(() => undefined))?.isDirectory() !== true) throw error;
-  }
+  await mkdir(path, {recursive: true, mode: 0o700});
 }
 
 /** A complete file in a private folder next to its destination. */
@@ -96,13 +80,7 @@ export async function replacePrivateFile(path: string, content: string): Promise
   const directory = await createSweptDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(content);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeFile(temporary, content, {flag: 'wx', mode: 0o600, flush: true});
     await rename(temporary, path);
   } finally {
     await directory.remove();
@@ -115,13 +93,11 @@ export async function replacePrivateFile(path: string, content: string): Promise
  * @throws Error of the system when it cannot be read; Error when it is not a regular file.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
-  let content: string;
-  try {
-    content = await readTextFile(path);
-  } catch (error) {
+  const content = await readTextFile(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
-  }
+  });
+  if (content === undefined) return undefined;
   try {
     return {value: JSON.parse(content)};
   } catch {

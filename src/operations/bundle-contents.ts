@@ -1,23 +1,22 @@
-import {stat} from 'node:fs/promises';
-import {posix, resolve} from 'node:path';
+import {posix} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {categoryOf, openBundle, planBundle, type BundleContentOptions} from '../bundle/index.js';
+import {categoryOf, openBundle, planBundle, type BundlePlanOptions} from '../bundle/index.js';
 import {Digest} from '../bundle/archive/digest.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readFile} from '../bundle/archive/read-files.js';
 import {entryPrefix} from '../bundle/archive/tar-entries.js';
 import {comparePaths, sourceOf} from '../bundle/files/entry-names.js';
 import {looksLikeV1, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
-import {readArchive} from '../bundle/prebuilt/read-archive.js';
+import {readArchive, type ArchiveContents as ReadArchive} from '../bundle/prebuilt/read-archive.js';
 import {isGzip} from '../bundle/prebuilt/read-tar.js';
 import type {
   BundleConfig,
+  BundleFile,
   BundleFileCategory,
   BundleFormat,
   BundleV2MatchMode,
   PlannedBundleFile,
 } from '../bundle/types.js';
-import type {Host} from './host.js';
 
 /** Where to look in a v2 archive without a manifest. */
 export interface ArchiveLayoutOptions {
@@ -86,57 +85,50 @@ export async function readArchiveContents(
 ): Promise<ArchiveContents> {
   // A manifest knows the layout, whatever a configuration file says about other bundles.
   const hasManifest = (await readManifest(path)) !== undefined;
-  if (!hasManifest) {
-    const bare = await readBareV1(path, signal);
-    if (bare !== undefined) return bare;
-  }
+  const bare = hasManifest ? undefined : await readBareV1(path, signal);
+  if (bare !== undefined) return bare;
   const bundle = await openBundle(path, hasManifest ? {signal} : {rootDir, configPath, signal});
-  const {format, size, sha256, contentSha256, config, matchMode} = bundle;
-  const place = {rootDir: bundle.rootDir, configPath: bundle.configPath};
+  const {format, size, sha256, contentSha256, config} = bundle;
   const prefix = `${entryPrefix(bundle)}/`;
   // Opening it has shown that it is no bomb.
   const {entries} = await readArchive(path, {digests: true, isTrusted: true, signal});
   const digests = new Map(entries.map((entry) => [entry.name, entry.sha256]));
   // They are no part of the bundle, but of what is uploaded.
-  const outside = entries
-    .filter(({name}) => !hasManifest && !name.startsWith(prefix))
-    .map(({name, ...entry}) => ({path: posix.relative(prefix, name), ...entry}))
-    .sort((a, b) => comparePaths(a.path, b.path));
-  const files = bundle.files.map((file) => ({
-    path: file.path,
-    size: file.size,
-    sha256: digests.get(`${prefix}${file.path}`),
-    category: categoryOf(file),
-    executable: file.executable,
-    linkTarget: file.linkTarget,
-  }));
-  const kept = hasManifest ? matchMode : undefined;
-  return {format, size, sha256, contentSha256, ...place, config, matchMode: kept, files: [...outside, ...files]};
+  const outside = hasManifest ? [] : entries.filter(({name}) => !name.startsWith(prefix));
+  return {
+    ...{format, size, sha256, contentSha256, config},
+    rootDir: bundle.rootDir,
+    configPath: bundle.configPath,
+    matchMode: hasManifest ? bundle.matchMode : undefined,
+    files: [
+      ...sortedFiles(outside, (name) => posix.relative(prefix, name)),
+      ...bundle.files.map((file) => contentFile(file, digests.get(`${prefix}${file.path}`))),
+    ],
+  };
 }
 
-/** A v1 archive without a manifest contains only its files. */
+/** A v1 archive without a manifest contains only its files. Undefined for any other, which is opened to report why. */
 async function readBareV1(path: string, signal?: AbortSignal): Promise<ArchiveContents | undefined> {
-  const isFile = (await stat(path).catch(() => undefined))?.isFile() === true;
-  // Opening it will report what is wrong.
-  if (!isFile || (await isGzip(path).catch(() => true))) return undefined;
+  if (await isGzip(path).catch(() => true)) return undefined;
   const contents = await readArchive(path, {digests: true, signal}).catch(() => {
     signal?.throwIfAborted();
     return undefined;
   });
   if (contents === undefined || !looksLikeV1(contents)) return undefined;
   const {size, sha256, contentSha256, entries} = contents;
-  const files = entries
-    .map(({name, ...entry}) => ({path: name.replace(v1Prefix, ''), ...entry}))
-    .sort((a, b) => comparePaths(a.path, b.path));
+  const files = sortedFiles(entries, (name) => name.replace(v1Prefix, ''));
   return {format: 'v1', size, sha256, contentSha256, files};
 }
 
-/** How to plan the bundle of a folder. */
-export interface FolderOptions extends Omit<BundleContentOptions, 'buildDirectory'> {
-  readonly format: BundleFormat;
-  readonly projectSlug?: string | undefined;
-  readonly cwd?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+function sortedFiles(entries: ReadArchive['entries'], pathOf: (name: string) => string): readonly ContentFile[] {
+  return entries
+    .map(({name, ...entry}) => ({path: pathOf(name), ...entry}))
+    .sort((a, b) => comparePaths(a.path, b.path));
+}
+
+function contentFile(file: BundleFile, sha256: string | undefined): ContentFile {
+  const {path, size, executable, linkTarget} = file;
+  return {path, size, sha256, category: categoryOf(file), executable, linkTarget};
 }
 
 /**
@@ -144,25 +136,14 @@ export interface FolderOptions extends Omit<BundleContentOptions, 'buildDirector
  * @throws RuntimeCliError as a build.
  */
 export async function readFolderContents(
-  buildDirectory: string,
-  {cwd, ...options}: FolderOptions,
-  host: Host,
+  options: BundlePlanOptions,
 ): Promise<{readonly contents: BundleContents; readonly warnings: readonly string[]}> {
-  const plan = await planBundle({
-    ...options,
-    buildDirectory,
-    cwd: resolve(host.cwd, cwd ?? '.'),
-    env: host.env,
-    now: () => host.now(),
-  });
+  const plan = await planBundle(options);
   const {format, rootDir, configPath, matchMode, config, warnings} = plan;
-  const files = [];
+  const files: ContentFile[] = [];
   for (const file of plan.files) {
-    files.push({
-      ...{path: file.path, size: file.size, executable: file.executable, linkTarget: file.linkTarget},
-      sha256: file.linkTarget === undefined ? await digestOf(file, plan.buildDirectory) : undefined,
-      category: categoryOf(file),
-    });
+    const digest = file.linkTarget === undefined ? await digestOf(file, plan.buildDirectory) : undefined;
+    files.push(contentFile(file, digest));
     options.signal?.throwIfAborted();
   }
   return {contents: {format, rootDir, configPath, matchMode, config, files}, warnings};

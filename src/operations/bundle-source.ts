@@ -1,13 +1,13 @@
 import {stat} from 'node:fs/promises';
-import {basename, resolve} from 'node:path';
+import {resolve} from 'node:path';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/option-problems.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {readArchiveContents, readFolderContents, type ArchiveContents, type BundleContents} from './bundle-contents.js';
-import {describeBundle, downloadBundleFrom} from './download-bundle.js';
+import {readArchiveContents, readFolderContents, type BundleContents} from './bundle-contents.js';
+import {describeBundle, readDownloaded} from './download-bundle.js';
 import {findRunning} from './list.js';
 import {idFor, openBackend} from './open-backend.js';
 import {chooseForBundle, type BundleSelection} from './choose-backend.js';
@@ -79,15 +79,27 @@ export interface ReadSourceOptions
   readonly projectSlug?: string | undefined;
 }
 
-/** A bundle that was read from its source. */
-export interface ReadSource {
+/** One of two compared bundles. */
+export interface ComparedBundle {
   /** In few words: `bundle 42`, or a path. */
   readonly name: string;
-  readonly contents: BundleContents;
+  readonly format: BundleFormat;
+  /** Bytes of the archive; undefined for a build directory. */
+  readonly size?: number | undefined;
+  /** Digest of the archive, hex; undefined for a build directory. */
+  readonly sha256?: string | undefined;
   /** For an uploaded bundle. */
   readonly backend?: RuntimeBackend | undefined;
   /** For an uploaded bundle. */
+  readonly projectSlug?: string | undefined;
+  /** For an uploaded bundle. */
   readonly bundleId?: BundleId | undefined;
+}
+
+/** A bundle that was read from its source. */
+export interface ReadSource {
+  readonly bundle: ComparedBundle;
+  readonly contents: BundleContents;
   readonly warnings: readonly string[];
 }
 
@@ -143,52 +155,32 @@ export async function readSource(
   {selection, format}: {readonly selection: BundleSelection | undefined; readonly format: BundleFormat},
   host: Host,
 ): Promise<ReadSource> {
+  if (source.kind === 'bundle' || source.kind === 'running') {
+    if (selection === undefined) throw new Error('no backend was chosen');
+    const remote = remoteOptions(options);
+    const {bundleId} =
+      source.kind === 'bundle'
+        ? source
+        : await findRunning(await openBackend(selection.backend, remote, host), source.targetSlug);
+    const download = {...remote, bundleId};
+    const {result, ...found} = await readDownloaded(selection, download, host, (path) =>
+      readArchiveContents(path, options),
+    );
+    const name = `bundle ${String(found.bundleId)}${source.kind === 'running' ? ` on ${source.targetSlug}` : ''}`;
+    return {bundle: {...comparedBundle(name, result), ...found}, contents: result, warnings: []};
+  }
   const cwd = resolve(host.cwd, options.cwd ?? '.');
-  const {signal, rootDir, configPath} = options;
-  switch (source.kind) {
-    case 'archive': {
-      const contents = await readArchiveContents(resolve(cwd, source.path), {rootDir, configPath, signal});
-      return {name: basename(source.path), contents, warnings: []};
-    }
-    case 'folder': {
-      // A v1 archive is named after its project, which makes no difference to its files.
-      const {projectSlug = 'project'} = options;
-      const {contents, warnings} = await readFolderContents(source.path, {...options, cwd, projectSlug, format}, host);
-      return {name: source.path, contents, warnings};
-    }
-    default: {
-      if (selection === undefined) throw new Error('no backend was chosen');
-      const read = await downloadContents(source, selection, remoteOptions(options), host);
-      return {...read, name: `bundle ${String(read.bundleId)}`, backend: selection.backend, warnings: []};
-    }
+  if (source.kind === 'archive') {
+    const contents = await readArchiveContents(resolve(cwd, source.path), options);
+    return {bundle: comparedBundle(source.path, contents), contents, warnings: []};
   }
+  // A v1 archive is named after its project, which makes no difference to its files.
+  const {projectSlug = 'project'} = options;
+  const content = {...options, projectSlug, format, buildDirectory: source.path};
+  const {contents, warnings} = await readFolderContents({...content, cwd, env: host.env, now: () => host.now()});
+  return {bundle: comparedBundle(source.path, contents), contents, warnings};
 }
 
-/** Downloads the bundle at a source into a temporary folder and reads it. */
-async function downloadContents(
-  source: Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>,
-  selection: BundleSelection,
-  options: RemoteOptions,
-  host: Host,
-): Promise<{readonly bundleId: BundleId; readonly contents: ArchiveContents}> {
-  const wanted = source.kind === 'bundle' ? source.bundleId : await runningBundle(source, selection, options, host);
-  const workspace = await host.createTemporaryDirectory();
-  try {
-    const output = resolve(workspace.path, 'archive');
-    const {bundleId} = await downloadBundleFrom(selection, {...options, bundleId: wanted, output}, host);
-    const {rootDir, configPath, signal} = options;
-    return {bundleId, contents: await readArchiveContents(output, {rootDir, configPath, signal})};
-  } finally {
-    await workspace.remove();
-  }
-}
-
-async function runningBundle(
-  {targetSlug}: Extract<BundleSource, {readonly kind: 'running'}>,
-  {backend}: BundleSelection,
-  options: RemoteOptions,
-  host: Host,
-): Promise<BundleId> {
-  const open = await openBackend(backend, options, host);
-  return (await findRunning(open, targetSlug)).bundleId;
+function comparedBundle(name: string, {format, size, sha256}: BundleContents): ComparedBundle {
+  return {name, format, size, sha256};
 }

@@ -1,11 +1,8 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import type {BundleId} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/select.js';
-import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
-import {describeSource, type BundleSource, type ReadSource, type ReadSourceOptions} from './bundle-source.js';
+import type {BundleSource, ComparedBundle, ReadSourceOptions} from './bundle-source.js';
 import type {ContentsDiff} from './compare-contents.js';
 import type {Host} from './host.js';
 
@@ -15,23 +12,6 @@ export interface DiffBundlesOptions extends ReadSourceOptions {
   readonly from: BundleSource;
   /** The bundle after. */
   readonly to: BundleSource;
-}
-
-/** One of two compared bundles. */
-export interface ComparedBundle {
-  /** In few words: `bundle 42`, or a path. */
-  readonly name: string;
-  readonly format: BundleFormat;
-  /** Bytes of the archive; undefined for a build directory. */
-  readonly size?: number | undefined;
-  /** Digest of the archive, hex; undefined for a build directory. */
-  readonly sha256?: string | undefined;
-  /** For an uploaded bundle. */
-  readonly backend?: RuntimeBackend | undefined;
-  /** For an uploaded bundle. */
-  readonly projectSlug?: string | undefined;
-  /** For an uploaded bundle. */
-  readonly bundleId?: BundleId | undefined;
 }
 
 /** What `diffBundles` resolves to. */
@@ -72,17 +52,4 @@ export function diffCommand({from, to, projectSlug}: DiffBundlesOptions): readon
 function argumentOf(source: BundleSource): string {
   if (source.kind === 'running') return `running:${source.targetSlug}`;
   return source.kind === 'bundle' ? String(source.bundleId) : source.path;
-}
-
-/** What a comparison says about one of its bundles. */
-export function comparedBundle(
-  source: BundleSource,
-  {contents, backend, bundleId}: ReadSource,
-  {projectSlug}: DiffBundlesOptions,
-): ComparedBundle {
-  const {format, size, sha256} = contents;
-  if (bundleId === undefined) return {name: describeSource(source), format, size, sha256};
-  const name =
-    source.kind === 'running' ? `bundle ${String(bundleId)} on ${source.targetSlug}` : `bundle ${String(bundleId)}`;
-  return {name, format, size, sha256, backend, projectSlug, bundleId};
 }

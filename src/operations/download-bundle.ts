@@ -102,6 +102,23 @@ export async function downloadBundleFrom(
   };
 }
 
+/** Downloads a bundle into a temporary folder, where `read` gets its path. */
+export async function readDownloaded<Result>(
+  selection: BackendSelection,
+  options: Omit<DownloadBundleOptions, 'output'>,
+  host: Host,
+  read: (path: string) => Promise<Result>,
+): Promise<Pick<DownloadBundleResult, 'backend' | 'projectSlug' | 'bundleId'> & {readonly result: Result}> {
+  const workspace = await host.createTemporaryDirectory();
+  try {
+    const output = resolve(workspace.path, 'archive');
+    const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, {...options, output}, host);
+    return {backend, projectSlug, bundleId, result: await read(output)};
+  } finally {
+    await workspace.remove();
+  }
+}
+
 /**
  * Fetches the archive, resuming when the stream breaks off. Resolves to how much was there already, and the digest that
  * the backend reports.

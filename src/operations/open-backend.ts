@@ -83,17 +83,15 @@ export async function openBackend(
 
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a timeout outside the range of timers. */
 function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions) {
+  const timeouts = Object.entries({connectTimeout, idleTimeout, requestTimeout});
+  const given = timeouts.filter(([, seconds]) => seconds !== undefined);
+  rejectProblems(given.flatMap(([option, seconds]) => problemsOf(option, seconds, requestSeconds)));
+  const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
   return {
-    connectTimeoutMs: timeoutMs('connectTimeout', connectTimeout),
-    idleTimeoutMs: timeoutMs('idleTimeout', idleTimeout),
-    responseTimeoutMs: timeoutMs('requestTimeout', requestTimeout),
+    connectTimeoutMs: inMs(connectTimeout),
+    idleTimeoutMs: inMs(idleTimeout),
+    responseTimeoutMs: inMs(requestTimeout),
   };
-}
-
-function timeoutMs(option: string, seconds: number | undefined): number | undefined {
-  if (seconds === undefined) return undefined;
-  rejectProblems(problemsOf(option, seconds, requestSeconds));
-  return seconds * 1000;
 }
 
 /** The signal of a call; without one, a signal that is never aborted. */

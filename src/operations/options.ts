@@ -167,8 +167,8 @@ export interface GuardOptions {
   readonly production?: boolean | undefined;
 }
 
-/** Options of `deployBundle`. */
-export interface DeployBundleOptions
+/** What a push and a deployment have in common. */
+export interface ReleaseOptions
   extends
     CommonOptions,
     ConnectionOptions,
@@ -177,19 +177,26 @@ export interface DeployBundleOptions
     CheckedDeployOptions,
     RollbackOnFailureOptions,
     GuardOptions {
-  /** Directory in the git work tree, for `guard`. @default the working directory */
-  readonly projectDirectory?: string | undefined;
+  /** The backend preference (`--runtime-backend`). */
   readonly preference: RuntimeBackendPreference;
+  /** Project slug; equals the Api storefront ID. */
   readonly projectSlug: string;
-  readonly targetSlug: string;
-  /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
-  readonly bundleId: BundleId;
   /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
   /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
   /** Called with the backend about to serve the call, and again after a fallback. */
   readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
+}
+
+/** Options of `deployBundle`. */
+export interface DeployBundleOptions extends ReleaseOptions {
+  /** Directory in the git work tree, for `guard`. @default the working directory */
+  readonly projectDirectory?: string | undefined;
+  /** Target slug; equals the Api environment ID. */
+  readonly targetSlug: string;
+  /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
+  readonly bundleId: BundleId;
 }
 
 /** Options of `waitForDeployment`. */
@@ -228,28 +235,34 @@ export interface BuildBundleOptions extends CommonOptions, BundleContentOptions 
   readonly force?: boolean | undefined;
 }
 
+/** A deployment, if there was one, and what is known of its outcome. */
+export interface DeploymentOutcome {
+  readonly deploymentId?: string | number | undefined;
+  /**
+   * http(s) URL of the target, or of a preview of a bundle that was pushed without one, if the backend reports it. It
+   * shows the bundle once `status` is `finished`. Otherwise, `getProjectStatus` may know the target's.
+   */
+  readonly url?: string | undefined;
+  /** The deployment, for `waitForDeployment`. */
+  readonly deployment?: DeploymentRef | undefined;
+  /**
+   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet
+   * a success.
+   */
+  readonly status?: DeploymentStatus | undefined;
+  /** How its checks ended, if there were any. */
+  readonly check?: CheckOutcome | undefined;
+}
+
 /** What `deployBundle` resolves to. */
-export interface DeployBundleResult {
+export interface DeployBundleResult extends DeploymentOutcome {
   readonly backend: RuntimeBackend;
   /** The deployed bundle, with `latest` resolved to its ID. */
   readonly bundleId: BundleId;
   readonly projectSlug: string;
   readonly targetSlug: string;
-  readonly deploymentId?: string | number | undefined;
-  /**
-   * http(s) URL of the target, if the backend reports it with the deployment. It shows the bundle once `status` is
-   * `finished`. Otherwise, `getProjectStatus` may know it.
-   */
-  readonly url?: string | undefined;
-  /** The deployment, for `waitForDeployment`. */
   readonly deployment: DeploymentRef;
-  /**
-   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet
-   * a success.
-   */
   readonly status: DeploymentStatus;
-  /** How its checks ended, if there were any. */
-  readonly check?: CheckOutcome | undefined;
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
   readonly raw: unknown;

@@ -8,13 +8,7 @@ import {
 import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../errors/sentence.js';
 import {compareContents} from '../operations/compare-contents.js';
-import {
-  comparedBundle,
-  diffCommand,
-  withAdvice,
-  type DiffBundlesOptions,
-  type DiffBundlesResult,
-} from '../operations/diff-bundles.js';
+import {diffCommand, withAdvice, type DiffBundlesOptions, type DiffBundlesResult} from '../operations/diff-bundles.js';
 import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type Step} from './run.js';
@@ -40,7 +34,7 @@ export async function diffBundles(options: DiffBundlesOptions, host: PipelineHos
       const {selection} = run;
       const found = await readSource(options[name], report.watch(options), {selection, format: format(run)}, host);
       run[name] = found;
-      report.title = `Read ${found.name}: ${count(found.contents.files.length, 'file')}`;
+      report.title = `Read ${found.bundle.name}: ${count(found.contents.files.length, 'file')}`;
       report.warn(found.warnings);
     },
   });
@@ -54,8 +48,8 @@ export async function diffBundles(options: DiffBundlesOptions, host: PipelineHos
   ]);
   const [before, after] = [made(run, 'from'), made(run, 'to')];
   return {
-    before: comparedBundle(from, before, options),
-    after: comparedBundle(to, after, options),
+    before: before.bundle,
+    after: after.bundle,
     ...compareContents(before.contents, after.contents),
     warnings: [...new Set([...before.warnings, ...after.warnings])],
   };

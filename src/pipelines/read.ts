@@ -9,6 +9,7 @@ import {
   chooseDownloadBackend,
   describeBundle,
   downloadBundleFrom,
+  readDownloaded,
   type DownloadBundleOptions,
   type DownloadBundleResult,
 } from '../operations/download-bundle.js';
@@ -174,17 +175,11 @@ export async function inspectBundle(options: InspectBundleOptions, host: Pipelin
   const choose = () => chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host);
   const step = {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`};
   return readFrom(host, choose, step, async (selection, report) => {
-    const workspace = await host.createTemporaryDirectory();
-    try {
-      const output = resolve(workspace.path, 'archive');
-      const download = {...report.watch(options), output};
-      const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, download, host);
-      const inspection = await inspectFile(output, options);
-      report.title = `Read bundle ${String(bundleId)}: ${count(inspection.files.length, 'file')}`;
-      return {backend, projectSlug, bundleId, ...inspection};
-    } finally {
-      await workspace.remove();
-    }
+    const {result, ...bundle} = await readDownloaded(selection, report.watch(options), host, (path) =>
+      inspectFile(path, options),
+    );
+    report.title = `Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`;
+    return {...bundle, ...result};
   });
 }
 

@@ -31,11 +31,6 @@ test('fails where a file is in the way', async () => {
   await expect(makePrivateDirectory(join(root, 'file/below'))).rejects.toMatchObject({code: 'ENOTDIR'});
 });
 
-// Node's recursive `mkdir` does not come to an end there.
-test.runIf(process.platform === 'linux')('fails where nothing can be made, such as under /proc', async () => {
-  await expect(makePrivateDirectory('/proc/nope/a/b')).rejects.toMatchObject({code: 'ENOENT'});
-});
-
 const write = (stream: Writable): Promise<void> => pipeline(['new'], stream);
 
 test('a file is in its place when it is placed, no sooner, and nothing is left beside it', async () => {

@@ -1,35 +1,13 @@
 import type {BundleMatches} from '../../backends/built-in.js';
-import type {BundleId, DeploymentRef, DeploymentStatus} from '../../backends/contract.js';
-import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
+import type {BundleId} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/select.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleProvenance} from '../../bundle/types.js';
-import type {
-  CheckedDeployOptions,
-  CheckOutcome,
-  CommonOptions,
-  ConnectionOptions,
-  GuardOptions,
-  RollbackOnFailureOptions,
-  SlotOptions,
-  WaitOptions,
-} from '../options.js';
+import type {CommonOptions, DeploymentOutcome, ReleaseOptions} from '../options.js';
 import type {PushRecords, UploadStates} from './records.js';
 
 /** Options of `pushRuntimeBundle`. */
-export interface PushRuntimeBundleBackendOptions
-  extends
-    CommonOptions,
-    ConnectionOptions,
-    BundleContentOptions,
-    WaitOptions,
-    SlotOptions,
-    CheckedDeployOptions,
-    RollbackOnFailureOptions,
-    GuardOptions {
-  /** The resolved backend preference (`--runtime-backend`). */
-  readonly preference: RuntimeBackendPreference;
-  /** Project slug; equals the Api storefront ID. */
-  readonly projectSlug: string;
+export interface PushRuntimeBundleBackendOptions extends ReleaseOptions, BundleContentOptions {
   /** Target slug; equals the Api environment ID. When omitted, the bundle is uploaded but not deployed. */
   readonly targetSlug?: string | undefined;
   /**
@@ -48,12 +26,6 @@ export interface PushRuntimeBundleBackendOptions
   readonly pushRecords?: PushRecords | undefined;
   /** Keeps what plugins' backends need to resume an interrupted upload. @default nothing is kept */
   readonly uploadStates?: UploadStates | undefined;
-  /** Waits for the deployment to finish. @default false */
-  readonly wait?: boolean | undefined;
-  /** Called when `auto` falls back from Api to legacy. */
-  readonly onFallback?: ((reason: string) => void) | undefined;
-  /** Called with the backend about to serve the call, and again after a fallback. */
-  readonly onResolve?: ((backend: RuntimeBackend) => void) | undefined;
   /** Called with the selected backend's format before anything is built. If it throws, the push fails. */
   readonly onFormat?: ((format: BundleFormat) => void) | undefined;
 }
@@ -79,8 +51,8 @@ export interface ArchiveSummary {
   readonly files: number;
 }
 
-/** What `pushRuntimeBundle` resolves to. */
-export interface PushResult {
+/** What `pushRuntimeBundle` resolves to, with the outcome of the deployment if there was one. */
+export interface PushResult extends DeploymentOutcome {
   /** The backend that served the call. */
   readonly backend: RuntimeBackend;
   readonly bundleId: BundleId;
@@ -93,21 +65,6 @@ export interface PushResult {
   readonly pushedAt?: string | undefined;
   /** Whether a deployment was accepted. It may still fail: `status` tells. */
   readonly deployed: boolean;
-  readonly deploymentId?: string | number | undefined;
-  /**
-   * http(s) URL of the target, or of a preview of the bundle without a target, if the backend reports it with the push.
-   * It shows the bundle once `status` is `finished`. Otherwise, `getProjectStatus` may know the target's.
-   */
-  readonly url?: string | undefined;
-  /** The deployment, for `waitForDeployment`. */
-  readonly deployment?: DeploymentRef | undefined;
-  /**
-   * Status of the deployment at the last check: after waiting `finished`, otherwise usually `queued`, which is not yet
-   * a success.
-   */
-  readonly status?: DeploymentStatus | undefined;
-  /** How its checks ended, if there were any. */
-  readonly check?: CheckOutcome | undefined;
   readonly warnings: readonly string[];
   /** Matches reported by the server, `{}` if none. */
   readonly matches: BundleMatches;
