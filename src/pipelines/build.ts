@@ -31,22 +31,14 @@ const verifyStep: Step<BuildRun> = {
 
 const packStep = {name: 'build', title: 'Build the bundle'} as const;
 
-/**
- * Verifies the build and scans its directory. Writes nothing.
- * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, or an output inside the
- * build.
- */
+/** Verifies the build and scans its directory. Writes nothing. */
 export async function previewBuild(options: PreviewBuildOptions, host: PipelineHost): Promise<BundlePlan> {
   const run: BuildRun = {host, options};
   await runPipeline(run, [verifyStep]);
   return made(run, 'plan');
 }
 
-/**
- * Builds an archive file and its manifest. Each is written completely or not at all.
- * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, a file that changes while
- * it is read, or an output that cannot be written or must not be replaced; `signal.reason` when aborted.
- */
+/** Builds an archive file and its manifest. Each is written completely or not at all. */
 export async function buildBundle(options: BuildBundleOptions, host: PipelineHost): Promise<BuildBundleResult> {
   const run: BuildRun & {result?: BuildBundleResult} = {host, options};
   await runPipeline(run, [
@@ -62,10 +54,7 @@ export async function buildBundle(options: BuildBundleOptions, host: PipelineHos
   return made(run, 'result');
 }
 
-/**
- * Builds an archive into a stream, without a manifest, and ends it (stdout stays open).
- * @throws RuntimeCliError as `buildBundle`; the stream's own error; `signal.reason` when aborted.
- */
+/** Builds an archive into a stream, without a manifest, and ends it (stdout stays open). */
 export async function buildBundleInto(
   destination: Writable,
   options: PreviewBuildOptions,

@@ -24,7 +24,7 @@ export interface UnchangedBundle {
 }
 
 /** The outcome of comparing with the last push. */
-export interface Comparison {
+interface Comparison {
   /** Undefined if the bundle is different, or the last one is not usable. */
   readonly unchanged?: UnchangedBundle | undefined;
   readonly warnings: readonly string[];
@@ -60,7 +60,7 @@ export async function compareWithLastPush(
   const contentSha256 = await digest();
   if (record.fingerprint !== bundleFingerprint({...bundle, contentSha256})) return {warnings: []};
   try {
-    return await confirmRecord(record, contentSha256, backend, options, host);
+    return {unchanged: await confirmRecord(record, contentSha256, backend, options, host), warnings: []};
   } catch (error) {
     const id = String(record.bundleId);
     return inDoubt(`Could not check whether bundle ${id} of the last push still exists`, error);
@@ -68,9 +68,7 @@ export async function compareWithLastPush(
 }
 
 function fileBytesOf({files}: BundleContent): number {
-  let bytes = 0;
-  for (const {size} of files) bytes += size;
-  return bytes;
+  return files.reduce((bytes, {size}) => bytes + size, 0);
 }
 
 /**
@@ -111,26 +109,23 @@ function isAnother(found: BundleItem, {sha256, pushedAt}: PushRecord): boolean {
 
 const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'in an unknown state'} as const;
 
-/** Checks whether the server still has the recorded bundle. */
+/** The recorded bundle, if the server still has it. */
 async function confirmRecord(
   record: PushRecord,
   contentSha256: string,
   backend: RuntimeBackend,
   options: PushOptions,
   host: Host,
-): Promise<Comparison> {
+): Promise<UnchangedBundle | undefined> {
   const {bundleId, pushedAt, size, sha256} = record;
   const found = await findBundle(await openBackend(backend, options, host), bundleId);
   if (found && isAnother(found, record)) {
     host.logger.info(`Bundle ${String(bundleId)} is not that of the last push, but another one with the same ID.`);
-    return {warnings: []};
+    return undefined;
   }
-  const status = found?.status ?? 'deleting';
-  if (status === 'ready' || status === 'preparing') {
-    const archive = {size, sha256, contentSha256};
-    return {unchanged: {bundleId, pushedAt, message: found?.message, archive}, warnings: []};
-  }
-  const state = found ? unusableStates[status] : 'gone';
+  if (found?.status === 'ready' || found?.status === 'preparing')
+    return {bundleId, pushedAt, message: found.message, archive: {size, sha256, contentSha256}};
+  const state = found ? unusableStates[found.status] : 'gone';
   host.logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);
-  return {warnings: []};
+  return undefined;
 }

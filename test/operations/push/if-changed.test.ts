@@ -87,9 +87,11 @@ describe.each([
     expect(await pushIfChanged({ssrParameters: {a: 1}})).toMatchObject({unchanged: true});
     expect(await pushIfChanged({ssrParameters: {a: 1}, projectSlug: 'other'})).toMatchObject({unchanged: false});
   });
+});
 
+describe('a push if changed', () => {
   test('looks at names, content, modes and links, not at times', async () => {
-    const {pushIfChanged, project} = await startPusher(defaults);
+    const {pushIfChanged, project} = await startPusher({preference: 'legacy'});
     const file = join(project.directory, 'build/static/app.css');
     const [link, to] = [`${file}.link`, (target: string) => symlink(target, `${file}.link`)];
     await to('app.css');
@@ -106,7 +108,7 @@ describe.each([
   });
 
   test('uploads again, with a warning, when the server cannot tell whether the bundle is still there', async () => {
-    const {pushIfChanged, runtime} = await startPusher(defaults);
+    const {pushIfChanged, runtime} = await startPusher({preference: 'legacy'});
     await pushIfChanged({});
     runtime.addFault('403x1:route=list');
     const {unchanged, warnings} = await pushIfChanged({});
@@ -117,9 +119,7 @@ describe.each([
       ),
     ]);
   });
-});
 
-describe('a push if changed', () => {
   test('uploads again what was deleted at the server', async () => {
     const {pushIfChanged, connection, project} = await startPusher({preference: 'legacy'});
     await pushIfChanged({});
@@ -145,13 +145,6 @@ describe('a push if changed', () => {
     expect(await pushIfChanged({})).toMatchObject({backend: 'api', unchanged: false});
   });
 
-  test('v1 and v2 of the same build are two bundles', async () => {
-    const {pushIfChanged} = await startPusher({preference: 'legacy'});
-    await pushIfChanged({});
-    expect(await pushIfChanged({v2: true})).toMatchObject({unchanged: false});
-    expect(await pushIfChanged({v2: true, matchMode: 'ignore_missing'})).toMatchObject({unchanged: false});
-  });
-
   test('records that cannot be read or written are warnings', async () => {
     const {pushIfChanged, project} = await startPusher({preference: 'legacy'});
     const broken = () => Promise.reject(new Error('the disk is full'));
@@ -174,16 +167,6 @@ describe('a push if changed', () => {
     expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: false, warnings: []});
     expect(project.log).toContain('Bundle 1 is not that of the last push, but another one with the same ID.');
     expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: true});
-  });
-
-  test('without records is refused before anything is built', async () => {
-    const {pushIfChanged, project, sent} = await startPusher({});
-    await rm(join(project.directory, 'build'), {recursive: true});
-    await expect(pushIfChanged({pushRecords: undefined})).rejects.toMatchObject({
-      code: 'ERR_OPTION_INVALID',
-      message: expect.stringContaining('ifChanged requires pushRecords') as string,
-    });
-    expect(sent()).toEqual([]);
   });
 
   test('an abort while it compares is the reason that it rejects with: nothing is uploaded', async () => {

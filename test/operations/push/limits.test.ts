@@ -6,7 +6,6 @@ import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/backend-shape.js';
 import {acme} from '../acme.js';
 import {createProject, smallBuild} from '../test-host.js';
-import {buildBundle} from '../../../src/pipelines/build.js';
 import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 async function storeWith(limits: BackendLimits, formats: Backend['formats'] = ['v2']) {
@@ -21,8 +20,8 @@ async function storeWith(limits: BackendLimits, formats: Backend['formats'] = ['
   const options = {...acme({formats, limits, upload}), targetSlug: undefined};
   return {
     ...{project, uploads},
-    push: (more: {readonly archive?: string} = {}) => pushRuntimeBundle({...options, ...more}, project.host),
-    preview: (more: {readonly archive?: string} = {}) => previewPush({...options, ...more}, project.host),
+    push: () => pushRuntimeBundle(options, project.host),
+    preview: () => previewPush(options, project.host),
   };
 }
 
@@ -59,15 +58,6 @@ test.each([
   });
   expect(store.uploads).toEqual([]);
   expect(await readdir(store.project.temporary)).toEqual([]);
-});
-
-test('a prebuilt archive is held against the limits, too', async () => {
-  const {project, push, preview, uploads} = await storeWith({maxBundleBytes: 100_000});
-  await buildBundle({output: 'bundle.tar.gz'}, project.host);
-  for (const how of [push, preview]) {
-    await expect(how({archive: 'bundle.tar.gz'})).rejects.toMatchObject({code: 'ERR_BUNDLE_TOO_LARGE'});
-  }
-  expect(uploads).toEqual([]);
 });
 
 test('a bundle within the limits is pushed, and one that only shrinks below them by packing', async () => {

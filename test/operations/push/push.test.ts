@@ -137,13 +137,16 @@ test.each([
 test('every wrong option of a push is reported at once', async () => {
   await using project = await createProject();
   const push = pushRuntimeBundle(
-    {preference: 'legacy', projectSlug: '../etc', targetSlug: 'a/b', rootDir: '/abs', ssrOnly: [], v2: true},
+    {
+      ...{preference: 'legacy', projectSlug: '../etc', targetSlug: 'a/b', rootDir: '/abs', ssrOnly: [], v2: true},
+      ifChanged: true,
+    },
     project.host,
   );
   await expect(push).rejects.toSatisfy((error: {code: string; details: {problems: {option: string}[]}}) => {
     expect(error.code).toBe('ERR_OPTION_INVALID');
     const options = error.details.problems.map(({option}) => option);
-    expect(options).toEqual(expect.arrayContaining(['projectSlug', 'targetSlug', 'rootDir', 'ssrOnly']));
+    expect(options).toEqual(expect.arrayContaining(['projectSlug', 'targetSlug', 'rootDir', 'ssrOnly', 'ifChanged']));
     return true;
   });
 });
