@@ -11,12 +11,6 @@ interface LimitedBundle {
   readonly size?: number | undefined;
 }
 
-/** What is largest in a bundle, for the error. */
-interface Share {
-  readonly path: string;
-  readonly value: number;
-}
-
 /** How many of the largest files or folders an error names. */
 const named = 5;
 
@@ -24,62 +18,44 @@ const named = 5;
  * Verifies that a backend takes a bundle of this size.
  * @throws RuntimeCliError `ERR_BUNDLE_TOO_LARGE` naming the limit, the number, and the largest files or folders.
  */
-export function verifyLimits({name, limits = {}}: Pick<Backend, 'name' | 'limits'>, bundle: LimitedBundle): void {
+export function verifyLimits(
+  {name, limits = {}}: Pick<Backend, 'name' | 'limits'>,
+  {files, size = 0}: LimitedBundle,
+): void {
   const {maxFiles = Infinity, maxBundleBytes = Infinity} = limits;
-  const {files, size = 0} = bundle;
+  const accepts = `the ${name} backend accepts at most`;
+  const tooLarge = (message: string, largest: string, details: Readonly<Record<string, unknown>>) =>
+    createError('ERR_BUNDLE_TOO_LARGE', message, {
+      suggestions: [largest, 'Exclude what the application does not need with --ignore or a .bundleignore file.'],
+      details: {backend: name, ...details},
+    });
   if (files.length > maxFiles) {
+    const counts = new Map<string, number>();
+    for (const {path} of files) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+    const largest = largestOf([...counts].map(([path, value]) => ({path, value})));
+    const folders = largest.map(({path, value}) => `${path} (${count(value, 'file')})`).join(', ');
     throw tooLarge(
-      name,
-      `The bundle has ${count(files.length, 'file')}, but the ${name} backend accepts at most ${String(maxFiles)}.`,
-      {limit: 'maxFiles', maximum: maxFiles, actual: files.length},
-      ['The folders with the most files', largestFolders(files), (value) => count(value, 'file')],
+      `The bundle has ${count(files.length, 'file')}, but ${accepts} ${String(maxFiles)}.`,
+      `The folders with the most files: ${folders}.`,
+      {limit: 'maxFiles', maximum: maxFiles, actual: files.length, largest},
     );
   }
   if (size > maxBundleBytes) {
+    const largest = largestOf(files.map((file) => ({path: file.path, value: file.size})));
     throw tooLarge(
-      name,
-      `The archive has ${exactBytes(size)}, but the ${name} backend accepts at most ${exactBytes(maxBundleBytes)}.`,
-      {limit: 'maxBundleBytes', maximum: maxBundleBytes, actual: size},
-      ['The largest files', largestFiles(files), (value) => prettyBytes(value)],
+      `The archive has ${exactBytes(size)}, but ${accepts} ${exactBytes(maxBundleBytes)}.`,
+      `The largest files: ${largest.map(({path, value}) => `${path} (${prettyBytes(value)})`).join(', ')}.`,
+      {limit: 'maxBundleBytes', maximum: maxBundleBytes, actual: size, largest},
     );
   }
 }
 
-function tooLarge(
-  backend: string,
-  message: string,
-  facts: {readonly limit: string; readonly maximum: number; readonly actual: number},
-  [title, largest, show]: readonly [string, readonly Share[], (value: number) => string],
-): Error {
-  return createError('ERR_BUNDLE_TOO_LARGE', message, {
-    suggestions: [
-      `${title}: ${largest.map(({path, value}) => `${path} (${show(value)})`).join(', ')}.`,
-      'Exclude what the application does not need with --ignore or a .bundleignore file.',
-    ],
-    details: {backend, ...facts, largest},
-  });
-}
-
 /** `1.5 MB (1500000 bytes)`, `300 bytes`: two sizes that are nearly the same must not look the same. */
-export function exactBytes(size: number): string {
+function exactBytes(size: number): string {
   if (size < 1000) return count(size, 'byte');
   return `${prettyBytes(size)} (${String(size)} bytes)`;
 }
 
-function largestFiles(files: LimitedBundle['files']): readonly Share[] {
-  return largest(files.map(({path, size}) => ({path, value: size})));
-}
-
-/** The folders that directly contain the most files. */
-function largestFolders(files: LimitedBundle['files']): readonly Share[] {
-  const counts = new Map<string, number>();
-  for (const {path} of files) {
-    const folder = posix.dirname(path);
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
-  return largest([...counts].map(([path, value]) => ({path, value})));
-}
-
-function largest(shares: readonly Share[]): readonly Share[] {
+function largestOf<Share extends {readonly value: number}>(shares: readonly Share[]): readonly Share[] {
   return shares.toSorted((a, b) => b.value - a.value).slice(0, named);
 }
