@@ -20,6 +20,6 @@ test.each([
     upload: (_bundle: unknown, context: BackendContext) => note(context, {bundleId: 1, raw: undefined}),
   });
   const {directory, host} = project;
-  await pushRuntimeBundle({...options, targetSlug: undefined, cwd: '.'}, {...host, configDirectory});
+  await pushRuntimeBundle({...options, targetSlug: undefined, cwd: directory}, {...host, cwd: '/', configDirectory});
   expect(told).toEqual(Array(2).fill(configDirectory ?? directory));
 });
