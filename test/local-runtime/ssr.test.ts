@@ -252,16 +252,6 @@ test('neither a program that it has started nor files without permissions keep i
   expect(warnings).toEqual([expect.stringContaining('ended with exit code 3')]);
 });
 
-test('the runtime waits for one that another deployment has replaced', async () => {
-  const stubborn = `process.on('SIGTERM', () => undefined); ${program}`;
-  const {ask, deploy, runtime} = await startApps({...server, 'ssr.mjs': stubborn});
-  const pid = Number((await ask('log')).headers.get('x-pid'));
-  await deploy({'static/index.html': 'page'});
-  expect((await ask('nowhere')).status).toBe(404);
-  await runtime.close();
-  expect(isRunning(pid)).toBe(false);
-});
-
 test('it does not keep the runtime open while it starts', async () => {
   const {ask, runtime, output} = await startApps({
     'ssr.js': 'process.on("SIGTERM", () => undefined); console.log(process.pid); setInterval(() => undefined, 1000)',
