@@ -5,9 +5,7 @@ import {appendFile, readdir, readlink, rm, symlink, utimes} from 'node:fs/promis
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {readFile, type PlannedFile} from '../../../src/bundle/archive/read-files.js';
-import {blockBytes} from '../../../src/bundle/archive/write-tar.js';
-import {planBundle, streamBundle, type PackOptions} from '../../../src/bundle/index.js';
-import {makeFolder, pack, planOptions, smallBuild} from '../project.js';
+import {makeFolder} from '../project.js';
 
 async function plannedFile(content: string | Buffer): Promise<PlannedFile> {
   return planned(join(await makeFolder({'sub/file': content}), 'sub/file'));
@@ -121,10 +119,6 @@ test('a file that grows once the planned bytes are read is an error', async () =
   expect(() => pieces.next()).toThrow('it grew from 7 bytes');
 });
 
-test('an empty file has no pieces', async () => {
-  expect([...readFile(await plannedFile(''))]).toEqual([]);
-});
-
 /** Changes of a file that leave its size, and how the file system shows them. */
 const rewrites: Readonly<Record<string, (path: string) => void>> = {
   'overwritten in place': (path) => {
@@ -162,37 +156,7 @@ describe.each(Object.keys(rewrites))('a file that is %s while it is read is an e
       expect.objectContaining(changed(file, 'it was modified while it was being read')) as Error,
     );
   });
-
-  test.each(['v1', 'v2'] as const)('when it is packed (%s), or sent while it is packed', async (format) => {
-    const cwd = await makeFolder({...smallBuild, 'build/static/large.bin': Buffer.alloc(40 * blockBytes, 'o')});
-    const path = join(cwd, 'build/static/large.bin');
-    await utimes(path, 1, 1);
-    const plan = await planBundle(planOptions(cwd, {format}));
-    const error = {code: 'ERR_FILE_CHANGED', details: {file: path}};
-    await expect(pack(plan, {onProgress: onceMoving(() => rewrite(path))})).rejects.toMatchObject(error);
-    if (format === 'v2') return;
-    await utimes(path, 1, 1);
-    const {bundle} = await streamBundle(await planBundle(planOptions(cwd, {format})));
-    const send = async (): Promise<void> => {
-      let sent = 0;
-      for await (const chunk of bundle.read()) {
-        if (sent === 0) rewrite(path);
-        sent += chunk.length;
-      }
-    };
-    await expect(send()).rejects.toMatchObject(error);
-  });
 });
-
-/** Calls `change` once, when some of the large file but not all of it was read. */
-function onceMoving(change: () => void): PackOptions['onProgress'] {
-  let done = false;
-  return ({transferred}) => {
-    if (done || transferred < blockBytes) return;
-    done = true;
-    change();
-  };
-}
 
 test('a file is closed once it was read, changed, or is not read any further', async () => {
   const file = await plannedFile('content');

@@ -1,9 +1,9 @@
 import {execFileSync} from 'node:child_process';
-import {chmod, mkdir, readFile, symlink} from 'node:fs/promises';
+import {mkdir, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from '../project.js';
+import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
 
 async function plan(tree: Tree, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
   return planBundle(planOptions(await makeFolder({...smallBuild, ...tree}), options));
@@ -338,67 +338,5 @@ test('options that are wrong are refused before anything is looked at', async ()
   });
   await expect(planBundle(planOptions('/nonexistent', {rootDir: '..'}))).rejects.toMatchObject({
     code: 'ERR_OPTION_INVALID',
-  });
-});
-
-describe('the default message', () => {
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: '/nonexistent',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_NOSYSTEM: '1',
-  };
-  const git = (cwd: string, ...args: string[]): string =>
-    execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=e', ...args], {
-      cwd,
-      env,
-      encoding: 'utf8',
-      stdio: 'pipe',
-    }).trim();
-  const messageIn = async (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<string> =>
-    (await planBundle(planOptions(cwd, {env, message: undefined, ...options}))).message;
-
-  test('is branch and commit of the project, the commit alone when detached', async () => {
-    const cwd = await makeFolder({...smallBuild, 'app/file': ''});
-    git(join(cwd, 'app'), 'init', '-q', '-b', 'feature/x');
-    git(join(cwd, 'app'), 'commit', '-q', '--allow-empty', '-m', 'first');
-    const commit = git(join(cwd, 'app'), 'rev-parse', '--short', 'HEAD');
-    const options = {projectDirectory: 'app'};
-    expect(await messageIn(cwd, options)).toBe(`feature/x: ${commit}`);
-    expect(sourceOf(await planBundle(planOptions(cwd, {env, message: undefined, ...options})), 'message')).toBe('git');
-    expect(await messageIn(cwd, {...options, env: {...env, GIT_DIR: '/nonexistent'}})).toBe(`feature/x: ${commit}`);
-    git(join(cwd, 'app'), 'checkout', '-q', '--detach');
-    expect(await messageIn(cwd, options)).toBe(commit);
-  });
-
-  test('says that tracked files were modified, and changes nothing', async () => {
-    const cwd = await makeFolder({...smallBuild, file: 'one'});
-    git(cwd, 'init', '-q', '-b', 'main');
-    git(cwd, 'add', 'file');
-    git(cwd, 'commit', '-q', '-m', 'first');
-    const commit = git(cwd, 'rev-parse', '--short', 'HEAD');
-    expect(await messageIn(cwd)).toBe(`main: ${commit}`);
-    const index = await readFile(join(cwd, '.git/index'));
-    await writeTree(cwd, {file: 'two!'});
-    expect(await messageIn(cwd)).toBe(`main: ${commit} (modified)`);
-    expect((await readFile(join(cwd, '.git/index'))).equals(index)).toBe(true);
-    git(cwd, 'add', 'file');
-    expect(await messageIn(cwd)).toBe(`main: ${commit} (modified)`);
-    git(cwd, 'checkout', '-q', '--detach');
-    expect(await messageIn(cwd)).toBe(`${commit} (modified)`);
-  });
-
-  test('is the time without a work tree, without a commit and without git', async () => {
-    const time = 'Build of 2026-01-02 03:04 UTC';
-    const cwd = await makeFolder(smallBuild);
-    expect(await messageIn(cwd)).toBe(time);
-    expect(sourceOf(await planBundle(planOptions(cwd, {env, message: undefined})), 'message')).toBe('time');
-    git(cwd, 'init', '-q');
-    expect(await messageIn(cwd)).toBe(time);
-    git(cwd, 'commit', '-q', '--allow-empty', '-m', 'first');
-    expect(await messageIn(cwd, {env: {PATH: '/nonexistent'}})).toBe(time);
-    await writeTree(cwd, {'bin/git': '#!/bin/sh\n'});
-    await chmod(join(cwd, 'bin/git'), 0o755);
-    expect(await messageIn(cwd, {env: {PATH: join(cwd, 'bin')}})).toBe(time);
   });
 });

@@ -41,18 +41,20 @@ test.skipIf(process.platform === 'win32')(
 const plain = (run: ReturnType<typeof ciRunOf>) => JSON.parse(JSON.stringify(run ?? null)) as unknown;
 
 describe('the provenance', () => {
-  test('is commit, branch and whether files were changed', async () => {
+  test('is commit, branch and whether tracked files were changed; looking changes nothing', async () => {
     const folder = await makeFolder({file: 'one'});
-    git(folder, 'init', '-q', '-b', 'main');
+    git(folder, 'init', '-q', '-b', 'feature/x');
     const hash = commit(folder, 'first');
+    const short = git(folder, 'rev-parse', '--short', 'HEAD');
     const {provenance, message} = await readOrigin(folder, gitEnvironment, now);
-    expect(provenance).toEqual({
-      commit: hash,
-      branch: 'main',
-      dirty: false,
-      ci: undefined,
-    });
-    expect(message).toBe(`main: ${git(folder, 'rev-parse', '--short', 'HEAD')}`);
+    expect(provenance).toEqual({commit: hash, branch: 'feature/x', dirty: false, ci: undefined});
+    expect(message).toBe(`feature/x: ${short}`);
+    const index = await readFile(join(folder, '.git/index'));
+    await writeFile(join(folder, 'file'), 'two!');
+    expect((await readOrigin(folder, gitEnvironment, now)).message).toBe(`feature/x: ${short} (modified)`);
+    expect((await readFile(join(folder, '.git/index'))).equals(index)).toBe(true);
+    git(folder, 'checkout', '-q', '--detach');
+    expect((await readOrigin(folder, gitEnvironment, now)).message).toBe(`${short} (modified)`);
   });
 
   test('says that a submodule is changed, whatever the repository ignores', async () => {
@@ -89,7 +91,10 @@ describe('the provenance', () => {
     const env = {...gitEnvironment, GIT_CEILING_DIRECTORIES: join(folder, '..')};
     expect((await readOrigin(folder, env, now)).provenance).toBeUndefined();
     expect((await readOrigin(folder, {...env, CI: '1'}, now)).provenance).toEqual({ci: {}});
-    expect(await readOrigin(folder, {...env, PATH: '/nonexistent'}, now)).toMatchObject({from: 'time'});
+    git(folder, 'init', '-q');
+    const time = {from: 'time', message: 'Build of 1970-01-01 00:00 UTC'};
+    expect(await readOrigin(folder, env, now)).toMatchObject(time);
+    expect(await readOrigin(folder, {...env, PATH: '/nonexistent'}, now)).toMatchObject(time);
   });
 });
 
