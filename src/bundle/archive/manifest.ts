@@ -10,8 +10,28 @@ import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../../settings/schemas.js';
 import {categoryOf} from '../files/patterns.js';
-import type {Bundle, BundleContent, PackResult} from '../types.js';
+import type {Bundle, BundleContent, BundleFileCategory, PackResult} from '../types.js';
 import {asSentence} from '../../errors/sentence.js';
+
+/** The manifest stored next to an archive, with everything known about it. */
+export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'entries'> {
+  readonly schemaVersion: 1;
+  /** Sorted by path, relative to the build directory. */
+  readonly files: readonly ManifestFile[];
+}
+
+/** A file in a manifest. */
+interface ManifestFile {
+  readonly path: string;
+  /** Bytes. 0 for a link. */
+  readonly size: number;
+  /** `ssrOnly` files are never served, even if they match ssrShared. */
+  readonly category: BundleFileCategory;
+  /** Missing if not executable. */
+  readonly executable?: boolean | undefined;
+  /** Target of a symbolic link. */
+  readonly linkTarget?: string | undefined;
+}
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal'));
 const bytes = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -49,12 +69,6 @@ const manifestSchema = v.object({
     v.check((files) => new Set(files.map(({path}) => path)).size === files.length, 'must not list a file twice'),
   ),
 });
-
-/**
- * The manifest stored next to an archive, with everything known about it. Files are sorted by path, relative to the
- * build directory; a link has 0 bytes.
- */
-export type BundleManifest = Readonly<v.InferOutput<typeof manifestSchema>>;
 
 /** Far more than the manifest of the largest archive that can be read. All of it is in memory. */
 const mostBytes = 256 * 1024 * 1024;
