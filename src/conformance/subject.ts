@@ -127,11 +127,9 @@ export class Subject extends Host {
     }
     const items = pages.flatMap((page) => page.items);
     const totals = pages.map(({total = items.length}) => total);
-    expectAnswer(
-      'the total of each page',
-      totals,
-      totals.map(() => items.length),
-    );
+    const total = items.length;
+    const expected = totals.map(() => total);
+    expectAnswer(`the totals of the pages of a list, which have ${total} items together,`, totals, expected);
     return items;
   }
 
