@@ -25,13 +25,18 @@ interface ConfigSearch {
 }
 
 /**
- * Reads the configuration file at `explicit` (relative to the working directory), or searches for one. TypeScript and
- * JavaScript files are executed.
+ * Reads the configuration file at `explicit` (relative to the working directory), or else the nearest one from the
+ * working directory up to the repository's root. Outside a repository, only the working directory is searched.
+ * TypeScript and JavaScript files are executed, so that one that another user owns is never used.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID`, `ERR_CONFIG_SECRET`.
  */
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<ConfigFile | undefined> {
-  const path = explicit === undefined ? await findConfigFile(search) : resolve(search.cwd, explicit);
-  return path === undefined ? undefined : configFile(path, await readConfig(path));
+  if (explicit !== undefined) return configFile(resolve(search.cwd, explicit));
+  for (const directory of await directoriesToSearch(search.cwd)) {
+    const path = await configIn(directory, search);
+    if (path !== undefined) return configFile(path);
+  }
+  return undefined;
 }
 
 async function readConfig(path: string): Promise<Config> {
@@ -64,18 +69,6 @@ async function readJsonObject(path: string): Promise<Config> {
   }
   if (isRecord(value)) return value;
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain a JSON object.`);
-}
-
-/**
- * Finds the nearest configuration file from the working directory up to the repository's root. Outside a repository,
- * only the working directory is searched. Since it is code, one that another user owns is never used.
- */
-async function findConfigFile(search: ConfigSearch): Promise<string | undefined> {
-  for (const directory of await directoriesToSearch(search.cwd)) {
-    const path = await configIn(directory, search);
-    if (path !== undefined) return path;
-  }
-  return undefined;
 }
 
 /**
@@ -152,7 +145,8 @@ const fileSchema = schemaOf(configuredKeys, {
  * The settings in a configuration file. Its paths are relative to its folder.
  * @throws RuntimeCliError `ERR_CONFIG_SECRET`, `ERR_CONFIG_INVALID`.
  */
-function configFile(file: string, config: Config): ConfigFile {
+async function configFile(file: string): Promise<ConfigFile> {
+  const config = await readConfig(file);
   const {success, output, issues = []} = v.safeParse(fileSchema, config);
   const unknown = issues.find(({kind, expected}) => kind === 'schema' && expected === 'never');
   if (unknown !== undefined)

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import type {Readable, Writable} from 'node:stream';
+import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import type * as Prompts from '@inquirer/prompts';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
@@ -94,17 +94,11 @@ export function readSecretInput(what: string, context: QuestionContext): Promise
   return ask(({password}, theme, terminal) => password({message, theme, toggleMask: false}, terminal), context);
 }
 
-interface Terminal {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: Writable;
-  readonly signal: AbortSignal;
-}
-
 async function ask<Answer>(
   prompt: (
     prompts: Pick<typeof Prompts, 'confirm' | 'input' | 'password' | 'select'>,
     theme: object,
-    terminal: Terminal,
+    terminal: NonNullable<Parameters<typeof Prompts.input>[1]>,
   ) => Promise<Answer>,
   {stdin, output, signal}: QuestionContext,
 ): Promise<Answer> {
