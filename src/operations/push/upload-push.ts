@@ -108,7 +108,8 @@ export async function uploadPush(
     const uploaded = await pushTo(fallback, plan, replacement, host).catch((second: unknown) => {
       throw failedTwice(error, second);
     });
-    const warnings = [fallbackWarning(reason), ...planned.warnings, ...replacement.warnings, ...uploaded.warnings];
+    const more = planned.warnings.filter((warning) => !plan.warnings.includes(warning));
+    const warnings = [fallbackWarning(reason), ...more, ...replacement.warnings, ...uploaded.warnings];
     return {...uploaded, warnings};
   }
 }

@@ -3,7 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {startRecordingServer, type Handler, type RecordingServer} from '../../recording-server.js';
-import {createProject} from '../test-host.js';
+import {createProject, smallBuild} from '../test-host.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 
 const isApi = (path: string) => path.startsWith('/storefront/');
@@ -107,13 +107,17 @@ describe('falling back from Api to legacy', () => {
     expect(bodies[1]).toBe(bodies[0]);
   });
 
-  test('v2-only options that the v1 fallback leaves out are warned about', async () => {
+  test('v2-only options that the v1 fallback leaves out are warned about, and nothing is told twice', async () => {
     await using server = await startRecordingServer(refusing(404));
-    await using project = await createProject();
+    const key = {'build/server/key.pem': 'x'};
+    await using project = await createProject({...smallBuild, ...key});
     const result = await pushRuntimeBundle({...optionsFor(server), rootDir: 'app', matchMode: 'strict'}, project.host);
-    expect(result.warnings).toEqual(
-      expect.arrayContaining(['rootDir has no effect on a v1 upload.', 'matchMode has no effect on a v1 upload.']),
-    );
+    expect(result.warnings.toSorted()).toEqual([
+      expect.stringContaining('Fell back to the legacy backend'),
+      expect.stringContaining('server/key.pem'),
+      'matchMode has no effect on a v1 upload.',
+      'rootDir has no effect on a v1 upload.',
+    ]);
   });
 
   const thrown = () => {
