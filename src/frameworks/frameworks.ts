@@ -34,6 +34,10 @@ export interface Framework {
   readonly entries?: readonly string[];
   /** Variables that its server needs to answer on this machine. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** A name below the working directory where its server looks for the build, as the Runtime has it. */
+  readonly linkToBuild?: string;
+  /** What the paths of its files begin with, besides those in the build. */
+  readonly assetPrefix?: RegExp;
   /** The folder of the build that is the root of the site's files. */
   readonly publicFolder?: string;
   /** What the project has to set, for the guide. */
@@ -87,6 +91,16 @@ export const frameworks: readonly Framework[] = [
     ssrShared: ['static/**/*', '**/*.js', '**/*.js.map', '**/*.json'],
     ownSettings: 'pwa-kit',
     entries: ['ssr.js'],
+    linkToBuild: 'build',
+    assetPrefix: /^mobify\/bundle\/[^/]+\//,
+    // Without them, it starts a development server.
+    environment: {
+      AWS_LAMBDA_FUNCTION_NAME: 'local',
+      MOBIFY_PROPERTY_ID: 'local',
+      DEPLOY_TARGET: 'local',
+      BUNDLE_ID: 'local',
+      EXTERNAL_DOMAIN_NAME: 'localhost',
+    },
   },
   {
     id: 'next-standalone',

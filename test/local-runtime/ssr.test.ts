@@ -207,6 +207,21 @@ test.each([
   expect(await ask('cart')).toMatchObject({status: 200, body: 'page of /cart'});
 });
 
+test('an app of PWA Kit finds what its hosting service has: variables, its files in build, an ID for each request', async () => {
+  const {ask} = await startApps({
+    'ssr.js': `exports.get = async ({headers}) => ({body: JSON.stringify({
+      bundle: process.env.BUNDLE_ID, id: headers['x-correlation-id'],
+      file: require('node:fs').readFileSync(process.cwd() + '/build/static/app.js', 'utf8'),
+    })})`,
+    'static/app.js': 'of the browser',
+  });
+  expect(JSON.parse((await ask('')).body)).toEqual({
+    ...{bundle: 'local', file: 'of the browser'},
+    id: expect.stringMatching(/^[\da-f-]{36}$/),
+  });
+  expect((await ask('mobify/bundle/local/static/app.js')).body).toBe('of the browser');
+});
+
 test('a handler that throws is answered with 500, and goes on', async () => {
   const {ask} = await startApps({
     'ssr.mjs': 'let count = 0; export default () => { if (!count++) throw new Error("x"); return "ok"; }',

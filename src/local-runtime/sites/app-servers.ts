@@ -1,4 +1,4 @@
-import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {asSentence} from '../../errors/sentence.js';
@@ -174,7 +174,8 @@ class App {
       const server = await findServer(cwd);
       const entry = server?.entry ?? (await otherEntry(cwd));
       if (entry !== undefined) {
-        const environment = server?.framework.environment ?? {};
+        const {environment = {}, linkToBuild} = server?.framework ?? {};
+        if (linkToBuild !== undefined) await symlink('.', path.join(cwd, linkToBuild)).catch(() => undefined);
         return {folder, program, cwd, entry: path.join(cwd, entry), environment};
       }
     } catch (error) {

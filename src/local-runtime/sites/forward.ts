@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
@@ -37,6 +38,8 @@ export async function forward(
     agent: false,
     headers: {
       ...forwardable(request.headers),
+      // Servers may rely on it, because the Runtime sends one.
+      'x-correlation-id': request.headers['x-correlation-id'] ?? randomUUID(),
       'x-forwarded-for': request.socket.remoteAddress,
       'x-forwarded-host': request.headers.host,
       'x-forwarded-proto': 'http',

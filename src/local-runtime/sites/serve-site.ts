@@ -125,10 +125,13 @@ function isSafe(parts: readonly string[]): boolean {
 /** Folders that frameworks build for the root of a site whose server stands beside them. */
 const publicFolders = [...new Set(frameworks.flatMap(({publicFolder = []}) => publicFolder))];
 
+const assetPrefixes = frameworks.flatMap(({assetPrefix = []}) => assetPrefix);
+
 /** The files that a path may mean. */
 function namesOf(name: string): readonly string[] {
   if (name === '' || name.endsWith('/')) return [`${name}index.html`];
-  return [name, `${name}.html`, ...publicFolders.map((root) => `${root}/${name}`)];
+  const withoutPrefix = assetPrefixes.map((prefix) => name.replace(prefix, ''));
+  return [name, `${name}.html`, ...publicFolders.map((root) => `${root}/${name}`), ...withoutPrefix];
 }
 
 /** The page that a path without a file may mean, or a redirect to it. */
