@@ -2,24 +2,17 @@ import {createHash} from 'node:crypto';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
 import {createRedactor} from '../http/redact.js';
-import type {Environment, Logger} from '../http/types.js';
+import type {Environment} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
 import type {HostBackend} from './built-in.js';
 import {callBackend} from './call.js';
-import type {Backend} from './contract.js';
+import type {Backend, BackendCheckContext} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
 
 /** What a backend can check its configuration against. */
-export interface BackendSurroundings {
-  /** Absolute folder that relative paths in options refer to. */
-  readonly configDirectory: string;
-  readonly env: Environment;
-  readonly logger: Logger;
-  readonly projectSlug?: string | undefined;
-  readonly targetSlug?: string | undefined;
-}
+export type BackendSurroundings = Omit<BackendCheckContext, 'options'>;
 
 /**
  * What a backend still needs; empty when it is configured.

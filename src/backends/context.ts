@@ -1,37 +1,24 @@
 import {setMaxListeners} from 'node:events';
 import type {HttpClientOptions} from '../http/index.js';
-import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
-import type {Environment, Logger, RetryEvent, StreamingClient} from '../http/types.js';
+import type {StreamingClient} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../errors/sentence.js';
 import {withTimeout, type HostContext} from './call.js';
-import type {AbortCleanup, BackendContext, HttpClient, UploadState} from './contract.js';
+import type {BuiltInContext} from './built-in.js';
+import type {AbortCleanup, BackendContext} from './contract.js';
 
-/** What a backend's context is created from. */
-export interface BackendContextOptions {
-  readonly projectSlug: string;
-  readonly targetSlug?: string | undefined;
-  /** The validated options of the backend. */
-  readonly options: unknown;
-  /** Absolute folder that relative paths in options refer to. */
-  readonly configDirectory: string;
-  readonly wait?: boolean | undefined;
-  readonly state?: UploadState | undefined;
-  readonly env: Environment;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-  readonly userAgent: string;
-  readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
-  /** Whether to send each request once at most. @default false */
-  readonly once?: boolean | undefined;
+type Given = Pick<
+  BuiltInContext,
+  'projectSlug' | 'targetSlug' | 'options' | 'configDirectory' | 'wait' | 'state' | 'env' | 'logger' | 'signal'
+>;
+type ClientOptions = Pick<HttpClientOptions, 'userAgent' | 'rateLimit' | 'once' | 'reroute' | 'secrets' | 'onRetry'>;
+
+/** What a backend's context is created from. `secrets`: values to mask in every message. */
+export interface BackendContextOptions extends Given, ClientOptions {
   /** Timeouts of the client. @default the client's own */
   readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
-  readonly reroute?: HttpClientOptions['reroute'];
-  /** Values to mask in every message. */
-  readonly secrets?: readonly string[] | undefined;
   /** Called with each secret that the backend learns. */
   readonly onSecret?: ((secret: string) => void) | undefined;
-  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. It takes at most 5 s. */
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
@@ -90,7 +77,8 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     http,
     bodies: createRequestBodies({onProgress}),
     openStream: (url, {http: client = http, headers = {}} = {}) =>
-      openStream(asStreaming(client), url, headers, waitToRetry),
+      // A client that is extended from the one of the context can stream, too, which its type does not say.
+      openStream(client as StreamingClient, url, headers, waitToRetry),
     error: backendError,
     waitToRetry,
     maskSecret(value) {
@@ -108,11 +96,6 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     onProgress,
     env,
   };
-}
-
-/** A client that is extended from the one of the context can stream, too, which its type does not say. */
-function asStreaming(client: HttpClient): StreamingClient {
-  return client as StreamingClient;
 }
 
 /** `context.error`. The host adds the name of the backend and masks secrets when it is thrown. */

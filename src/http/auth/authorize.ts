@@ -1,30 +1,7 @@
 import type {AfterResponseHook, BeforeRequestHook} from 'got';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {describeRequest} from '../connection/call.js';
+import {Call, describeRequest} from '../connection/call.js';
 import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
-
-/** The credentials that a call was sent with. */
-class Authorization {
-  /** Why the call is sent again. */
-  renewed: 'refused' | 'expired' | undefined;
-  header = '';
-  #expiredBefore = false;
-
-  /** Records the header of the next attempt. */
-  begin(header: string, auth: AuthStrategy): void {
-    this.header = header;
-    this.#expiredBefore = auth.hasExpired?.(header) ?? false;
-  }
-
-  /** Whether they expired during the attempt. */
-  hasExpired(auth: AuthStrategy): boolean {
-    return !this.#expiredBefore && (auth.hasExpired?.(this.header) ?? false);
-  }
-
-  static of(context: Record<string, unknown>): Authorization | undefined {
-    return context['authorization'] instanceof Authorization ? context['authorization'] : undefined;
-  }
-}
 
 /**
  * The origins that accepted a strategy's credentials. Kept per strategy, because strategies outlive clients: the next
@@ -65,13 +42,12 @@ export function createAuthorizationHooks(): {
   readonly afterResponse: readonly AfterResponseHook[];
 } {
   const setHeader: BeforeRequestHook = async (options) => {
-    const grant = Grant.of(options);
-    if (grant === undefined) return;
+    const [grant, call] = [Grant.of(options), Call.of(options.context)];
+    if (grant === undefined || call === undefined) return;
     const {auth, http} = grant;
-    const authorization = Authorization.of(options.context) ?? new Authorization();
     const context: AuthContext = {http, signal: options.signal};
     const header = await auth.getAuthorizationHeader(context).catch((error: unknown) => {
-      const expired = authorization.renewed === 'expired' && isRuntimeCliError(error) && error.code === 'ERR_OAUTH';
+      const expired = call.renewed === 'expired' && isRuntimeCliError(error) && error.code === 'ERR_OAUTH';
       throw expired ? tokenExpired(options, 'the token endpoint issued no new one', error) : error;
     });
     // A custom strategy may return anything. Node would report it as a bug of ours.
@@ -82,27 +58,27 @@ export function createAuthorizationHooks(): {
       );
     }
     options.headers['authorization'] = header;
-    authorization.begin(header, auth);
-    options.context = {...options.context, authorization};
+    call.credentials = {header, hadExpired: auth.hasExpired?.(header) ?? false};
   };
 
   const renew: AfterResponseHook = (response, retryWithMergedOptions) => {
     const {options} = response.request;
-    const grant = Grant.of(options);
-    if (grant === undefined) return response;
+    const [grant, call] = [Grant.of(options), Call.of(options.context)];
+    if (grant === undefined || call?.credentials === undefined) return response;
     const {auth, target} = grant;
     if (response.ok) acceptedBy.set(auth, (acceptedBy.get(auth) ?? new Set()).add(target));
-    const authorization = Authorization.of(options.context);
-    if (response.statusCode !== 401 || authorization === undefined) return response;
-    const expired = authorization.hasExpired(auth);
-    if (!expired) auth.invalidate?.(authorization.header);
-    if (authorization.renewed !== undefined) {
-      const late = expired || (authorization.renewed === 'expired' && auth.hasExpired?.(authorization.header));
-      if (!late || !options.throwHttpErrors) return response;
+    if (response.statusCode !== 401) return response;
+    const {header, hadExpired} = call.credentials;
+    const isExpired = auth.hasExpired?.(header) ?? false;
+    const hasExpiredSince = isExpired && !hadExpired;
+    if (!hasExpiredSince) auth.invalidate?.(header);
+    if (call.renewed !== undefined) {
+      const isLate = hasExpiredSince || (call.renewed === 'expired' && isExpired);
+      if (!isLate || !options.throwHttpErrors) return response;
       throw tokenExpired(options, 'so did its replacement');
     }
-    if (!expired && (auth.invalidate === undefined || !acceptedBy.get(auth)?.has(target))) return response;
-    authorization.renewed = expired ? 'expired' : 'refused';
+    if (!hasExpiredSince && (auth.invalidate === undefined || !acceptedBy.get(auth)?.has(target))) return response;
+    call.renewed = hasExpiredSince ? 'expired' : 'refused';
     return retryWithMergedOptions({preserveHooks: true});
   };
 
