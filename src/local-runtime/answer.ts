@@ -1,5 +1,6 @@
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import * as v from 'valibot';
+import {parseJson} from '../errors/json.js';
 
 /** The headers of an answer. */
 export type Headers = Readonly<Record<string, string>>;
@@ -39,6 +40,21 @@ export class HttpFailure extends Error {
   }
 }
 
+/** Who is refused, and for what. */
+interface Blame {
+  readonly status: number;
+  readonly what: string;
+}
+
+/** Parses JSON. @throws HttpFailure `status`, naming `what`. */
+export function parsed(text: string, {status, what}: Blame): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new HttpFailure(status, `${what} is not JSON.`);
+  }
+}
+
 /**
  * Validates `value` with `schema`.
  * @throws HttpFailure `status`, naming `what` and the invalid member.
@@ -46,7 +62,7 @@ export class HttpFailure extends Error {
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
-  {status, what}: {readonly status: number; readonly what: string},
+  {status, what}: Blame,
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;

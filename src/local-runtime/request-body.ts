@@ -1,18 +1,15 @@
 import type {IncomingMessage} from 'node:http';
-import {parseJson} from '../errors/json.js';
-import {HttpFailure} from './answer.js';
+import {HttpFailure, parsed} from './answer.js';
 import {excerptOf, type BodyPart} from './request-log.js';
 
 /** Maximum size of the body of a request that is not an upload. */
 const smallBodyBytes = 64 * 1024;
 
-/** How many parts of an upload are noted, and how much of their names. */
-const [maxParts, maxPartName] = [20, 100];
-
 /** The body of a request, which can be read once. Stopping early leaves the connection usable for a response. */
 export class RequestBody {
   readonly #request: IncomingMessage;
   readonly #stallMilliseconds: number;
+  /** The parts of an upload, noted by who reads it. */
   readonly parts: BodyPart[] = [];
   /** Number of bytes read. */
   bytes = 0;
@@ -23,11 +20,6 @@ export class RequestBody {
   constructor(request: IncomingMessage, stallSeconds: number) {
     this.#request = request;
     this.#stallMilliseconds = stallSeconds * 1000;
-  }
-
-  /** Notes a part of an upload, for people to read. */
-  notePart(name: string, bytes: number): void {
-    if (this.parts.length < maxParts) this.parts.push({name: name.slice(0, maxPartName), bytes});
   }
 
   /** Whether the connection broke before it arrived completely. */
@@ -81,12 +73,7 @@ export class RequestBody {
 
   /** @throws HttpFailure as `form()`, and 400 when it is not JSON. */
   async json(): Promise<unknown> {
-    const text = await this.#text('application/json');
-    try {
-      return parseJson(text);
-    } catch {
-      throw new HttpFailure(400, 'The body is not JSON.');
-    }
+    return parsed(await this.#text('application/json'), {status: 400, what: 'The body'});
   }
 
   /** Many clients send no content type, which is accepted. @throws HttpFailure 415 for another type. */

@@ -3,7 +3,6 @@ import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
 import {mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
-import {request as httpRequest} from 'node:http';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
@@ -39,50 +38,11 @@ async function startChild(dataDirectory: string, script: string, dieAt = '') {
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return {
     client: clientOf({...(JSON.parse(line) as LocalRuntime)}),
-    origin: (JSON.parse(line) as LocalRuntime).origin,
     ended,
-    kill: async () => {
-      child.kill('SIGKILL');
-      await ended;
-    },
   };
 }
 
 describe('a data folder', () => {
-  test('keeps exactly what was accepted after a kill -9 during an upload', async () => {
-    const dataDirectory = await temporaryFolder();
-    const child = await startChild(dataDirectory, await compiledChild());
-    const archive = await v2Archive();
-    expect((await child.client.pushV2(archive)).json.id).toBe(1);
-    expect((await child.client.deploy(1)).status).toBe(201);
-    const half = httpRequest(`${child.origin}/api/v2/projects/shop/bundles/`, {
-      method: 'POST',
-      headers: {
-        ...child.client.legacyHeaders,
-        'content-type': 'multipart/form-data; boundary=xyz',
-        'content-length': '10000000',
-      },
-    });
-    half.on('error', () => undefined);
-    half.write('--xyz\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\n');
-    half.write(Buffer.alloc(300_000));
-    const temporary = path.join(dataDirectory, 'temporary');
-    await expect.poll(() => readdir(temporary, {recursive: true})).toHaveLength(2);
-    await child.kill();
-
-    const {client} = await startRuntime({dataDirectory});
-    expect(await readdir(temporary)).toEqual([]);
-    expect((await client.legacy('projects/shop/bundles/')).json).toMatchObject({
-      count: 1,
-      results: [{id: 1, in_use_by: ['production']}],
-    });
-    expect((await client.site('shop/production/static/app.js')).body).toBe(build['static/app.js']);
-    const {json} = await client.legacy('projects/shop/bundles/1/download/');
-    const download = await fetch(json.download_url);
-    expect(Buffer.from(await download.arrayBuffer()).equals(archive)).toBe(true);
-    expect((await client.pushV2(archive)).json.id).toBe(2);
-  });
-
   test('has all of an operation or nothing after a kill -9 at any of its steps', async () => {
     const dataDirectory = await temporaryFolder();
     const script = await compiledChild();

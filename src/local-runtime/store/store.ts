@@ -53,12 +53,6 @@ const deploymentSchema = v.object({
 /** A deployment. Its state is computed from its times, so it continues across restarts. */
 export type DeploymentRecord = Readonly<v.InferOutput<typeof deploymentSchema>>;
 
-/** A bundle without an ID. */
-type NewBundle = Omit<BundleRecord, 'id' | 'deletedAt'>;
-
-/** A deployment without a number. */
-type NewDeployment = Omit<DeploymentRecord, 'number'>;
-
 const siteName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/;
 
@@ -118,7 +112,7 @@ export class Store {
   }
 
   /** Moves the folder of an upload, which contains the file `archive`, into the store as a bundle. */
-  async addBundle(folder: string, bundle: NewBundle, contents: BundleContents): Promise<BundleRecord> {
+  async addBundle(folder: string, bundle: Omit<BundleRecord, 'id'>, contents: BundleContents): Promise<BundleRecord> {
     this.#lastBundleId += 1;
     const record = {id: this.#lastBundleId, ...bundle};
     await writeJson(path.join(folder, 'contents.json'), contents, this.#folder);
@@ -174,7 +168,10 @@ export class Store {
   }
 
   /** Stores a deployment. `site`: the folder with the files to serve, which is moved into the store. */
-  async addDeployment(deployment: NewDeployment, site: string | undefined): Promise<DeploymentRecord> {
+  async addDeployment(
+    deployment: Omit<DeploymentRecord, 'number'>,
+    site: string | undefined,
+  ): Promise<DeploymentRecord> {
     this.#lastDeployment += 1;
     const record = {number: this.#lastDeployment, ...deployment};
     if (site !== undefined) {

@@ -3,8 +3,7 @@ import type * as v from 'valibot';
 import {markFiles, type PatternLists} from '../../bundle/index.js';
 import {isBelow, layoutProblem} from '../../bundle/prebuilt/archive-layout.js';
 import {isRuntimeCliError} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
-import {HttpFailure, validate} from '../answer.js';
+import {HttpFailure, parsed, validate} from '../answer.js';
 import type {legacy} from '../wire/legacy-schemas.js';
 import {common, type bundleFields} from '../wire/schemas.js';
 import {readArchive, type ArchiveEntry} from './read-archive.js';
@@ -51,7 +50,8 @@ export async function checkV2Bundle(
     throw new HttpFailure(422, `The archive contains ${found} configuration file "${configFile}".`);
   }
   checkLayout(entries, root);
-  const {ssrOnly, ssrShared, ssrParameters} = parseConfig(config, configFile);
+  const blame = {status: 422, what: `The configuration file "${configFile}"`};
+  const {ssrOnly, ssrShared, ssrParameters} = validate(common.BundleConfig, parsed(config, blame), blame);
   const files = filesBelow(root, entries).filter((file) => file !== configPath);
   const {matches, unmatched} = await matchFiles({ssrOnly, ssrShared}, files);
   const warnings = (['ssrOnly', 'ssrShared'] as const).flatMap((key) =>
@@ -61,17 +61,6 @@ export async function checkV2Bundle(
     throw new HttpFailure(422, `The bundle was refused, because matchMode is strict: ${warnings.join('; ')}.`);
   }
   return {ssrParameters, files, matches, warnings, root, configPath};
-}
-
-function parseConfig(content: string, name: string): v.InferOutput<typeof common.BundleConfig> {
-  const what = `The configuration file "${name}"`;
-  let value: unknown;
-  try {
-    value = parseJson(content);
-  } catch {
-    throw new HttpFailure(422, `${what} is not JSON.`);
-  }
-  return validate(common.BundleConfig, value, {status: 422, what});
 }
 
 /**

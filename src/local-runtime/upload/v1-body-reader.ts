@@ -1,5 +1,5 @@
-import {isRecord, parseJson} from '../../errors/json.js';
-import {HttpFailure} from '../answer.js';
+import {isRecord} from '../../errors/json.js';
+import {HttpFailure, parsed} from '../answer.js';
 
 const quote = 0x22;
 const maxRestBytes = 16 * 1024 * 1024;
@@ -45,12 +45,7 @@ export class V1BodyReader {
    * @throws HttpFailure 400 when it is not JSON, or has no data or several.
    */
   end(): unknown {
-    let value: unknown;
-    try {
-      value = parseJson(new TextDecoder('utf-8', {fatal: true}).decode(this.#rest));
-    } catch {
-      throw new HttpFailure(400, 'The body is not JSON.');
-    }
+    const value = parsed(this.#rest.toString('utf8'), {status: 400, what: 'The body'});
     if (this.#at === 'before') throw new HttpFailure(400, 'The body has no "data" string.');
     if (isRecord(value) && value['data'] !== '') throw new HttpFailure(400, 'The body has "data" twice.');
     return value;
