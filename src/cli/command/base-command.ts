@@ -72,9 +72,9 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     const variable = session.env[variableOf('events') ?? '']?.trim() || undefined;
     const destination = givenValue(this.argv, `--${flag.name}`) ?? variable;
     if (destination === undefined) return;
-    const {openRunEvents} = await import('../output/run-events.js');
+    const {RunEvents} = await import('../output/run-events.js');
     const cwd = resolve(session.cwd, givenValue(this.argv, '--cwd', '-C') ?? '');
-    session.events = openRunEvents(destination, cwd, session.output);
+    session.events = new RunEvents(destination, cwd, session.output);
   }
 
   /** The outcome of the command stands already. */

@@ -51,38 +51,23 @@ const empty = '-';
 /** The minimum width of a flexible column. */
 const flexibleWidth = 20;
 
-/** Prints a table. Cells are cleaned before they are cut, or half a secret could remain. */
-export function printTable<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  output: Pick<Output, 'width' | 'clean' | 'result'>,
-): void {
-  for (const line of renderTable(rows, columns, output)) output.result(line);
-}
+/** Where to print a table. */
+type Printer = Pick<Output, 'width' | 'clean' | 'result'>;
 
 /**
- * The lines of a table: a heading and the rows, aligned to the left, with a dash for cells without a value. On a
- * terminal that is too narrow, columns without any value are left out, then flexible ones shrink. If that does not
- * suffice, each row is shown as a list of its values.
+ * Prints a table: a heading and the rows, aligned to the left, with a dash for cells without a value. On a terminal
+ * that is too narrow, columns without any value are left out, then flexible ones shrink. If that does not suffice, each
+ * row is shown as a list of its values. Cells are cleaned before they are cut, or half a secret could remain.
  */
-function renderTable<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  output: Pick<Output, 'width' | 'clean'>,
-): readonly string[] {
+export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Printer): void {
   const {width} = output;
   const all = columns.map((column) => cellsOf(column, rows, output));
-  if (totalWidth(all) <= width) return tableLines(all);
   const filled = all.filter(({texts}, index) => index === 0 || texts.some((text) => text !== empty));
-  const fitting = shrink(filled, width);
-  return fitting === undefined ? listLines(filled, width) : tableLines(fitting);
+  const fitting = totalWidth(all) <= width ? all : shrink(filled, width);
+  for (const line of fitting === undefined ? listLines(filled, width) : tableLines(fitting)) output.result(line);
 }
 
-function cellsOf<Row>(
-  {name, value, time, flexible}: Column<Row>,
-  rows: readonly Row[],
-  output: Pick<Output, 'width' | 'clean'>,
-): Cells {
+function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly Row[], output: Printer): Cells {
   const texts = rows.map((row) => {
     const text = String(value(row) ?? '');
     const shown = time && text !== '' && Number.isFinite(output.width) ? describeAge(text) : text;

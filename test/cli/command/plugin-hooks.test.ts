@@ -49,12 +49,6 @@ describe('a hook that ends the process', () => {
     expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_ENDED_EARLY', exitCode: 1}});
   });
 
-  test.each(['init', 'prerun'])('before the command, in %s, by waiting for nothing, is one too', async (hook) => {
-    const ended = await withHooks({[hook]: 'await new Promise(() => undefined);'});
-    expect(ended.code).toBe(1);
-    expect(documentOf(ended)).toMatchObject({error: {code: 'ERR_ENDED_EARLY'}});
-  });
-
   test.each([
     ['postrun', 'process.exit(7);'],
     ['finally', 'await new Promise(() => undefined);'],

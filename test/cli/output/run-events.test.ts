@@ -9,7 +9,7 @@ import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createRedactor} from '../../../src/http/redact.js';
 import {Output} from '../../../src/cli/output/output.js';
-import {openRunEvents} from '../../../src/cli/output/run-events.js';
+import {RunEvents} from '../../../src/cli/output/run-events.js';
 import {checkedEvents, eventsOf} from '../../event-schemas.js';
 import {binary, runCli, start} from '../spawn-cli.js';
 import {createStorefrontBench, type StorefrontBench} from '../with-storefront.js';
@@ -37,7 +37,7 @@ function createOutput() {
   return {output, said: () => String(stderr.read() ?? '')};
 }
 
-const open = (destination: string, output = createOutput().output) => openRunEvents(destination, folder, output);
+const open = (destination: string, output = createOutput().output) => new RunEvents(destination, folder, output);
 
 describe('a file of events', () => {
   test('is only for its owner, and runs are appended to it', async () => {

@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {access, mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {text} from 'node:stream/consumers';
@@ -160,11 +160,6 @@ describe('a push in GitHub Actions', () => {
     }
   });
 
-  test('a dry run tells nothing', async () => {
-    const env = await startRuntime();
-    expect(await step(['bundle:push', '--dry-run'], env)).toMatchObject({code: 0, rawOutputs: '', summary: ''});
-  });
-
   test('an ID that is refused as an input is no output', async () => {
     const env = await startRuntime();
     const args = ['bundle:deploy', 'abc', '-t', 'staging', '--runtime-backend', 'legacy'];
@@ -172,15 +167,6 @@ describe('a push in GitHub Actions', () => {
     const ended = await step(args, {...env, MYCLI_API_KEY: 'key', MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:1'});
     expect(ended).toMatchObject({code: 3, rawOutputs: ''});
     expect(ended.stderr).toContain('"abc" is not a bundle ID');
-  });
-
-  test('a deployment tells its outputs too', async () => {
-    const env = await startRuntime();
-    await runWarm(['bundle:push', '-p', 'shop'], {cwd: project, env});
-    const {code, outputs} = await step(['bundle:deploy', 'latest', '-t', 'staging'], env);
-    expect(code).toBe(0);
-    expect(outputs).toMatchObject({'bundle-id': '1', backend: 'api', 'deployment-id': expect.any(String) as string});
-    expect(outputs).not.toHaveProperty('sha256');
   });
 
   test('files that cannot be written are warned about, and what was done stays done', async () => {
@@ -374,12 +360,6 @@ describe('action.yml', () => {
     const legacy = {MYCLI_RUNTIME_ORIGIN, MYCLI_API_KEY: canaries.apiKey};
     const env = {...legacy, MYCLI_CLIENT_SECRET: '', MYCLI_API_ORIGIN: '', MYCLI_TARGET: ''};
     expect(await runAction(env)).toMatchObject({code: 0, outputs: {backend: 'legacy'}});
-  });
-
-  test('installs only where nothing is built', async () => {
-    const [script = ''] = await scripts();
-    const [, path = ''] = /\$GITHUB_ACTION_PATH\/(\S+)" \]/.exec(script) ?? [];
-    await access(join(actionPath, path));
   });
 
   test('deploys a bundle, and what looks like a flag is an id', async () => {
