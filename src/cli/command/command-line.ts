@@ -14,7 +14,7 @@ interface Commands {
 }
 
 /** The arguments before `--`. */
-export function beforeEnd(argv: readonly string[]): readonly string[] {
+function beforeEnd(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end === -1 ? argv : argv.slice(0, end);
 }
@@ -69,8 +69,24 @@ export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): 
   }
 }
 
+/**
+ * Whether one of these flags is given, instead of being the value of the flag before it. `--message -h` must not show
+ * help and succeed, having done nothing.
+ */
+export function asksFor(names: readonly string[], argv: readonly string[], flags: FlagShapes): boolean {
+  return beforeEnd(argv).some((argument, at) => names.includes(argument) && !takesValue(argv[at - 1] ?? '', flags));
+}
+
+function takesValue(argument: string, flags: FlagShapes): boolean {
+  return Object.entries(flags).some(
+    ([name, {type, char}]) => type === 'option' && [`--${name}`, `-${String(char)}`].includes(argument),
+  );
+}
+
 /** The flags of a command, by their names. */
-type FlagShapes = Readonly<Record<string, {readonly type: string; readonly allowNo?: boolean}>>;
+type FlagShapes = Readonly<
+  Record<string, {readonly type: string; readonly char?: string | undefined; readonly allowNo?: boolean}>
+>;
 
 /** The value of a flag, before the command line is parsed. */
 export function givenValue(argv: readonly string[], name: string, char?: string): string | undefined {

@@ -11,7 +11,7 @@ import {isOclifCommand} from './oclif-commands.js';
 import {requestedExitCode, unknownCommand, unknownInTopic} from './oclif-errors.js';
 import {PagedHelp} from './help.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
-import {beforeEnd, commandFirst, helpFlags, joinWords, spellHelp, versionFlags} from './command-line.js';
+import {asksFor, commandFirst, helpFlags, joinWords, spellHelp, versionFlags} from './command-line.js';
 import {endedEarly, ownSignals, watchProcess} from './ending.js';
 import {adoptWarnings, HostConfig, PluginFailure, type HostOptions} from './host-config.js';
 import {Plugin, setLogger, settings} from './oclif.js';
@@ -116,13 +116,13 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
   const [id = '', ...argv] = args;
   const command = config.findCommand(id);
   const isForeign = command !== undefined && (command.pluginName !== config.name || isOclifCommand(id));
-  const asksFor = (flags: readonly string[]) => beforeEnd(args).some((argument) => flags.includes(argument));
+  const flags = command?.flags ?? {};
   const isTopic = command === undefined && config.findTopic(id) !== undefined;
-  if (!isForeign && asksFor(versionFlags)) {
+  if (!isForeign && asksFor(versionFlags, args, flags)) {
     // It is for users, even with --json.
     session.output.releaseStdout();
     process.stdout.write(`${config.userAgent}\n`);
-  } else if (id === '' || asksFor(helpFlags) || (isTopic && argv.length === 0)) {
+  } else if (id === '' || asksFor(helpFlags, args, flags) || (isTopic && argv.length === 0)) {
     await new PagedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
   } else if (command === undefined) {
     throw isTopic ? unknownInTopic(id, argv, config) : unknownCommand(id, argv, config);

@@ -55,6 +55,12 @@ test.each([
   expect(commandFirst(typed.split(' ')).join(' ')).toBe(read);
 });
 
+test.each(['push --message -h', 'bundle push -m --help', 'push -m -v'])('makes no success of %s', async (line) => {
+  const ended = await runWarm([...line.split(' '), '--json']);
+  expect(ended.code).toBe(3);
+  expect(JSON.parse(ended.stdout)).toMatchObject({error: {exitCode: 3}});
+});
+
 describe('mycli', () => {
   test('says its version for -v wherever it stands', async () => {
     const {stdout} = await runWarm(['--version']);
