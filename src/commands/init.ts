@@ -38,11 +38,7 @@ export default class Init extends BaseCommand<typeof Init> {
       summary: 'Ask nothing: use flags, variables, what is detected and the defaults of the questions.',
     }),
     force: Flags.boolean({summary: 'Replace mycli.config.ts.'}),
-    verify: Flags.boolean({
-      default: true,
-      allowNo: true,
-      summary: 'Check the credentials before storing them.',
-    }),
+    verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

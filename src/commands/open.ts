@@ -12,9 +12,7 @@ export default class Open extends BaseCommand<typeof Open> {
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> /cart --project my-shop --target staging --print',
   ];
-  static override readonly args = {
-    path: Args.string({description: 'Path of a page there, such as /cart.'}),
-  };
+  static override readonly args = {path: Args.string({description: 'Path of a page there, such as /cart.'})};
   static override readonly flags = {
     ...flagsOf('connection', 'rateLimit'),
     print: Flags.boolean({summary: 'Print the URL without opening it.'}),

@@ -11,9 +11,7 @@ export default class Status extends BaseCommand<typeof Status> {
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --json',
   ];
-  static override readonly flags = {
-    ...flagsOf('connection', 'rateLimit', 'events'),
-  };
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events')};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug']);

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {dirname, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {createError} from '../../errors/index.js';
-import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import type {Session} from './session.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import {explainSettings, loadSettings, type ExplainedSettings} from '../settings/load-settings.js';
@@ -91,7 +91,6 @@ export function createContext(
       else env[name] = value;
     },
     async createTemporaryDirectory() {
-      const {createSweptDirectory} = await import('../../files/temporary-directory.js');
       const directory = await createSweptDirectory(tmpdir());
       session.temporary.push(directory);
       return directory;

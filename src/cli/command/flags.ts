@@ -81,14 +81,8 @@ export const globalFlags = {
     summary: 'Configuration file; default: the nearest one.',
   }),
   json: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Print one JSON document to stdout, and nothing else.'}),
-  debug: Flags.boolean({
-    helpGroup: 'GLOBAL',
-    summary: 'Log details and stack traces to stderr.',
-  }),
-  quiet: Flags.boolean({
-    helpGroup: 'GLOBAL',
-    summary: 'Show only results, warnings and errors.',
-  }),
+  debug: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Log details and stack traces to stderr.'}),
+  quiet: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Show only results, warnings and errors.'}),
 };
 
 /** Flags that suggested commands include anyway. */
@@ -112,32 +106,18 @@ export function repeatedFlags(given: FlagValues): readonly string[] {
 
 /** Which part of a table to show. */
 export const columnsFlag = {
-  columns: Flags.string({
-    helpValue: 'NAMES',
-    summary: 'Comma-separated columns to show, in this order.',
-  }),
+  columns: Flags.string({helpValue: 'NAMES', summary: 'Comma-separated columns to show, in this order.'}),
 };
 
 /** Which part of a list to show. */
 export const listFlags = {
-  limit: Flags.integer({
-    helpValue: 'N',
-    min: 1,
-    summary: `Maximum number to show; default ${defaultListLimit}.`,
-  }),
-  offset: Flags.integer({
-    helpValue: 'N',
-    min: 0,
-    summary: 'Number of newest entries to skip; default 0.',
-  }),
+  limit: Flags.integer({helpValue: 'N', min: 1, summary: `Maximum number to show; default ${defaultListLimit}.`}),
+  offset: Flags.integer({helpValue: 'N', min: 0, summary: 'Number of newest entries to skip; default 0.'}),
   all: Flags.boolean({exclusive: ['limit'], summary: 'Show all entries.'}),
   ...columnsFlag,
 };
 
 /** Where to write the outputs for other CI systems. */
 export const outputEnvFlag = {
-  'output-env': Flags.string({
-    helpValue: 'FILE',
-    summary: 'Write the outputs to this file, in dotenv format.',
-  }),
+  'output-env': Flags.string({helpValue: 'FILE', summary: 'Write the outputs to this file, in dotenv format.'}),
 };

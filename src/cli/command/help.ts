@@ -72,9 +72,7 @@ function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[numbe
 }
 
 /** Summaries for those of oclif's commands that have none. */
-const oclifSummaries: Readonly<Record<string, string>> = {
-  version: 'Show the version of mycli and of Node.js.',
-};
+const oclifSummaries: Readonly<Record<string, string>> = {version: 'Show the version of mycli and of Node.js.'};
 
 /**
  * oclif's help, plus pages about topics, a short form for `-h` and for `mycli` alone, and our own error for unknown

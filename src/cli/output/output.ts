@@ -64,10 +64,10 @@ export class Output implements Logger {
   readonly terminal: boolean;
   /** Whether task lists may redraw `stream`. */
   readonly interactive: boolean;
-  /** Whether `stream` supports color. */
   readonly color: boolean;
-  /** Whether `stream` can show more than ASCII. */
   readonly unicode: boolean;
+  /** Whether stdout is reserved for data. */
+  stdoutClaimed: boolean;
   /** How many characters fit on a line of results; unlimited unless it is a terminal. */
   readonly width: number;
   /** stderr, for task lists and prompts. Neither sanitizes nor masks. */
@@ -80,7 +80,6 @@ export class Output implements Logger {
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
   #redact: (text: string) => string;
-  #stdoutClaimed: boolean;
   #hints: HintContext = {aliases: new Map(), given: []};
   #documentWritten = false;
   #onWarning: ((message: string) => void) | undefined;
@@ -103,7 +102,7 @@ export class Output implements Logger {
     this.#writeStderr = options.stderr.write.bind(options.stderr);
     this.#createRedactor = options.createRedactor;
     this.#redact = options.createRedactor([]);
-    this.#stdoutClaimed = options.json;
+    this.stdoutClaimed = options.json;
   }
 
   /** Every secret value known so far. */
@@ -133,7 +132,7 @@ export class Output implements Logger {
    * configuration file or a plugin. Returns the stream for the data; ending it leaves stdout open.
    */
   claimStdout(): Writable {
-    this.#stdoutClaimed = true;
+    this.stdoutClaimed = true;
     this.#stdout.write = ((...args: Parameters<Writable['write']>) => this.stream.write(...args)) as Writable['write'];
     return new Writable({
       write: (chunk: Uint8Array, _encoding, done) => {
@@ -145,11 +144,6 @@ export class Output implements Logger {
   /** Writes data to stdout, which was reserved for it. */
   data(text: string): void {
     this.#writeStdout(text);
-  }
-
-  /** Whether stdout is reserved for data. */
-  get stdoutClaimed(): boolean {
-    return this.#stdoutClaimed;
   }
 
   /**
@@ -164,7 +158,7 @@ export class Output implements Logger {
 
   /** Gives stdout back, for foreign commands and help. */
   releaseStdout(): void {
-    this.#stdoutClaimed = false;
+    this.stdoutClaimed = false;
     this.#stdout.write = this.#writeStdout;
   }
 
@@ -180,7 +174,7 @@ export class Output implements Logger {
     const text = this.#plain(this.clean(line));
     const isTerminal = Number.isFinite(this.width) && this.color;
     const shown = `${bold && isTerminal ? styleText('bold', text, {validateStream: false}) : text}\n`;
-    if (this.#stdoutClaimed) this.stream.write(shown);
+    if (this.stdoutClaimed) this.stream.write(shown);
     else this.#writeStdout(shown);
   }
 

@@ -48,11 +48,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret with --api-origin, otherwise api-key.',
     })(),
-    verify: Flags.boolean({
-      default: true,
-      allowNo: true,
-      summary: 'Check the credentials before storing them.',
-    }),
+    verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

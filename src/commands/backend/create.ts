@@ -18,13 +18,8 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     name: Args.string({required: true, description: 'Name of the backend: a-z, 0-9 and "-".'}),
   };
   static override readonly flags = {
-    dir: Flags.string({
-      helpValue: 'DIR',
-      summary: 'Folder to write to; by default mycli-plugin-NAME.',
-    }),
-    force: Flags.boolean({
-      summary: 'Write into a folder that is not empty, and replace files of the same name.',
-    }),
+    dir: Flags.string({helpValue: 'DIR', summary: 'Folder to write to; by default mycli-plugin-NAME.'}),
+    force: Flags.boolean({summary: 'Write into a folder that is not empty, and replace files of the same name.'}),
   };
 
   protected async execute({cwd, output}: CommandContext): Promise<JsonDocument> {
@@ -45,12 +40,6 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     ];
     output.outcome('Next:');
     for (const command of next) output.result(`  ${command}`);
-    return {
-      backend: name,
-      package: packageName,
-      directory,
-      files,
-      next,
-    } satisfies Body<BackendCreateDocument>;
+    return {backend: name, package: packageName, directory, files, next} satisfies Body<BackendCreateDocument>;
   }
 }

@@ -37,12 +37,8 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       helpValue: 'FILE',
       summary: 'Archive to write, or - for stdout without a manifest; default bundle.tar.gz, or bundle.tar for v1.',
     }),
-    force: Flags.boolean({
-      summary: 'Overwrite the output even if it is not a bundle archive or manifest.',
-    }),
-    'dry-run': Flags.boolean({
-      summary: 'List the files with their category and size, without writing anything.',
-    }),
+    force: Flags.boolean({summary: 'Overwrite the output even if it is not a bundle archive or manifest.'}),
+    'dry-run': Flags.boolean({summary: 'List the files with their category and size, without writing anything.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {

@@ -33,13 +33,8 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
       helpValue: 'N',
       summary: 'Show at most this many files, those with the largest difference; --json has all.',
     }),
-    markdown: Flags.boolean({
-      summary: 'Print Markdown, for a comment on a pull request.',
-      exclusive: ['json'],
-    }),
-    'exit-code': Flags.boolean({
-      summary: `Exit with ${String(exitCodes.mismatch)} if the bundles differ.`,
-    }),
+    markdown: Flags.boolean({summary: 'Print Markdown, for a comment on a pull request.', exclusive: ['json']}),
+    'exit-code': Flags.boolean({summary: `Exit with ${String(exitCodes.mismatch)} if the bundles differ.`}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

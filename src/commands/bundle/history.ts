@@ -11,10 +11,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --limit 1 --json',
     '<%= config.bin %> <%= command.id %> -p my-shop -t production --columns created,bundle',
   ];
-  static override readonly flags = {
-    ...flagsOf('connection', 'rateLimit', 'events'),
-    ...listFlags,
-  };
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {deploymentColumns, renderDeployments} = await import('../../cli/output/bundles.js');

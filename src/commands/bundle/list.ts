@@ -11,10 +11,7 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
     '<%= config.bin %> <%= command.id %> --project my-shop --all --columns id,message',
     '<%= config.bin %> <%= command.id %> --project my-shop --limit 5 --json',
   ];
-  static override readonly flags = {
-    ...flagsOf('connection', 'rateLimit', 'events'),
-    ...listFlags,
-  };
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {bundleColumns, renderBundles} = await import('../../cli/output/bundles.js');

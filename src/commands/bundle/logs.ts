@@ -19,10 +19,7 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
       helpValue: 'ID',
       summary: 'ID of the deployment, as bundle:history shows it; default: the newest.',
     }),
-    follow: Flags.boolean({
-      char: 'f',
-      summary: 'Wait for more lines until the log is complete.',
-    }),
+    follow: Flags.boolean({char: 'f', summary: 'Wait for more lines until the log is complete.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

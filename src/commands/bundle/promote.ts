@@ -14,11 +14,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
   ];
   static override readonly flags = {
     ...flagsOf('connection', 'wait', 'check', 'rollback', 'rateLimit', 'events'),
-    from: Flags.string({
-      required: true,
-      helpValue: 'SLUG',
-      summary: 'Target that runs the bundle.',
-    }),
+    from: Flags.string({required: true, helpValue: 'SLUG', summary: 'Target that runs the bundle.'}),
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {

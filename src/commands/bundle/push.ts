@@ -24,17 +24,12 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     '<%= config.bin %> <%= command.id %> --project my-shop --archive bundle.tar.gz',
   ];
   static override readonly args = {
-    dir: Args.string({
-      description: 'Build output folder; default: the configured or detected one.',
-    }),
+    dir: Args.string({description: 'Build output folder; default: the configured or detected one.'}),
   };
   static override readonly flags = {
     ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
     'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
-    archive: Flags.string({
-      helpValue: 'FILE',
-      summary: 'Archive of bundle:build to push instead of building one.',
-    }),
+    archive: Flags.string({helpValue: 'FILE', summary: 'Archive of bundle:build to push instead of building one.'}),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
     ...outputEnvFlag,
   };

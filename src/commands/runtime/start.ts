@@ -30,10 +30,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       helpValue: 'PORT',
       summary: 'Port to listen on, 0 for any free one; default: the last one used with the data folder.',
     }),
-    data: Flags.string({
-      helpValue: 'DIR',
-      summary: 'Data folder; default: a temporary folder, removed on exit.',
-    }),
+    data: Flags.string({helpValue: 'DIR', summary: 'Data folder; default: a temporary folder, removed on exit.'}),
     ssr: Flags.boolean({
       summary: 'Run the servers of deployed apps, each in its own process. Runs the code of whatever is deployed.',
     }),
@@ -47,10 +44,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.'}),
     api: Flags.boolean({summary: 'Print the variables of the Api backend instead of those of the legacy one.'}),
     'log-requests': Flags.boolean({summary: 'Print each request with its answer.'}),
-    'output-env': Flags.string({
-      helpValue: 'FILE',
-      summary: 'Write the variables for mycli to a dotenv file.',
-    }),
+    'output-env': Flags.string({helpValue: 'FILE', summary: 'Write the variables for mycli to a dotenv file.'}),
     'ready-file': Flags.string({
       helpValue: 'FILE',
       summary:

@@ -3,9 +3,7 @@ import {commandFirst, joinWords, spellHelp} from '../../../src/cli/command/comma
 import {runWarm} from '../warm-cli.js';
 
 const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];
-const known = {
-  findCommand: (id: string) => (ids.includes(id) ? {id} : undefined),
-};
+const known = {findCommand: (id: string) => (ids.includes(id) ? {id} : undefined)};
 
 describe('the words of a command', () => {
   test.each([

@@ -108,10 +108,7 @@ test('a rejection that nobody catches, after the command, is a warning', async (
     postrun: 'Promise.reject(new Error("stray"));\nawait new Promise((resolve) => setTimeout(resolve, 10_000));',
   });
   expect(ended.code).toBe(0);
-  expect(documentOf(ended)).toMatchObject({
-    archive: {files: 1},
-    warnings: [expect.stringContaining('stray')],
-  });
+  expect(documentOf(ended)).toMatchObject({archive: {files: 1}, warnings: [expect.stringContaining('stray')]});
 });
 
 test('what a plugin prints while stdout carries the document goes to stderr', async () => {
