@@ -1,5 +1,14 @@
 import {setMaxListeners} from 'node:events';
-import type {HttpClientOptions} from '../http/index.js';
+import {
+  createHttpClient,
+  createRequestBodies,
+  createRetryWait,
+  loadHttpClient,
+  openStream,
+  rateLimitRules,
+  redactedLogger,
+  type HttpClientOptions,
+} from '../http/index.js';
 import type {StreamingClient} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../errors/sentence.js';
@@ -29,13 +38,11 @@ const cleanupGraceMs = 5000;
 
 /** Loads what `createBackendContext` needs, ahead of time. If that fails, `createBackendContext` reports it. */
 export function preloadBackendContext(): void {
-  void import('../http/index.js').then(({loadHttpClient}) => loadHttpClient()).catch(() => undefined);
+  loadHttpClient().catch(() => undefined);
 }
 
 /** Creates a backend's context, with its client and bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
-  const {createHttpClient, createRequestBodies, createRetryWait, openStream, rateLimitRules, redactedLogger} =
-    await import('../http/index.js');
   const {projectSlug, targetSlug, configDirectory, wait, state, env, onSecret} = options;
   const {onProgress = () => undefined} = options;
   // Each request adds a listener, and Node warns of a leak from the eleventh on. The caller's signal is not changed.
