@@ -11,7 +11,7 @@ import {describeBundle, readDownloaded} from './download-bundle.js';
 import {findRunning} from './list.js';
 import {idFor, openBackend} from './open-backend.js';
 import {chooseForBundle, type BundleSelection} from './choose-backend.js';
-import type {CommonOptions, ConnectionOptions} from './options.js';
+import type {CommonOptions, ConnectionOptions, ProjectOptions} from './options.js';
 import type {Host} from './host.js';
 
 /** Where a bundle is. */
@@ -104,10 +104,7 @@ export interface ReadSource {
 }
 
 /** Whether the options suffice to reach an uploaded bundle. */
-type RemoteOptions = ReadSourceOptions & {
-  readonly preference: RuntimeBackendPreference;
-  readonly projectSlug: string;
-};
+type RemoteOptions = ReadSourceOptions & ProjectOptions;
 
 /**
  * Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing.

@@ -14,6 +14,7 @@ import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/option-problems.js';
 import type {Host} from './host.js';
+import type {ProjectOptions} from './options.js';
 import {configDirectoryOf, registryOf, requireCapability, type BackendCallOptions} from './open-backend.js';
 
 /**
@@ -61,7 +62,7 @@ export async function chooseBackend(
  * @throws RuntimeCliError for invalid slugs, and as `chooseBackend`.
  */
 export async function chooseCapable(
-  options: BackendCallOptions & {readonly preference: RuntimeBackendPreference},
+  options: ProjectOptions & BackendCallOptions,
   capabilities: readonly BackendCapability[],
   host: Host,
 ): Promise<BackendSelection> {
@@ -114,7 +115,7 @@ export type Command = readonly (string | number)[];
  * @throws RuntimeCliError for invalid slugs, or a backend that is not configured or lacks a capability.
  */
 export async function chooseForBundle(
-  options: BackendCallOptions & {readonly preference: RuntimeBackendPreference},
+  options: ProjectOptions & BackendCallOptions,
   capabilities: readonly BackendCapability[],
   command: Command,
   host: Host,

@@ -1,12 +1,12 @@
 import type {BundleId} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {idFor, invoke, openBackend} from './open-backend.js';
 import {chooseForBundle} from './choose-backend.js';
-import type {CommonOptions, ConnectionOptions} from './options.js';
+import type {ProjectOptions} from './options.js';
 
 /** The outcome for one bundle. */
 export interface BundleDeletion {
@@ -16,9 +16,7 @@ export interface BundleDeletion {
 }
 
 /** Options of `deleteBundles`. */
-export interface DeleteBundlesOptions extends CommonOptions, ConnectionOptions {
-  readonly preference: RuntimeBackendPreference;
-  readonly projectSlug: string;
+export interface DeleteBundlesOptions extends ProjectOptions {
   /** At least one; `latest` is the newest usable one. Duplicates count once. */
   readonly bundleIds: readonly BundleId[];
   /** Called once the backend and the bundles are known. If it rejects, nothing is deleted. */

@@ -1,7 +1,7 @@
 import {lstat, rename} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BundleId} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
@@ -10,15 +10,13 @@ import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {invoke, openBackend, type OpenBackend} from './open-backend.js';
 import {chooseForBundle} from './choose-backend.js';
-import type {CommonOptions, ConnectionOptions} from './options.js';
+import type {ProjectOptions} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../errors/sentence.js';
 import {placeFlags} from '../errors/suggest.js';
 
 /** Options of `downloadBundle`. */
-export interface DownloadBundleOptions extends CommonOptions, ConnectionOptions {
-  readonly preference: RuntimeBackendPreference;
-  readonly projectSlug: string;
+export interface DownloadBundleOptions extends ProjectOptions {
   /** ID of an uploaded bundle, or `latest`: the newest usable one by creation time. */
   readonly bundleId: BundleId;
   /** File to write. @default `bundle-<id>.tar.gz` (for a v1 bundle `bundle-<id>.tar`) in the working directory */

@@ -2,10 +2,9 @@ import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../b
 import type {RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
-import {idFor, invoke, type OpenBackend} from './open-backend.js';
+import {idFor, invoke, quickLook, type OpenBackend} from './open-backend.js';
 import type {ConnectionOptions} from './options.js';
 import {collectPages, everything, listPages, type ListPart} from './pages.js';
-import {quickLook} from './quick-look.js';
 
 /** One page of a project's bundles. */
 export interface ListBundlesResult {

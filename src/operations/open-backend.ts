@@ -6,6 +6,7 @@ import {
   capabilitiesOf,
   contextFor,
   type HostContext,
+  withTimeout,
   type OptionalCall,
 } from '../backends/call.js';
 import {optionsOf, secretsOf} from '../backends/configuration.js';
@@ -121,6 +122,26 @@ export function invoke<Call extends OptionalCall>(
   if (member === undefined) throw unsupported(backend, kind.capability);
   const ask = (own: BuiltInContext) => member.call(backend, request, contextFor(call, own));
   return callInContext(backend, kind, context, ask, secrets);
+}
+
+/** How long a look may take, in milliseconds. */
+const longestLookMs = 2000;
+
+/**
+ * Asks the service for what only improves a text: once, for at most 2 s, without a word about it. Resolves to undefined
+ * if that fails, because the outcome is the same with and without it.
+ */
+export async function quickLook<Result>(
+  {reopen, context}: OpenBackend,
+  look: (open: OpenBackend) => Promise<Result>,
+): Promise<Result | undefined> {
+  const late = AbortSignal.timeout(longestLookMs);
+  try {
+    const open = await reopen({once: true, signal: AbortSignal.any([context.signal, late])});
+    return await withTimeout(look(open), longestLookMs, context.signal);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */

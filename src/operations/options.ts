@@ -68,6 +68,14 @@ export interface ConnectionOptions extends BackendSettings {
   readonly backends?: BackendRegistry | undefined;
 }
 
+/** Options of every operation on a project. */
+export interface ProjectOptions extends CommonOptions, ConnectionOptions {
+  /** The backend preference (`--runtime-backend`). */
+  readonly preference: RuntimeBackendPreference;
+  /** Project slug; equals the Api storefront ID. */
+  readonly projectSlug: string;
+}
+
 /** How long to wait for a deployment. */
 export interface WaitOptions {
   /** Seconds between polls. @default 5 */
@@ -76,23 +84,20 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
 }
 
-/** What to do when another deployment to the target is running. */
-export interface SlotOptions {
+/** What to do before a deployment, after it, and about one that fails. */
+export interface DeploymentOptions extends WaitOptions {
+  /** Waits for the deployment to finish. @default false */
+  readonly wait?: boolean | undefined;
   /**
-   * Waits for it to end, as `WaitOptions` say, and then deploys. Otherwise the refusal is the error.
-   * @default false
+   * When another deployment to the target is running, waits for it to end, as `WaitOptions` say, and then deploys.
+   * Otherwise the refusal is the error. @default false
    */
   readonly waitForSlot?: boolean | undefined;
-}
-
-/** What to check after a deployment. A check waits for the deployment, so `wait` is then true by default. */
-export interface CheckedDeployOptions {
-  /** One check or several, in this order, once the deployment has finished. @default none */
+  /**
+   * One check or several, in this order, once the deployment has finished. `wait` is then true by default.
+   * @default none
+   */
   readonly check?: CheckOptions | readonly CheckOptions[] | undefined;
-}
-
-/** What to do about a deployment that fails. */
-export interface RollbackOnFailureOptions {
   /**
    * Deploys what the target ran before when the deployment or a check of it fails, and waits for it. Never when another
    * deployment came between. The backend must have a history. `wait` is then true by default. @default false
@@ -168,21 +173,7 @@ export interface GuardOptions {
 }
 
 /** What a push and a deployment have in common. */
-export interface ReleaseOptions
-  extends
-    CommonOptions,
-    ConnectionOptions,
-    WaitOptions,
-    SlotOptions,
-    CheckedDeployOptions,
-    RollbackOnFailureOptions,
-    GuardOptions {
-  /** The backend preference (`--runtime-backend`). */
-  readonly preference: RuntimeBackendPreference;
-  /** Project slug; equals the Api storefront ID. */
-  readonly projectSlug: string;
-  /** Waits for the deployment to finish. @default false */
-  readonly wait?: boolean | undefined;
+export interface ReleaseOptions extends ProjectOptions, DeploymentOptions, GuardOptions {
   /** Called when `auto` falls back from Api to legacy. */
   readonly onFallback?: ((reason: string) => void) | undefined;
   /** Called with the backend about to serve the call, and again after a fallback. */
@@ -209,9 +200,7 @@ export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptio
 }
 
 /** Options of `listBundles`. */
-export interface ListBundlesOptions extends CommonOptions, ConnectionOptions {
-  readonly preference: RuntimeBackendPreference;
-  readonly projectSlug: string;
+export interface ListBundlesOptions extends ProjectOptions {
   /** Maximum number of entries; `Infinity` for all. @default 25 */
   readonly limit?: number | undefined;
   /** Number of newest entries to skip. @default 0 */

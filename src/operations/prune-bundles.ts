@@ -1,11 +1,11 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
-import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
 import {readBundles, readHistory} from './list.js';
 import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
-import type {CommonOptions, ConnectionOptions} from './options.js';
+import type {ProjectOptions} from './options.js';
 import type {Host} from './host.js';
 import {listTargets} from './targets.js';
 
@@ -23,9 +23,7 @@ export interface PruneRules {
 }
 
 /** Options of `pruneBundles`. */
-export interface PruneBundlesOptions extends CommonOptions, ConnectionOptions, PruneRules {
-  readonly preference: RuntimeBackendPreference;
-  readonly projectSlug: string;
+export interface PruneBundlesOptions extends ProjectOptions, PruneRules {
   /** Whether to delete nothing, and only find what would be deleted. @default false */
   readonly dryRun?: boolean | undefined;
   /** Called with what is to be deleted. If it rejects, nothing is deleted. */

@@ -9,7 +9,7 @@ import {
   Spinner,
 } from 'listr2';
 import type {StepTerminal} from './host.js';
-import {describeDuration} from './progress-text.js';
+import {describeDuration} from './report.js';
 
 /** How listr2 shows steps: as a redrawn list on a terminal. A log is written from their events. */
 export function rendererOf(terminal: StepTerminal | undefined) {

@@ -2,8 +2,7 @@ import {Listr, ListrTaskEventType, ListrTaskState, type ListrRendererFactory, ty
 import {isRuntimeCliError} from '../errors/index.js';
 import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
-import {describeDuration} from './progress-text.js';
-import {StepReport} from './report.js';
+import {describeDuration, StepReport} from './report.js';
 
 /** A run of a pipeline, the context of its tasks: what they have found out and made so far. */
 export interface PipelineRun {

@@ -1,13 +1,12 @@
 import {describeSelection, type BundleSelection} from '../operations/choose-backend.js';
 import type {BackendCallOptions} from '../operations/open-backend.js';
-import type {CheckOutcome, WaitOptions} from '../operations/options.js';
+import type {CheckOutcome, DeploymentOptions} from '../operations/options.js';
 import {
   checkDeployment,
   checksOf,
   describeChecks,
   shownPlace,
   type FinishedDeployment,
-  type FollowUps,
 } from '../operations/deploy/check-deployment.js';
 import {rollbackOf, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
 import {made, type PipelineRun, type Step} from './run.js';
@@ -37,7 +36,7 @@ export interface FollowedRun extends PipelineRun {
   check?: CheckOutcome | undefined;
 }
 
-type FollowUpOptions = BackendCallOptions & WaitOptions & FollowUps;
+type FollowUpOptions = BackendCallOptions & DeploymentOptions;
 
 /** The step that checks what was deployed. */
 export function checkStep(options: FollowUpOptions): Step<FollowedRun> {

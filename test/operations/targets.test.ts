@@ -1,12 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import {shownUrl} from '../../src/backends/answers.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
-import {lookAfter} from '../../src/operations/deploy/after-deployment.js';
 import {startRecordingServer, type Reply} from '../recording-server.js';
 import {acme} from './acme.js';
 import {startService} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
 import {deployBundle} from '../../src/pipelines/deploy.js';
+import {timeDeployment} from '../../src/pipelines/timed-deployment.js';
 import {listDeployments, findTarget, getProjectStatus} from '../../src/pipelines/read.js';
 
 describe('the status of a project', () => {
@@ -93,8 +93,8 @@ async function deployAndLook(rows: Reply | undefined) {
   await using project = await createProject();
   const connection = {origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})};
   const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
-  const deployed = await deployBundle(options, project.host);
-  const {result} = await lookAfter(deployed, connection, project.host, {history: true});
+  const deploy = () => deployBundle(options, project.host);
+  const {result} = await timeDeployment(deploy, connection, project.host, {history: true});
   expect(server.requests.map(({method}) => method)).toEqual(['POST', 'GET']);
   return result;
 }
@@ -149,8 +149,8 @@ describe("a plugin's backend", () => {
   ])('gives the URL %s', async (_, changes, wait, url) => {
     await using project = await createProject();
     const options = {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01};
-    const deployed = await deployBundle(options, project.host);
-    const {result} = await lookAfter(deployed, options, project.host, {history: true});
+    const deploy = () => deployBundle(options, project.host);
+    const {result} = await timeDeployment(deploy, options, project.host, {history: true});
     expect(result).toMatchObject({url});
   });
 

@@ -1,7 +1,6 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
 import {describeRetry} from '../../src/http/rate-limit/policy.js';
-import {describeDuration, ProgressText} from '../../src/pipelines/progress-text.js';
-import {StepReport} from '../../src/pipelines/report.js';
+import {describeDuration, ProgressText, StepReport} from '../../src/pipelines/report.js';
 import {stepHost} from './step-host.js';
 
 test.each([

@@ -3,7 +3,7 @@ import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js'
 import {projectTitle} from '../../backends/select.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
-import type {NextSteps} from '../../operations/deploy/after-deployment.js';
+import type {NextSteps} from '../../pipelines/timed-deployment.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';

@@ -11,20 +11,15 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
 import {openBackend, registryOf, signalOf, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
-import type {CheckedDeployOptions, CheckOutcome, CheckResult, RollbackOnFailureOptions} from '../options.js';
+import type {CheckOutcome, CheckResult, DeploymentOptions} from '../options.js';
 import {callBackSafely, type FailedCheck, type Host} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {createdTime} from '../pages.js';
 import {clockSkewMs, placeOf} from '../place.js';
 import {pause} from './poll.js';
 
-/** What follows the request of a deployment. */
-export interface FollowUps extends CheckedDeployOptions, RollbackOnFailureOptions {
-  readonly wait?: boolean | undefined;
-}
-
 /** The checks of a deployment. */
-export function checksOf({check = []}: CheckedDeployOptions): readonly CheckOptions[] {
+export function checksOf({check = []}: DeploymentOptions): readonly CheckOptions[] {
   return [check].flat();
 }
 
@@ -32,7 +27,7 @@ export function checksOf({check = []}: CheckedDeployOptions): readonly CheckOpti
  * The options of an operation with `wait` set: what follows a deployment waits for it.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid check, and for `wait: false` with something to follow.
  */
-export function withFollowUps<Options extends FollowUps>(options: Options): Options & {readonly wait: boolean} {
+export function withFollowUps<Options extends DeploymentOptions>(options: Options): Options & {readonly wait: boolean} {
   const checks = checksOf(options);
   const {wait, rollbackOnFailure = false} = options;
   const name = checks.length > 0 ? 'check' : rollbackOnFailure ? 'rollbackOnFailure' : undefined;
@@ -48,7 +43,7 @@ export function withFollowUps<Options extends FollowUps>(options: Options): Opti
 }
 
 /** What a backend must be capable of for what follows a deployment. */
-export function followUpCapabilities({wait, rollbackOnFailure}: FollowUps): readonly BackendCapability[] {
+export function followUpCapabilities({wait, rollbackOnFailure}: DeploymentOptions): readonly BackendCapability[] {
   return [...(wait ? (['wait'] as const) : []), ...(rollbackOnFailure ? (['deploy', 'history'] as const) : [])];
 }
 
@@ -58,7 +53,7 @@ export function shownPlace({url}: CheckOptions): string {
 }
 
 /** A deployment that has finished. */
-export interface FinishedDeployment extends BackendCallOptions, RollbackOnFailureOptions {
+export interface FinishedDeployment extends BackendCallOptions, Pick<DeploymentOptions, 'rollbackOnFailure'> {
   readonly backend: RuntimeBackend;
   readonly bundleId: BundleId;
   readonly targetSlug: string;
@@ -156,7 +151,7 @@ function isPath(place: string): boolean {
  */
 export async function requireTargetUrl(
   open: OpenBackend,
-  {targetSlug, ...options}: CheckedDeployOptions & {readonly targetSlug: string},
+  {targetSlug, ...options}: DeploymentOptions & {readonly targetSlug: string},
 ): Promise<void> {
   const {backend} = open;
   const path = checksOf(options).find(({url}) => isPath(url))?.url;

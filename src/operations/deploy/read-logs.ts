@@ -1,19 +1,16 @@
 import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import type {RuntimeBackend, RuntimeBackendPreference} from '../../backends/select.js';
+import type {RuntimeBackend} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
-import {invoke, type OpenBackend} from '../open-backend.js';
-import type {CommonOptions, ConnectionOptions} from '../options.js';
-import {quickLook} from '../quick-look.js';
+import {invoke, quickLook, type OpenBackend} from '../open-backend.js';
+import type {ProjectOptions} from '../options.js';
 import type {Host} from '../host.js';
 import {pause} from './poll.js';
 
 /** Options of `readDeploymentLogs`. */
-export interface ReadLogsOptions extends CommonOptions, ConnectionOptions {
-  readonly preference: RuntimeBackendPreference;
-  readonly projectSlug: string;
+export interface ReadLogsOptions extends ProjectOptions {
   readonly targetSlug: string;
   /** ID of a deployment to the target. @default the newest one */
   readonly deploymentId?: string | number | undefined;

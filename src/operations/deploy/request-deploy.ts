@@ -1,7 +1,7 @@
 import type {BundleId, DeployResult, DeploymentRef} from '../../backends/contract.js';
 import {explainMissingBundle} from '../list.js';
 import {invoke, type OpenBackend} from '../open-backend.js';
-import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
+import type {CommonOptions, DeploymentOptions} from '../options.js';
 import {withLastLines} from './read-logs.js';
 import {inTargetSlot} from './target-slot.js';
 import {deploymentFailed} from './wait-for-deployment.js';
@@ -18,8 +18,7 @@ export interface DeploymentWatch {
 }
 
 /** How a deployment is requested. */
-type RequestOptions = SlotOptions &
-  WaitOptions &
+type RequestOptions = DeploymentOptions &
   Pick<CommonOptions, 'onProgress'> & {readonly watch?: DeploymentWatch | undefined};
 
 /**

@@ -5,7 +5,7 @@ import {placeFlags} from '../../errors/suggest.js';
 import type {RetryEvent} from '../../http/types.js';
 import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, signalOf, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
-import type {RollbackOnFailureOptions, WaitOptions} from '../options.js';
+import type {DeploymentOptions} from '../options.js';
 import type {Host} from '../host.js';
 import {pause} from './poll.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
@@ -24,7 +24,7 @@ interface RollbackOutcome {
 }
 
 /** What rolling back needs of the operation that failed. */
-type WatchOptions = BackendCallOptions & WaitOptions & RollbackOnFailureOptions;
+type WatchOptions = BackendCallOptions & DeploymentOptions;
 
 /** What a target ran before a deployment, and that deployment. */
 export class RollbackWatch implements DeploymentWatch {

@@ -2,9 +2,8 @@ import type {DeploymentItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
-import type {OpenBackend} from '../open-backend.js';
-import type {CommonOptions, SlotOptions, WaitOptions} from '../options.js';
-import {quickLook} from '../quick-look.js';
+import {quickLook, type OpenBackend} from '../open-backend.js';
+import type {CommonOptions, DeploymentOptions} from '../options.js';
 import {callBackSafely} from '../host.js';
 import {startPoll, type Poll} from './poll.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
@@ -24,7 +23,7 @@ type Occupant = DeploymentItem | 'none' | 'unknown';
 export async function inTargetSlot<Result>(
   open: OpenBackend,
   targetSlug: string,
-  options: SlotOptions & WaitOptions & Pick<CommonOptions, 'onProgress'>,
+  options: DeploymentOptions & Pick<CommonOptions, 'onProgress'>,
   send: () => Promise<Result>,
 ): Promise<Result> {
   const {signal} = open.context;
