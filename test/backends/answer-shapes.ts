@@ -14,10 +14,8 @@ export interface AnswerShape {
   readonly alsoStatus?: readonly number[];
   /** The whole answer. `{origin}` in it is the server's own. None: the answer has no body. */
   readonly answer?: Json;
-  /** What may be missing or null. */
-  readonly optional: readonly string[];
-  /** The values that a member can have. */
-  readonly words?: Readonly<Record<string, readonly Json[]>>;
+  /** What is never missing nor null when what it is in is there; every other member may be either. */
+  readonly required: readonly string[];
   /** Objects with keys of their own. */
   readonly open?: readonly string[];
 }
@@ -26,9 +24,7 @@ const at = (second: number) => `2026-01-02T03:04:0${String(second)}.000Z`;
 const uuid = '0b9f6a1e-0000-4000-8000-000000000001';
 const matches = {ssrOnly: ['ssr.js'], ssrShared: ['static/app.js', 'static/app.css']};
 const legacyPage = {count: 1, next: 'http://runtime.example/api/?limit=1&offset=1', previous: null};
-const legacyPageOptional = ['count', 'next', 'previous'];
 const apiPage = {limit: 1, offset: 0, total: 1};
-const apiPageOptional = ['limit', 'offset', 'total'];
 
 const v1Push = {
   method: 'POST',
@@ -41,7 +37,7 @@ const v1Push = {
     bundle_preview_url: 'http://runtime.example/preview',
     warnings: ['careful'],
   },
-  optional: ['message', 'url', 'bundle_preview_url', 'warnings'],
+  required: ['bundle_id'],
 } as const;
 
 const target = {
@@ -56,21 +52,6 @@ const target = {
   // Not published: the local runtime has one host for all targets, and tells where each of them is.
   url: 'http://runtime.example/shop/staging/',
 };
-const targetOptional = [
-  'name',
-  'state',
-  'deletion_status',
-  'current_deploy',
-  'current_deploy.status',
-  'current_deploy.bundle',
-  'current_deploy.bundle.message',
-  'ssr_external_hostname',
-  'cdn_domain_name',
-  'is_production',
-  'url',
-];
-const deployStates = ['Queued', 'In Progress', 'Failed', 'Finished'];
-const targetStates = ['ACTIVE', 'CREATE_IN_PROGRESS', 'PUBLISH_IN_PROGRESS', 'CREATE_FAILED', 'PUBLISH_FAILED'];
 
 const deployment = {
   deploymentId: uuid,
@@ -85,24 +66,6 @@ const deployment = {
   // Not published: what the local runtime adds.
   url: 'http://runtime.example/shop/staging/',
 };
-const deploymentOptional = [
-  'status',
-  'statusMessage',
-  'progress',
-  'progress.description',
-  'progress.percentage',
-  'duration',
-  'bundle',
-  'bundle.bundleId',
-  'bundle.description',
-  'createdBy',
-  'creationDate',
-  'lastModified',
-  'url',
-];
-const apiStates = ['queued', 'in_progress', 'failed', 'finished'];
-
-const below = (path: string, names: readonly string[]) => names.map((name) => `${path}.${name}`);
 
 /** The published answers of success, by operation. */
 export const answerShapes = {
@@ -114,7 +77,7 @@ export const answerShapes = {
     status: 201,
     alsoStatus: [200],
     answer: {id: 7, warnings: ['careful'], matches},
-    optional: ['warnings', 'matches'],
+    required: ['id'],
     open: ['matches'],
   },
   'legacy bundles': {
@@ -136,25 +99,21 @@ export const answerShapes = {
         },
       ],
     },
-    optional: [
-      ...legacyPageOptional,
-      ...below('results.0', ['message', 'status', 'deletion_status', 'user', 'created_at', 'updated_at', 'in_use_by']),
-    ],
-    words: {'results.0.status': [0, 1, 2], 'results.0.deletion_status': ['ACTIVE', 'CLEANUP_QUEUED']},
+    required: ['results', 'results.0', 'results.0.id'],
   },
   'legacy download': {
     method: 'GET',
     path: /^\/api\/projects\/[^/]+\/bundles\/[^/]+\/download\/$/,
     status: 200,
     answer: {download_url: '{origin}/archive?signature=1'},
-    optional: [],
+    required: ['download_url'],
   },
   'legacy delete': {
     method: 'DELETE',
     path: /^\/api\/projects\/[^/]+\/bundles\/[^/]+\/$/,
     status: 202,
     alsoStatus: [204],
-    optional: [],
+    required: [],
   },
   'legacy delete several': {
     method: 'POST',
@@ -164,30 +123,34 @@ export const answerShapes = {
       rejected_bundles: [{bundle_id: 8, errors: 'There is no bundle 8.'}],
       bundles_queued_for_cleanup: [7],
     },
-    optional: [],
+    required: [
+      'rejected_bundles',
+      'rejected_bundles.0',
+      'rejected_bundles.0.bundle_id',
+      'rejected_bundles.0.errors',
+      'bundles_queued_for_cleanup',
+    ],
   },
   'legacy projects': {
     method: 'GET',
     path: /^\/api\/projects\/$/,
     status: 200,
     answer: {...legacyPage, results: [{slug: 'shop', name: 'shop', organization: 'acme', deletion_status: 'ACTIVE'}]},
-    optional: [...legacyPageOptional, ...below('results.0', ['name', 'organization', 'deletion_status'])],
+    required: ['results', 'results.0', 'results.0.slug'],
   },
   'legacy targets': {
     method: 'GET',
     path: /^\/api\/projects\/[^/]+\/target\/$/,
     status: 200,
     answer: {...legacyPage, results: [target]},
-    optional: [...legacyPageOptional, ...below('results.0', targetOptional)],
-    words: {'results.0.state': targetStates, 'results.0.current_deploy.status': deployStates},
+    required: ['results', 'results.0', 'results.0.slug', 'results.0.current_deploy.bundle.id'],
   },
   'legacy target': {
     method: 'GET',
     path: /^\/api\/projects\/[^/]+\/target\/[^/]+\/$/,
     status: 200,
     answer: target,
-    optional: targetOptional,
-    words: {state: targetStates, 'current_deploy.status': deployStates},
+    required: ['slug', 'current_deploy.bundle.id'],
   },
   'legacy deploy': {
     method: 'POST',
@@ -195,8 +158,7 @@ export const answerShapes = {
     status: 201,
     alsoStatus: [200, 204],
     answer: {warnings: ['careful'], status: 'In Progress', bundle: {id: 7}, created_at: at(4)},
-    optional: ['warnings', 'status', 'bundle', 'created_at'],
-    words: {status: deployStates},
+    required: ['bundle.id'],
   },
   'legacy deployments': {
     method: 'GET',
@@ -217,30 +179,21 @@ export const answerShapes = {
         },
       ],
     },
-    optional: [
-      ...legacyPageOptional,
-      ...below('results.0', ['bundle', 'bundle.id', 'bundle.message', 'status', 'deploy_type', 'external_publish_id']),
-      ...below('results.0', ['user', 'created_at', 'updated_at', 'duration']),
-    ],
-    words: {
-      'results.0.status': deployStates,
-      'results.0.deploy_type': ['Publish', 'Reset Bundle', 'Push', 'Deploy Settings', 'Redeploy'],
-    },
+    required: ['results', 'results.0'],
   },
   token: {
     method: 'POST',
     path: /\/token$/,
     status: 200,
     answer: {access_token: 'a.b.c', expires_in: 1800, token_type: 'Bearer', scope: 'bundles'},
-    optional: ['expires_in', 'token_type', 'scope'],
-    words: {token_type: ['Bearer']},
+    required: ['access_token'],
   },
   'Api upload': {
     method: 'POST',
     path: /\/storefronts\/[^/]+\/bundles$/,
     status: 201,
     answer: {bundleId: 7, warnings: ['careful'], matches},
-    optional: ['warnings', 'matches'],
+    required: ['bundleId'],
     open: ['matches'],
   },
   'Api bundles': {
@@ -264,12 +217,7 @@ export const answerShapes = {
         },
       ],
     },
-    optional: [
-      ...apiPageOptional,
-      ...below('data.0', ['description', 'status', 'lifecycleStatus', 'createdBy', 'creationDate', 'lastModified']),
-      ...below('data.0', ['type', 'ssrParameters', 'inUseBy']),
-    ],
-    words: {'data.0.status': ['ok', 'broken', 'preparing'], 'data.0.type': ['ssr', 'legacy']},
+    required: ['data', 'data.0', 'data.0.bundleId'],
     open: ['data.0.ssrParameters'],
   },
   'Api deploy': {
@@ -278,24 +226,21 @@ export const answerShapes = {
     status: 201,
     alsoStatus: [200, 202],
     answer: {...deployment, warnings: ['careful']},
-    optional: [...deploymentOptional, 'warnings'],
-    words: {status: apiStates},
+    required: ['deploymentId'],
   },
   'Api deployments': {
     method: 'GET',
     path: /\/environments\/[^/]+\/deployments$/,
     status: 200,
     answer: {...apiPage, data: [deployment]},
-    optional: [...apiPageOptional, ...below('data.0', deploymentOptional)],
-    words: {'data.0.status': apiStates},
+    required: ['data', 'data.0', 'data.0.deploymentId'],
   },
   'Api deployment': {
     method: 'GET',
     path: /\/environments\/[^/]+\/deployments\/[^/]+$/,
     status: 200,
     answer: deployment,
-    optional: deploymentOptional,
-    words: {status: apiStates},
+    required: ['deploymentId'],
   },
 } as const satisfies Readonly<Record<string, AnswerShape>>;
 
@@ -306,21 +251,48 @@ export const refusalShapes = {
     path: /^\/api\//,
     status: 422,
     answer: {detail: 'There is no such bundle.', message: 'There is no such bundle.'},
-    optional: ['detail', 'message'],
+    required: [],
   },
   'Api refusal': {
     method: 'GET',
     path: /^\/storefront\//,
     status: 422,
     answer: {title: 'Unprocessable Entity', type: 'about:blank', detail: 'There is no such bundle.'},
-    optional: ['title', 'type', 'detail'],
+    required: [],
   },
 } as const satisfies Readonly<Record<string, AnswerShape>>;
 
 /** The name of a published answer. */
 export type ShapeName = keyof typeof answerShapes | keyof typeof refusalShapes;
 
-/** A published answer by its name. */
-export function shapeOf(name: ShapeName): AnswerShape {
-  return {...answerShapes, ...refusalShapes}[name];
+/** A published answer by its name, with the members that may be missing or null. */
+export function shapeOf(name: ShapeName): AnswerShape & {readonly optional: readonly string[]} {
+  const shape: AnswerShape = {...answerShapes, ...refusalShapes}[name];
+  const paths = membersOf(shape.answer, shape.open ?? []);
+  return {...shape, optional: paths.filter((path) => !shape.required.includes(path))};
+}
+
+/** The paths of all members of a document; those of objects with keys of their own are not looked into. */
+function membersOf(value: Json | undefined, open: readonly string[], at: readonly string[] = []): readonly string[] {
+  if (typeof value !== 'object' || value === null || open.includes(at.join('.'))) return [];
+  return Object.entries(value).flatMap(([key, member]: readonly [string, Json]) => {
+    if (Array.isArray(value) && typeof member !== 'object') return [];
+    const path = [...at, key];
+    return [path.join('.'), ...membersOf(member, open, path)];
+  });
+}
+
+/**
+ * A copy of `value` with another member at `path`; undefined takes it away. A path that leads nowhere changes nothing.
+ */
+export function withMember(value: Json | undefined, [key, ...rest]: readonly string[], member: Json | undefined): Json {
+  if (typeof value !== 'object' || value === null || key === undefined) return value ?? null;
+  const old = Reflect.get(value, key) as Json | undefined;
+  const changed = rest.length === 0 ? member : old === undefined ? undefined : withMember(old, rest, member);
+  if (Array.isArray(value)) {
+    const items = value as readonly Json[];
+    return items.flatMap((item, index) => (String(index) === key ? (changed === undefined ? [] : [changed]) : [item]));
+  }
+  const {[key]: _, ...others} = value as Readonly<Record<string, Json>>;
+  return changed === undefined ? others : {...others, [key]: changed};
 }

@@ -9,7 +9,7 @@ import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js
 import {isRuntimeCliError} from '../../src/errors/index.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../src/http/index.js';
 import {startRecordingServer, type RecordingServer, type Reply} from '../recording-server.js';
-import {shapeOf, type Json} from './answer-shapes.js';
+import {shapeOf, withMember, type Json} from './answer-shapes.js';
 import {answerUses, type AnswerUse, type Told, type UseName} from './answer-uses.js';
 import {contextFor, promised} from './context-for.js';
 
@@ -130,21 +130,6 @@ const calls: Readonly<Record<UseName, () => Promise<object>>> = {
   'legacy: a refusal': () => refusal(promised(legacyBackend.listBundles)(range, legacy)),
   'Api: a refusal': () => refusal(promised(apiBackend.listBundles)(range, api)),
 };
-
-/**
- * A copy of `value` with another member at `path`; undefined takes it away. A path that leads nowhere changes nothing.
- */
-function withMember(value: Json | undefined, [key, ...rest]: readonly string[], member: Json | undefined): Json {
-  if (typeof value !== 'object' || value === null || key === undefined) return value ?? null;
-  const old = Reflect.get(value, key) as Json | undefined;
-  const changed = rest.length === 0 ? member : old === undefined ? undefined : withMember(old, rest, member);
-  if (Array.isArray(value)) {
-    const items = value as readonly Json[];
-    return items.flatMap((item, index) => (String(index) === key ? (changed === undefined ? [] : [changed]) : [item]));
-  }
-  const {[key]: _, ...others} = value as Readonly<Record<string, Json>>;
-  return changed === undefined ? others : {...others, [key]: changed};
-}
 
 /** A copy of `value` with a member that nobody knows in each of its objects, but for those with keys of their own. */
 function withExtras(value: Json, open: readonly string[], path: readonly string[] = []): Json {

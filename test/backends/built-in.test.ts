@@ -82,37 +82,23 @@ async function answered(name: Name, call: Call, status: number, body: unknown, t
 const storefront = '/storefront/deployments/v1/organizations/my%20org/storefronts/my%20shop';
 
 describe('a built-in backend: its requests', () => {
+  const environment = `${storefront}/environments/a%2Fb/deployments`;
+  const project = '/api/projects/my%20shop';
+  const part = 'limit=5&offset=10';
+
   test.each<[Name, string, Call, unknown, string, unknown?]>([
     ['api', 'an upload', upload('v2'), {bundleId: 5}, `POST ${storefront}/bundles`],
-    ['api', 'a list of bundles', listBundles(), {data: []}, `GET ${storefront}/bundles?limit=5&offset=10`],
-    [
-      ...(['api', 'a deployment', deploy, {deploymentId: 'd'}] as const),
-      ...([`POST ${storefront}/environments/a%2Fb/deployments`, {bundleId: 12}] as const),
-    ],
-    ['api', 'a look', look, {status: 'failed'}, `GET ${storefront}/environments/a%2Fb/deployments/d%2F1`],
-    [
-      ...(['api', 'a history', listDeployments(), {data: []}] as const),
-      `GET ${storefront}/environments/a%2Fb/deployments?limit=5&offset=10`,
-    ],
+    ['api', 'a list of bundles', listBundles(), {data: []}, `GET ${storefront}/bundles?${part}`],
+    ['api', 'a deployment', deploy, {deploymentId: 'd'}, `POST ${environment}`, {bundleId: 12}],
+    ['api', 'a look', look, {status: 'failed'}, `GET ${environment}/d%2F1`],
+    ['api', 'a history', listDeployments(), {data: []}, `GET ${environment}?${part}`],
     ['legacy', 'an upload of v2', upload('v2'), {id: 5}, 'POST /api/v2/projects/my%20shop/bundles/'],
-    ['legacy', 'an upload of v1', upload('v1'), {bundle_id: 5}, 'POST /api/projects/my%20shop/builds/'],
-    [
-      ...(['legacy', 'a list of bundles', listBundles(), {results: []}] as const),
-      'GET /api/projects/my%20shop/bundles/?limit=5&offset=10',
-    ],
-    [
-      ...(['legacy', 'a list of targets', listTargets, {results: []}] as const),
-      'GET /api/projects/my%20shop/target/?limit=1&offset=0',
-    ],
-    [
-      ...(['legacy', 'a deployment', deploy, {}] as const),
-      ...(['POST /api/projects/my%20shop/target/a%2Fb/deploy/', {bundle_id: 12}] as const),
-    ],
-    [
-      ...(['legacy', 'a history', listDeployments(), {results: []}] as const),
-      'GET /api/projects/my%20shop/target/a%2Fb/deploy/?limit=5&offset=10',
-    ],
-    ['legacy', 'a deletion', remove, {}, 'DELETE /api/projects/my%20shop/bundles/12/'],
+    ['legacy', 'an upload of v1', upload('v1'), {bundle_id: 5}, `POST ${project}/builds/`],
+    ['legacy', 'a list of bundles', listBundles(), {results: []}, `GET ${project}/bundles/?${part}`],
+    ['legacy', 'a list of targets', listTargets, {results: []}, `GET ${project}/target/?limit=1&offset=0`],
+    ['legacy', 'a deployment', deploy, {}, `POST ${project}/target/a%2Fb/deploy/`, {bundle_id: 12}],
+    ['legacy', 'a history', listDeployments(), {results: []}, `GET ${project}/target/a%2Fb/deploy/?${part}`],
+    ['legacy', 'a deletion', remove, {}, `DELETE ${project}/bundles/12/`],
   ])('%s: %s', async (name, _, call, body, request, json) => {
     await using server = await startRecordingServer(() => ({status: 200, body}));
     await call(backends[name], await contextOf(name, server));
@@ -269,63 +255,36 @@ describe('a built-in backend: answers that it refuses', () => {
   const bundles = (name: Name) => `mycli bundle:list --project 'my shop' --runtime-backend ${name}`;
   const history = (name: Name) => `mycli bundle:history --project 'my shop' --target a/b --runtime-backend ${name}`;
   const noId = [{}, {error: 'no'}, [], '"no"', 'null', '<!doctype html>', ''];
-  const oddIds = ['b5', -1, 1.5, [5], '12345678901234567'];
+  const withOddIds = (member: string) => [
+    ...noId,
+    ...['b5', -1, 1.5, [5], '12345678901234567'].map((id) => ({[member]: id})),
+  ];
+  const nothing = ['<!doctype html>', '', '"no"', 'null', [], {message: 'no'}];
+  const noDeployment = [...noId, {status: 'queued'}, {deploymentId: 5}, {deploymentId: 'd', status: 'Done'}];
+  const refusals = [{detail: 'no'}, {error: 'no', status: 'Queued'}];
+  const noQueue = ['<!doctype html>', {errors: ['no']}];
 
-  test.each<[Name, string, Call, readonly (readonly [number, unknown])[], string]>([
-    [
-      ...(['api', 'an upload', upload('v2')] as const),
-      [...noId, ...oddIds.map((bundleId) => ({bundleId}))].map((body) => [201, body]),
-      bundles('api'),
-    ],
-    [
-      ...(['legacy', 'an upload of v2', upload('v2')] as const),
-      [...noId, ...oddIds.map((id) => ({id}))].map((body) => [201, body]),
-      bundles('legacy'),
-    ],
-    [
-      ...(['legacy', 'an upload of v1', upload('v1')] as const),
-      [...noId, ...oddIds.map((id) => ({bundle_id: id}))].map((body) => [201, body]),
-      bundles('legacy'),
-    ],
-    [
-      ...(['api', 'a deployment', deploy] as const),
-      [...noId, {status: 'queued'}, {deploymentId: 5}, {deploymentId: 'd', status: 'Done'}].map((body) => [201, body]),
-      history('api'),
-    ],
-    [
-      ...(['legacy', 'a deployment', deploy] as const),
-      [
-        ...['<!doctype html>', '', '"no"', 'null', [], {message: 'no'}].map((body) => [200, body] as const),
-        ...([
-          [201, {detail: 'no'}],
-          [201, {error: 'no', status: 'Queued'}],
-          [202, {errors: ['no']}],
-        ] as const),
-        [202, '<!doctype html>'],
-      ],
-      history('legacy'),
-    ],
-    [
-      ...(['legacy', 'a deletion', remove] as const),
-      [
-        ...['<!doctype html>', '', '"no"', 'null', [], {message: 'no'}, {error: 'no'}].map(
-          (body) => [200, body] as const,
-        ),
-        ...([
-          [202, '<!doctype html>'],
-          [202, {errors: ['no']}],
-        ] as const),
-      ],
-      bundles('legacy'),
-    ],
-  ])('%s: %s may have been carried out, and the error says how to check', async (name, _, call, answers, command) => {
-    for (const [status, body] of answers) {
-      await expect(answered(name, call, status, body), JSON.stringify(body)).rejects.toMatchObject({
-        ...wrong,
-        suggestions: ['The request may have been carried out. Check before retrying:', command],
-      });
-    }
-  });
+  test.each<[Name, string, Call, number, readonly unknown[], string]>([
+    ['api', 'an upload', upload('v2'), 201, withOddIds('bundleId'), bundles('api')],
+    ['legacy', 'an upload of v2', upload('v2'), 201, withOddIds('id'), bundles('legacy')],
+    ['legacy', 'an upload of v1', upload('v1'), 201, withOddIds('bundle_id'), bundles('legacy')],
+    ['api', 'a deployment', deploy, 201, noDeployment, history('api')],
+    ['legacy', 'a deployment', deploy, 200, nothing, history('legacy')],
+    ['legacy', 'a deployment', deploy, 201, refusals, history('legacy')],
+    ['legacy', 'a deployment', deploy, 202, noQueue, history('legacy')],
+    ['legacy', 'a deletion', remove, 200, [...nothing, {error: 'no'}], bundles('legacy')],
+    ['legacy', 'a deletion', remove, 202, noQueue, bundles('legacy')],
+  ])(
+    '%s: %s may have been carried out, and the error says how to check',
+    async (name, _, call, status, all, command) => {
+      for (const body of all) {
+        await expect(answered(name, call, status, body), JSON.stringify(body)).rejects.toMatchObject({
+          ...wrong,
+          suggestions: ['The request may have been carried out. Check before retrying:', command],
+        });
+      }
+    },
+  );
 
   test.each([{}, {message: 'no'}, {deploymentId: null}, [], 'null', '<!doctype html>', {status: 'Done'}])(
     'api: %j is no state of a deployment',

@@ -150,24 +150,4 @@ describe('an archive that cannot be had at once', () => {
     expect(server.requests.filter(isArchive)).toHaveLength(times);
     expect(waits).toHaveLength(times - 1);
   });
-
-  test('fails when it breaks off as it begins', async () => {
-    await using server = await startService((_, response) => {
-      response.writeHead(200, {'content-length': '1000'});
-      response.write('abc', () => response.destroy());
-      return new Promise(() => undefined);
-    });
-    const {done} = await downloadFrom(server.origin);
-    await expect(done).rejects.toMatchObject({code: 'ERR_NETWORK'});
-  });
-
-  test('waits as long as the server says, tells why, and then is had', async () => {
-    const replies = [{status: 503, body: '', headers: {'retry-after': '0'}}];
-    await using server = await startService(() => replies.shift() ?? {status: 200, body: 'abcdef'});
-    const {bytes, waits} = await downloadFrom(server.origin);
-    expect(await bytes()).toBe('abcdef');
-    expect(waits).toMatchObject([
-      {attempt: 1, delayMs: 0, status: 503, reason: expect.stringContaining('503') as string},
-    ]);
-  });
 });

@@ -74,20 +74,6 @@ describe('discovering the backends of plugins', () => {
     ]);
   });
 
-  test.each([
-    ['nothing', null, 'returned no {backends: [...]}'],
-    ['a list', [backend('acme')], 'returned no {backends: [...]}'],
-    ['no list', {backends: backend('acme')}, 'returned no {backends: [...]}'],
-  ])('reports a hook that returns %s, with its plugin', async (_, result, problem) => {
-    const {registrations, failures} = await discoverBackends([plugin('odd', result)], {
-      version: '1.2.3',
-      signal: never,
-    });
-    expect(registrations).toHaveLength(2);
-    expect(failures).toEqual([{plugin: 'odd', message: expect.stringContaining(problem) as string}]);
-    expect(failures[0]?.message).toMatch(/^Plugin odd: /);
-  });
-
   test('asks nobody when its signal is aborted already', async () => {
     const reason = new Error('stop');
     const asked: string[] = [];
@@ -122,7 +108,13 @@ describe('discovering the backends of plugins', () => {
     ]);
   });
 
+  const returning = (result: unknown): HookOutcome => ({successes: [{result}], failures: []});
+  const noList = ['returned no {backends: [...]}'];
+
   test.each<[string, HookOutcome, readonly string[]]>([
+    ['returns nothing', returning(null), noList],
+    ['returns a list', returning([backend('acme')]), noList],
+    ['returns no list', returning({backends: backend('acme')}), noList],
     ['exports no function', {successes: [], failures: []}, ['exports no function']],
     ['fails with no error', {successes: [], failures: [{error: ' no\n luck '}]}, ['failed: no luck']],
     [

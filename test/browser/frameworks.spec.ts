@@ -103,19 +103,10 @@ async function look(url: string, text: string): Promise<readonly string[]> {
 /** Compares the files of a bundle, as GNU tar unpacks it, with those of the build. */
 async function compareDownload(cwd: string, project: string, bundleId: string, buildDirectory: string) {
   const folder = await mkdtemp(join(root, 'download-'));
-  await mycli(
-    cwd,
-    'bundle:download',
-    bundleId,
-    '-p',
-    project,
-    '--runtime-backend',
-    'legacy',
-    '-o',
-    join(folder, 'bundle.tar'),
-  );
+  const archive = join(folder, 'bundle.tar');
+  await mycli(cwd, 'bundle:download', bundleId, '-p', project, '--runtime-backend', 'legacy', '-o', archive);
   await mkdir(join(folder, 'files'));
-  await run('tar', ['-xf', join(folder, 'bundle.tar'), '-C', join(folder, 'files')]);
+  await run('tar', ['-xf', archive, '-C', join(folder, 'files')]);
   const unpacked = join(folder, 'files', project, 'bld');
   const {stdout} = await run('diff', ['-r', '-q', buildDirectory, unpacked]);
   return stdout;

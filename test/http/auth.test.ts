@@ -121,17 +121,6 @@ describe('authorize', () => {
     }
   });
 
-  test('a renewed token that is refused as well is reported, not renewed again', async () => {
-    const tokens = await startTokenServer();
-    const api = await startRecordingServer((response, _, count) => sendJson(response, count === 1 ? 200 : 401, {}));
-    const {http} = await testClient();
-    const authorized = authorize(http, strategy(tokens), api.origin);
-    await authorized.get(api.origin);
-    expect(await rejection(authorized.get(api.origin))).toMatchObject({code: 'ERR_UNAUTHORIZED'});
-    expect(tokens.requests).toHaveLength(2);
-    expect(api.requests).toHaveLength(3);
-  });
-
   test('a token that was never accepted is not renewed, and not kept either', async () => {
     const tokens = await startTokenServer();
     const api = await startRecordingServer((response, _, count) => sendJson(response, count === 1 ? 401 : 200, {}));
@@ -234,17 +223,6 @@ describe('authorize', () => {
       expect(error).toMatchObject({code: 'ERR_TOKEN_EXPIRED', cause: {code: 'ERR_OAUTH'}});
       expect(api.bodies).toHaveLength(1);
     });
-  });
-
-  test('401, renewal and 429 in one call keep to their own counts', async () => {
-    const tokens = await startTokenServer();
-    const statuses = [200, 401, 429, 429, 429, 200];
-    const api = await startRecordingServer((response, _, count) => sendJson(response, statuses[count - 1] ?? 500, {}));
-    const {http} = await testClient();
-    const authorized = authorize(http, strategy(tokens), api.origin);
-    await authorized.get(api.origin);
-    await authorized.get(api.origin);
-    expect(api.requests).toHaveLength(6);
   });
 });
 

@@ -1,63 +1,6 @@
-import {describe, expect, test} from 'vitest';
-import {ApiKeyStrategy, isRuntimeCliError, listBundles, pushRuntimeBundle} from '../../src/index.js';
-import {faults, type Fault} from '../model/faults.js';
-import {createSupplies} from '../model/run.js';
+import {expect, test} from 'vitest';
 import {Store} from '../model/store.js';
 import {answerOf, departures, operationAt} from '../wire/contract.js';
-import {startRuntime} from './with-runtime.js';
-
-/** The fault of the local runtime that is one of the model's; undefined if it can't do that. */
-function ownFault({name, status, effect}: Fault): string | undefined {
-  // Of a fault with this status, the answer is one of the wire.
-  if (status === 304) return undefined;
-  const [, header, value] = /^\d{3}, (retry-after|location): (.+)$/.exec(name) ?? [];
-  if (status !== undefined && header !== undefined && value !== undefined && value.length < 40) {
-    return `${status}:${header}=${value}`;
-  }
-  if (status !== undefined && !effect && name === String(status)) return name;
-  return {
-    'a reset after the request': 'drop',
-    'no answer': 'hang',
-    'half of the answer, then a close': 'truncate:after=20',
-  }[name];
-}
-
-const common = faults.flatMap((fault) => {
-  const own = ownFault(fault);
-  return own === undefined ? [] : [[own, fault] as const];
-});
-
-test('the local runtime and the model have most refusals, and the ends of connections, in common', () => {
-  expect(common.length).toBeGreaterThan(30);
-});
-
-describe('a client fares with the faults of the local runtime as with those of the model:', () => {
-  test.each(common)('%s', async (own, {ends, effect, name, status}) => {
-    await using supplies = await createSupplies();
-    const {runtime} = await startRuntime();
-    const call = {
-      ...{cwd: supplies.folder, projectSlug: 'shop', message: 'one', preference: 'legacy', origin: runtime.origin},
-      legacyAuth: new ApiKeyStrategy({apiKey: runtime.credentials.apiKey}),
-      rateLimit: {maxRetries: 1, baseDelayMs: 1, maxDelayMs: 3},
-      ...{requestTimeout: 0.5, idleTimeout: 0.5},
-    } as const;
-    const codeOf = async (work: Promise<unknown>) =>
-      work.then(
-        () => 0,
-        (error: unknown) => (isRuntimeCliError(error) ? error.exitCode : String(error)),
-      );
-    const parameters = own.includes(':') ? `${own},` : `${own}:`;
-    runtime.addFault(`${parameters}route=list`);
-    runtime.addFault(`${parameters}route=upload`);
-    const read = await codeOf(listBundles(call));
-    const write = await codeOf(pushRuntimeBundle({...call, archive: 'v2.tar.gz'}));
-    runtime.clearFaults();
-    expect({name, ends: [read, write]}).toEqual({name, ends});
-    const {bundles} = await listBundles(call);
-    // The runtime never answers before it has done the work, the model does it all the same.
-    if (own !== 'hang') expect(bundles).toHaveLength(effect && status === undefined ? 1 : 0);
-  });
-});
 
 test('the answers of the model fit the document', () => {
   const stores = {api: new Store('api', {}), legacy: new Store('legacy', {})};

@@ -145,15 +145,6 @@ describe('a deployed bundle', () => {
     expect(reply.body).toBe({br: 'small', gzip: 'larger'}[encoding ?? ''] ?? build['static/app.js']);
   });
 
-  test('leads to its page from the top', async () => {
-    const {client} = await startDeployed();
-    const bare = await client.site('shop/production');
-    expect([bare.status, bare.headers.get('location')]).toEqual([308, '/shop/production/']);
-    const top = await client.site('shop/production/');
-    expect([top.status, top.headers.get('location')]).toEqual([302, '/shop/production/static/index.html']);
-    expect((await client.site('shop/production/static/')).body).toBe(build['static/index.html']);
-  });
-
   test.each([
     '/shop/production/static/../ssr.js',
     '/shop/production/%2e%2e/%2e%2e/credentials.json',
@@ -190,17 +181,6 @@ describe('a deployed bundle', () => {
       expect((await client.site(`shop/production/${file}`)).body).toBe(build[file]);
     }
     expect((await client.site('shop/production/ssr.js')).status).toBe(404);
-  });
-
-  test.each([
-    ['html', 'text/html; charset=utf-8'],
-    ['mjs', 'text/javascript; charset=utf-8'],
-    ['svg', 'image/svg+xml; charset=utf-8'],
-    ['unheardof', 'application/octet-stream'],
-  ])('says what a file of type .%s is', async (extension, type) => {
-    const name = `static/file.${extension}`;
-    const {client} = await startDeployed(await v2Archive({...build, [name]: '1'}));
-    expect((await client.site(`shop/production/${name}`)).headers.get('content-type')).toBe(type);
   });
 });
 

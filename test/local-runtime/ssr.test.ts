@@ -1,6 +1,3 @@
-import {mkdtemp, rename, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import type {LocalRuntimeOptions} from '../../src/testing.js';
 import {v2Archive} from './archives.js';
@@ -278,19 +275,6 @@ test('it does not keep the runtime open while it starts', async () => {
   await runtime.close();
   expect(isRunning(pid)).toBe(false);
   await asked;
-});
-
-test('files of it that cannot be removed are a warning', async () => {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'mycli-ssr-'));
-  onTestFinished(() => rm(dataDirectory, {recursive: true}));
-  const {ask, runtime, warnings} = await startApps(server, {dataDirectory});
-  expect((await ask('cart')).status).toBe(200);
-  await rename(join(dataDirectory, 'temporary'), join(dataDirectory, 'moved'));
-  await writeFile(join(dataDirectory, 'temporary'), '');
-  await runtime.close();
-  expect(warnings).toEqual([
-    expect.stringMatching(/^The files of the server of shop\/production in .* could not be removed: /),
-  ]);
 });
 
 test('a bundle without a server is served as without --ssr, and nothing runs without it', async () => {

@@ -2,7 +2,14 @@ import {readFile} from 'node:fs/promises';
 import {Validator} from '@seriousme/openapi-schema-validator';
 import {describe, expect, test} from 'vitest';
 import {openApiDocument} from '../../src/local-runtime/wire/openapi.js';
-import {answerShapes, refusalShapes, type AnswerShape, type Json} from '../backends/answer-shapes.js';
+import {
+  answerShapes,
+  refusalShapes,
+  shapeOf,
+  withMember,
+  type AnswerShape,
+  type Json,
+} from '../backends/answer-shapes.js';
 import {sendRaw} from '../local-runtime/client.js';
 import {startRuntime} from '../local-runtime/with-runtime.js';
 import {answerOf, departures, document, operationAt, operations} from './contract.js';
@@ -40,19 +47,10 @@ function pathOf(name: string, {path}: AnswerShape): string {
   return `${name.startsWith('Api') ? '/storefront/deployments/v1/organizations/acme' : ''}${storefront}${literal}`;
 }
 
-/** A copy without a member, or with null in its place. */
-function without(value: Json, [key, ...rest]: readonly string[], member: null | undefined): Json {
-  if (typeof value !== 'object' || value === null || key === undefined) return value;
-  const changed = Object.entries(value as Readonly<Record<string, Json>>).flatMap(([name, old]) => {
-    if (name !== key) return [[name, old] as const];
-    if (rest.length > 0) return [[name, without(old, rest, member)] as const];
-    return member === null ? [[name, null] as const] : [];
-  });
-  return Array.isArray(value) ? changed.map(([, item]) => item) : Object.fromEntries(changed);
-}
-
 describe('the answers of hosted services', () => {
-  const shapes: readonly (readonly [string, AnswerShape])[] = Object.entries(answerShapes);
+  const shapes = (Object.keys(answerShapes) as (keyof typeof answerShapes)[]).map(
+    (name) => [name, shapeOf(name)] as const,
+  );
 
   test.each(shapes)('%s: has the documented statuses', (name, shape) => {
     const found = operationAt(shape.method, pathOf(name, shape));
@@ -75,7 +73,7 @@ describe('the answers of hosted services', () => {
     expect(departures(schema, filled, 'request')).toEqual([]);
     for (const path of optional) {
       for (const member of [null, undefined]) {
-        expect([path, departures(schema, without(filled, path.split('.'), member), 'open')]).toEqual([path, []]);
+        expect([path, departures(schema, withMember(filled, path.split('.'), member), 'open')]).toEqual([path, []]);
       }
     }
   });

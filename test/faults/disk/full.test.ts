@@ -1,10 +1,10 @@
 import {execFileSync, spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../../src/testing.js';
-import {makeFolder, smallBuild, writeTree} from '../../bundle/project.js';
+import {makeFolder, smallBuild} from '../../bundle/project.js';
 import {binary, runCli} from '../../cli/spawn-cli.js';
 import {hostileArchive, v2Archive} from '../../local-runtime/archives.js';
 import {clientOf} from '../../local-runtime/client.js';
@@ -38,23 +38,6 @@ async function service(env: Readonly<Record<string, string>> = {}) {
 }
 
 describe.runIf(canMount)('on a full disk', () => {
-  test('a build is an error, and the archive and the manifest of before stay', async () => {
-    const {cwd, mycli} = await service();
-    const disk = await mountSmallDisk();
-    await writeTree(cwd, {'small/ssr.js': '1'});
-    const output = join(disk, 'bundle');
-    expect((await mycli('bundle:build', '-b', 'small', '-o', output)).code).toBe(0);
-    const before = await readFile(output);
-    const {code, stdout} = await mycli('bundle:build', '-o', output);
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({
-      error: {code: 'ERR_OUTPUT', message: `${output} cannot be written: no space left on device.`},
-    });
-    expect(await readdir(disk)).toEqual(['bundle', 'bundle.json']);
-    expect(await readFile(output)).toEqual(before);
-    expect((await mycli('bundle:inspect', output)).code).toBe(0);
-  });
-
   test('a push is an error when the temporary folder has no room, and nothing is sent', async () => {
     const {runtime, mycli} = await service({TMPDIR: await mountSmallDisk()});
     const {code, stdout} = await mycli('bundle:push', '-m', 'm', '--v2');
@@ -77,23 +60,6 @@ describe.runIf(canMount)('on a full disk', () => {
     execFileSync('mount', ['-o', 'remount,size=10m', disk]);
     expect((await mycli('bundle:download', '1', '-o', output)).code).toBe(0);
     expect(await readdir(disk)).toEqual(['copy']);
-  });
-
-  test('init --force is an error, and the configuration of before stays', async () => {
-    const {cwd, mycli} = await service();
-    const disk = await mountSmallDisk();
-    const before = {'mycli.config.ts': 'export default {};', 'build/ssr.js': '1'};
-    await writeTree(disk, before);
-    await expect(writeFile(join(disk, 'fill'), large())).rejects.toThrow('ENOSPC');
-    const {code, stdout} = await mycli('init', '--force', '--yes', '--no-verify', '-C', disk);
-    const path = join(disk, 'mycli.config.ts');
-    expect(JSON.parse(stdout)).toMatchObject({
-      error: {code: 'ERR_OUTPUT', message: `${path} cannot be written: no space left on device.`},
-    });
-    expect(code).toBe(3);
-    expect(await readFile(path, 'utf8')).toBe(before['mycli.config.ts']);
-    expect(await readdir(disk)).toEqual(['build', 'fill', 'mycli.config.ts']);
-    expect(await readdir(cwd)).toEqual(['build']);
   });
 
   test('the local runtime reports it, keeps its data, and accepts what fits', async () => {

@@ -29,19 +29,19 @@ describe('the wait of a client with its own retries', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('is refused for another status, and for none', async () => {
+  test.each([
+    ['refused for another status', {retries: 0, status: 503, reason: '503 ServiceUnavailable'}, false],
+    ['refused for none', {retries: 0, reason: 'ECONNRESET'}, false],
+    ['refused when no retries are left', {retries: 3, status: 429, reason: '429'}, false],
+    [
+      'granted for what the service calls a limit',
+      {retries: 2, status: 503, reason: '503 SlowDown', limited: true},
+      true,
+    ],
+  ])('is %s', async (_, failure, granted) => {
     const {wait, log} = createWait();
-    expect(await wait({retries: 0, status: 503, reason: '503 ServiceUnavailable'})).toBe(false);
-    expect(await wait({retries: 0, reason: 'ECONNRESET'})).toBe(false);
-    expect(log).toEqual([]);
-  });
-
-  test('is granted for any status with which the service limits the rate in its own words', async () => {
-    expect(await createWait().wait({retries: 2, status: 503, reason: '503 SlowDown', limited: true})).toBe(true);
-  });
-
-  test('is refused when no retries are left', async () => {
-    expect(await createWait().wait({retries: 3, status: 429, reason: '429'})).toBe(false);
+    expect(await wait(failure)).toBe(granted);
+    expect(log).toHaveLength(granted ? 1 : 0);
   });
 
   test('never exceeds the limit, whatever the server asks for', async () => {
