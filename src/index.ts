@@ -69,6 +69,7 @@ export {
   type BackendFailure,
   type BackendRegistration,
   type BackendRegistry,
+  type PluginBackend,
 } from './backends/registry.js';
 export type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from './backends/select.js';
 export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './http/index.js';
