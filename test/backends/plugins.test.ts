@@ -4,6 +4,9 @@ import {discoverBackends, type BackendPlugin, type HookOutcome} from '../../src/
 
 const never = new AbortController().signal;
 
+const discover = (plugins: readonly BackendPlugin[], more: {timeoutMs?: number; signal?: AbortSignal} = {}) =>
+  discoverBackends(plugins, {version: '1.2.3', signal: never, ...more});
+
 function backend(name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     apiVersion: 1,
@@ -32,10 +35,10 @@ const hanging = (name: string): BackendPlugin => ({name, runHook: () => new Prom
 
 describe('discovering the backends of plugins', () => {
   test('registers them with plugin and version, in the order of plugins and not of their answers', async () => {
-    const {registrations, failures} = await discoverBackends(
-      [plugin('b', {backends: [backend('fast')]}), plugin('a', {backends: [backend('slow'), backend('other')]}, 5)],
-      {version: '1.2.3', signal: never},
-    );
+    const {registrations, failures} = await discover([
+      plugin('b', {backends: [backend('fast')]}),
+      plugin('a', {backends: [backend('slow'), backend('other')]}, 5),
+    ]);
     expect(registrations.map((item) => [item.backend.name, item.plugin, item.version])).toEqual([
       ['api', 'mycli', undefined],
       ['legacy', 'mycli', undefined],
@@ -47,11 +50,7 @@ describe('discovering the backends of plugins', () => {
   });
 
   test('leaves out a plugin that does not answer in time, and keeps the others', async () => {
-    const registry = await discoverBackends([hanging('a'), plugin('b', {backends: [backend('acme')]})], {
-      timeoutMs: 50,
-      version: '1.2.3',
-      signal: never,
-    });
+    const registry = await discover([hanging('a'), plugin('b', {backends: [backend('acme')]})], {timeoutMs: 50});
     expect(registry.has('acme')).toBe(true);
     expect(registry.failures).toEqual([
       {plugin: 'a', message: 'Plugin a: its mycli:backends hook failed: no answer within 0.05 s.'},
@@ -67,7 +66,7 @@ describe('discovering the backends of plugins', () => {
           failures: [{error: new Error('two\n  lines')}],
         }),
     };
-    const registry = await discoverBackends([half], {version: '1.2.3', signal: never});
+    const registry = await discover([half]);
     expect(registry.has('acme')).toBe(true);
     expect(registry.failures.map(({message}) => message)).toEqual([
       'Plugin half: its mycli:backends hook failed: two lines.',
@@ -84,9 +83,7 @@ describe('discovering the backends of plugins', () => {
         return {successes: [], failures: []};
       },
     };
-    await expect(discoverBackends([asking], {version: '1.2.3', signal: AbortSignal.abort(reason)})).rejects.toBe(
-      reason,
-    );
+    await expect(discover([asking], {signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
     expect(asked).toEqual([]);
   });
 
@@ -99,8 +96,8 @@ describe('discovering the backends of plugins', () => {
         return {successes: [], failures: []};
       },
     };
-    await discoverBackends([asking], {version: '1.2.3', signal: never});
-    await discoverBackends([asking], {version: '1.2.3', signal: never, timeoutMs: 500});
+    await discover([asking]);
+    await discover([asking], {timeoutMs: 500});
     const options = {host: {version: '1.2.3', apiVersion: 1}};
     expect(told).toEqual([
       [options, 10_000],
@@ -124,7 +121,7 @@ describe('discovering the backends of plugins', () => {
     ],
   ])('reports a hook that %s', async (_, outcome, problems) => {
     const odd: BackendPlugin = {name: 'odd', runHook: () => Promise.resolve(outcome)};
-    const {registrations, failures} = await discoverBackends([odd], {version: '1.2.3', signal: never});
+    const {registrations, failures} = await discover([odd]);
     expect(registrations).toHaveLength(2);
     expect(failures).toEqual(
       problems.map((problem) => ({plugin: 'odd', message: `Plugin odd: its mycli:backends hook ${problem}.`})),
@@ -141,13 +138,13 @@ describe('discovering the backends of plugins', () => {
         return Promise.reject(new Error('no luck'));
       },
     };
-    await expect(discoverBackends([failing], {version: '1.2.3', signal: controller.signal})).rejects.toBe(reason);
+    await expect(discover([failing], {signal: controller.signal})).rejects.toBe(reason);
   });
 
   test('rejects with the reason of its signal while plugins hang', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');
-    const discovered = discoverBackends([hanging('a')], {version: '1.2.3', signal: controller.signal});
+    const discovered = discover([hanging('a')], {signal: controller.signal});
     controller.abort(reason);
     await expect(discovered).rejects.toBe(reason);
   });

@@ -1,4 +1,4 @@
-import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {ServerResponse} from 'node:http';
 import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {
@@ -169,17 +169,14 @@ describe('authorize', () => {
   describe('a token that expires during an upload', () => {
     const source = testSource(3_000_000);
 
-    /** A server that takes so long for each upload that all tokens given before it have expired. */
-    async function startSlow(answer: (response: ServerResponse, request: IncomingMessage, count: number) => void) {
+    /** A server that takes so long for each upload that all tokens given before it have expired, and refuses it. */
+    async function startSlow() {
       const clock = {now: 1000};
-      const bodies: Buffer[] = [];
-      const api = await startServer((request, response) => {
-        const chunks: Buffer[] = [];
-        request.once('data', () => (clock.now += 3_600_000));
-        request.on('data', (chunk: Buffer) => chunks.push(chunk));
-        request.on('end', () => answer(response, request, bodies.push(Buffer.concat(chunks))));
+      const {origin, requests} = await startRecordingServer((response) => {
+        clock.now += 3_600_000;
+        sendJson(response, 401, {});
       });
-      return {...api, clock, bodies};
+      return {origin, requests, clock};
     }
 
     test('is renewed when the server refuses it before it has read everything', async () => {
@@ -203,12 +200,12 @@ describe('authorize', () => {
 
     test('is not renewed for ever: when the next one expires as well, that is what is said', async () => {
       const tokens = await startTokenServer(3600);
-      const api = await startSlow((response) => sendJson(response, 401, {}));
+      const api = await startSlow();
       const auth = strategy(tokens, {now: () => api.clock.now});
       const authorized = authorize((await testClient()).http, auth, api.origin);
       const error = await rejection(authorized.post(`${api.origin}/x`, createRequestBodies().file(source)));
       expect(error).toMatchObject({code: 'ERR_TOKEN_EXPIRED', exitCode: 4, status: 401, method: 'POST', path: '/x'});
-      expect(api.bodies).toHaveLength(2);
+      expect(api.requests).toHaveLength(2);
     });
 
     test('when the endpoint gives no other, that is what is said, and nothing is sent again', async () => {
@@ -216,12 +213,12 @@ describe('authorize', () => {
         if (count === 1) sendJson(response, 200, {access_token: 'token-1', expires_in: 3600});
         else sendJson(response, 400, {error: 'invalid_scope'});
       });
-      const api = await startSlow((response) => sendJson(response, 401, {}));
+      const api = await startSlow();
       const auth = strategy(tokens, {now: () => api.clock.now});
       const authorized = authorize((await testClient()).http, auth, api.origin);
       const error = await rejection(authorized.post(api.origin, createRequestBodies().file(source)));
       expect(error).toMatchObject({code: 'ERR_TOKEN_EXPIRED', cause: {code: 'ERR_OAUTH'}});
-      expect(api.bodies).toHaveLength(1);
+      expect(api.requests).toHaveLength(1);
     });
   });
 });

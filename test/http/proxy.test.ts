@@ -150,19 +150,25 @@ test.each(['http', 'https'])(
 );
 
 describe('a proxy that keeps a tunnel waiting', () => {
+  /** A proxy with such a tunnel, and the end of the client's connection. */
+  async function startEnding(tunnel: (socket: Duplex) => void) {
+    let ended: () => void = () => undefined;
+    const end = new Promise<void>((resolve) => (ended = resolve));
+    const proxy = await startProxy({
+      tunnel: (socket) => {
+        socket.on('end', ended).on('close', ended).resume();
+        tunnel(socket);
+      },
+    });
+    return {proxy, end};
+  }
+
   test.each<[string, (socket: Duplex) => void]>([
     ['says nothing', () => undefined],
     ['drips its answer', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx: ')],
     ['opens the tunnel, and nobody speaks TLS there', (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n')],
   ])('%s: the time to connect ends it, and its connection', async (_, tunnel) => {
-    let closed: () => void = () => undefined;
-    const end = new Promise<void>((resolve) => (closed = resolve));
-    const proxy = await startProxy({
-      tunnel: (socket) => {
-        socket.on('end', closed).on('close', closed).resume();
-        tunnel(socket);
-      },
-    });
+    const {proxy, end} = await startEnding(tunnel);
     const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, connectTimeoutMs: 1000});
     const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
@@ -172,14 +178,7 @@ describe('a proxy that keeps a tunnel waiting', () => {
   test('an abort ends it at once, with its reason', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');
-    let closed: () => void = () => undefined;
-    const end = new Promise<void>((resolve) => (closed = resolve));
-    const proxy = await startProxy({
-      tunnel: (socket) => {
-        socket.on('end', closed).on('close', closed).resume();
-        controller.abort(reason);
-      },
-    });
+    const {proxy, end} = await startEnding(() => controller.abort(reason));
     const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, signal: controller.signal});
     expect(await reasonOf(client.get(`https://${host}/x`))).toBe(reason);
     await end;

@@ -91,6 +91,18 @@ export function clientOf(runtime: LocalRuntime) {
   };
 }
 
+/** Begins a v2 upload that does not end by itself. */
+export function beginUpload({origin, credentials}: LocalRuntime): ReturnType<typeof httpRequest> {
+  const headers = {
+    authorization: `Bearer ${credentials.apiKey}`,
+    'content-type': 'multipart/form-data; boundary=xyz',
+    'content-length': '100000000',
+  };
+  const upload = httpRequest(`${origin}/api/v2/projects/shop/bundles/`, {method: 'POST', headers});
+  upload.write('--xyz\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\nxx');
+  return upload;
+}
+
 /** What came of a request that was sent byte by byte. */
 export interface RawReply {
   readonly status: number;

@@ -1,10 +1,9 @@
 import {readdir} from 'node:fs/promises';
-import {request as httpRequest} from 'node:http';
 import {describe, expect, test} from 'vitest';
 import {parseFault} from '../../src/testing.js';
 import {faultText} from '../../src/local-runtime/faults.js';
 import {v2Archive} from './archives.js';
-import {sendRaw} from './client.js';
+import {beginUpload, sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 describe('parseFault', () => {
@@ -159,17 +158,8 @@ describe('a fault', () => {
 });
 
 test('a client that disconnects during an upload leaves nothing behind', async () => {
-  const {runtime, client} = await startRuntime();
-  const request = httpRequest(`${runtime.origin}/api/v2/projects/shop/bundles/`, {
-    method: 'POST',
-    headers: {
-      ...client.legacyHeaders,
-      'content-type': 'multipart/form-data; boundary=xyz',
-      'content-length': '100000000',
-    },
-  });
-  request.on('error', () => undefined);
-  request.write('--xyz\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\n');
+  const {runtime} = await startRuntime();
+  const request = beginUpload(runtime).on('error', () => undefined);
   await new Promise((resolve) => request.write(Buffer.alloc(500_000), resolve));
   request.destroy();
   await expect.poll(() => runtime.requests).toHaveLength(1);

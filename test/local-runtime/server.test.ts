@@ -1,12 +1,11 @@
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
 import {readdir} from 'node:fs/promises';
-import {request as httpRequest} from 'node:http';
 import {connect} from 'node:net';
 import {describe, expect, test} from 'vitest';
 import {startLocalRuntime, type RequestRecord} from '../../src/testing.js';
 import {v2Archive} from './archives.js';
-import {send, sendRaw} from './client.js';
+import {beginUpload, send, sendRaw} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 describe('the server', () => {
@@ -172,17 +171,9 @@ describe('the server', () => {
   });
 
   test('can be closed during an upload, even twice', async () => {
-    const {runtime, client} = await startRuntime();
-    const upload = httpRequest(`${runtime.origin}/api/v2/projects/shop/bundles/`, {
-      method: 'POST',
-      headers: {
-        ...client.legacyHeaders,
-        'content-type': 'multipart/form-data; boundary=xyz',
-        'content-length': '10000000',
-      },
-    });
+    const {runtime} = await startRuntime();
+    const upload = beginUpload(runtime);
     const failed = new Promise((resolve) => upload.on('error', resolve));
-    upload.write('--xyz\r\nContent-Disposition: form-data; name="bundle"; filename="b"\r\n\r\nxx');
     await expect.poll(() => readdir(`${runtime.dataDirectory}/temporary`)).toHaveLength(1);
     await Promise.all([runtime.close(), runtime.close()]);
     expect(await failed).toMatchObject({code: 'ECONNRESET'});
