@@ -1,11 +1,9 @@
 import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
-import {once} from 'node:events';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
-import {closedOrigin} from '../../recording-server.js';
-import {binary, start, type Ended} from '../spawn-cli.js';
+import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
 // What commands say when something is missing, and what they say to type next: true, complete, and once.
@@ -77,15 +75,6 @@ describe('an argument', () => {
   });
 });
 
-describe('a bundle that is in use', () => {
-  test('is not deleted, and the error tells the way out', async () => {
-    await mycli(['bundle:push', '--wait']);
-    const {code, stderr} = await mycli(['bundle:delete', '1', '--yes']);
-    expect(code).toBe(7);
-    expect(stderr).toContain('If a target runs it, deploy another bundle there first: mycli status tells which one.');
-  });
-});
-
 describe('a bundle that is not there', () => {
   const bundleList = '  Run: mycli list';
 
@@ -99,14 +88,6 @@ describe('a bundle that is not there', () => {
     expect(code).toBe(7);
     expect(stderr.split('\n').slice(0, 2)).toEqual(['Error: The project "shop" has no bundle 99.', bundleList]);
     expect(stderr).not.toMatch(/\b404\b/);
-  });
-
-  test('is told apart by bundle:delete from those that were deleted, once', async () => {
-    await mycli(['bundle:push', '--no-target', '--json'].filter((arg) => arg !== '--no-target'));
-    const {code, stderr} = await mycli(['bundle:delete', '99', '--yes']);
-    expect(code).toBe(7);
-    expect(stderr.match(/was not deleted/g)).toHaveLength(1);
-    expect(stderr).toContain('Error: Bundle 99 was not deleted: The project "shop" has no bundle 99.\n');
   });
 
   test('is no reason given for a project that the server does not show', async () => {
@@ -140,8 +121,6 @@ describe('what to type next', () => {
     expect(first.stdout).not.toContain('Roll back');
     const second = await mycli(['bundle:push', '--wait']);
     expect(second.stdout).toContain('Roll back: mycli rollback\n');
-    const back = await mycli(['bundle:rollback', '--wait'], {MYCLI_RUNTIME_BACKEND: 'legacy'});
-    expect(back.stdout).toContain('Undo: mycli deploy 2\n');
   });
 
   test('repeats the flags that lead to the backend, and no secret', async () => {
@@ -173,23 +152,6 @@ describe('what to type next', () => {
     expect(JSON.parse(pushed.stdout)).toMatchObject({archive: {format: 'v2'}, backend: 'legacy'});
   });
 
-  test('after an interrupted wait is a look, not another deployment', async () => {
-    await startRuntime({deploymentSeconds: 600});
-    await mycli(['bundle:push', '--target', 'elsewhere']);
-    const running = start(binary, ['bundle:deploy', 'latest', '--wait'], {cwd: project, env: environment()});
-    const {stderr} = running.child;
-    if (!stderr) throw new Error('stderr is not a pipe');
-    let said = '';
-    while (!said.includes('Wait for the deployment')) said += String((await once(stderr, 'data'))[0]);
-    running.child.kill('SIGTERM');
-    const ended = await running.ended;
-    expect(ended.code).toBe(143);
-    expect(ended.stderr).toContain(
-      'Error: Interrupted by SIGTERM. The deployment continues.\n  To check on it, run:\n' + '  mycli history\n',
-    );
-    expect(ended.stderr).not.toContain('mycli deploy');
-  });
-
   test('after a failed deployment of an unchanged bundle does not claim an upload', async () => {
     await mycli(['bundle:push']);
     await startRuntime({faults: ['500:route=deploy'], dataDirectory: join(root, 'runtime')});
@@ -203,17 +165,6 @@ describe('what to type next', () => {
 });
 
 describe('wrong input', () => {
-  test('an archive that is not there is not called invalid', async () => {
-    for (const args of [
-      ['bundle:push', '--archive', 'none.tar.gz'],
-      ['bundle:inspect', 'none.tar.gz'],
-    ]) {
-      const {code, stderr} = await mycli([...args, '--quiet']);
-      expect(code).toBe(3);
-      expect(stderr).toContain(`Error: The archive ${join(project, 'none.tar.gz')} does not exist.\n`);
-    }
-  });
-
   test('an option for no backend is refused, and so is a backend that is not there', async () => {
     const unused = await mycli(['bundle:list', '--backend-option', 'region=eu', '--quiet']);
     expect(unused.code).toBe(2);
@@ -271,7 +222,7 @@ describe('wrong input', () => {
   });
 });
 
-describe('lists and retries', () => {
+describe('lists', () => {
   test('an empty list is said once, and an offset beyond the end is told apart', async () => {
     const empty = await mycli(['bundle:list']);
     expect(empty.stderr).toContain('Found no bundles in shop');
@@ -279,21 +230,5 @@ describe('lists and retries', () => {
     await mycli(['bundle:push']);
     const beyond = await mycli(['bundle:list', '--offset', '9']);
     expect(beyond.stderr).toContain('Lower --offset: there are 1 in all.');
-  });
-
-  test('a connection that this machine refuses is not retried, and the advice is to start the local runtime', async () => {
-    const origin = await closedOrigin();
-    const {code, stderr} = await mycli([
-      'bundle:list',
-      '--origin',
-      origin,
-      '--max-retries',
-      '1',
-      '--retry-base-delay',
-      '1',
-    ]);
-    expect(code).toBe(6);
-    expect(stderr).toContain('Start the service there, such as the local runtime with mycli runtime:start');
-    expect(stderr).not.toContain('[RETRY]');
   });
 });

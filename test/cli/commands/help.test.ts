@@ -119,10 +119,6 @@ describe('mycli help', () => {
     expect((await runWarm(['autocomplete', '-h'])).stdout).toContain('--refresh-cache');
   });
 
-  test('goes to stdout with --json too', async () => {
-    expect((await runWarm(['bundle:push', '--help', '--json'])).stdout).toContain('USAGE');
-  });
-
   test.each([
     [['bundel:push', '--help'], 'Did you mean mycli help bundle:push?'],
     [['help', 'bundel:push'], 'Did you mean mycli help bundle:push?'],
@@ -130,16 +126,9 @@ describe('mycli help', () => {
     [['bundle', 'psuh', '-h'], 'Did you mean mycli help bundle push?'],
     [['help', 'exit-code'], 'Did you mean mycli help exit-codes?'],
     [['help', 'nothing'], 'Unknown command: nothing\n  Run mycli help to list all commands.'],
-    [['nope', '--help'], 'Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {
     const {code, stdout, stderr} = await runWarm(args);
     expect({code, stdout}).toEqual({code: 2, stdout: ''});
     expect(stderr).toContain(suggestion);
-  });
-
-  test('answers an unknown command with JSON when asked to', async () => {
-    const {code, stdout} = await runWarm(['bundel:push', '--help', '--json']);
-    expect(code).toBe(2);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_COMMAND_NOT_FOUND', exitCode: 2}});
   });
 });

@@ -94,16 +94,4 @@ describe('bundle:push --if-changed', () => {
     expect(uploads()).toBe(1);
     expect(runtime.requests.every(({route}) => route === 'upload' || route === 'list')).toBe(true);
   });
-
-  test('a damaged record is a warning, and replaced by the push', async () => {
-    await pushed([]);
-    const [name = ''] = await readdir(recordFolder());
-    await writeFile(join(recordFolder(), name), '{"version": 1');
-    expect(await pushed(['--if-changed'])).toMatchObject({
-      bundleId: 2,
-      unchanged: false,
-      warnings: [expect.stringContaining(`${name} is not a record of a push`)],
-    });
-    expect(await pushed(['--if-changed'])).toMatchObject({bundleId: 2, unchanged: true, warnings: []});
-  });
 });

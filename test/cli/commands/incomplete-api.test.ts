@@ -48,12 +48,6 @@ describe('auto with an Api connection of which something is missing', () => {
     expect(stderr).not.toContain('Built');
   });
 
-  test.each(['legacy', 'api'])('push: --runtime-backend %s decides', async (backend) => {
-    const {code, stderr} = await mycli(['bundle:push', '--runtime-backend', backend], {MYCLI_CLIENT_SECRET: ''});
-    expect(code).toBe(backend === 'legacy' ? 0 : 3);
-    expect(stderr).not.toContain('legacy backend instead');
-  });
-
   test.each([['backend:list'], ['config:show']])('%s: warns, and shows the rest', async (command) => {
     const {code, stdout} = await mycli([command, '--json'], {MYCLI_CLIENT_SECRET: ''});
     expect(code).toBe(0);

@@ -69,15 +69,6 @@ describe('init without a terminal', () => {
     expect(JSON.parse(pushed.stdout)).toMatchObject({bundleId: 1, projectSlug: 'shop', deployed: true});
   });
 
-  test.skipIf(process.platform === 'win32')('leaves no configuration where no file can be written', async () => {
-    const script = 'ulimit -f 0; exec "$0" "$1" init --yes -p shop --origin http://127.0.0.1:1 2>&1';
-    const env = {PATH: process.env['PATH'], HOME: root, XDG_CONFIG_HOME: join(root, 'config')};
-    const ended = spawnSync('bash', ['-c', script, process.execPath, binary], {cwd: project, env, encoding: 'utf8'});
-    expect(ended.stdout).toContain('mycli.config.ts cannot be written');
-    expect(ended.status).toBe(3);
-    expect(await readdir(project)).toEqual(['dist', 'package.json']);
-  });
-
   test('sets up Api, with the client in the configuration and its secret elsewhere', async () => {
     const {organizationId, clientId, tokenUrl} = runtime.credentials;
     const client = ['--organization', organizationId, '--client-id', clientId, '--token-url', tokenUrl];

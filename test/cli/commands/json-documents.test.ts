@@ -1,6 +1,5 @@
 import {once} from 'node:events';
 import {readdirSync, readFileSync} from 'node:fs';
-import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {fileURLToPath} from 'node:url';
@@ -219,21 +218,11 @@ describe('the document of a failure', () => {
     expect(document).toMatchObject({error: {exitCode: code}});
     expect(normalised(document)).toMatchSnapshot();
   });
-
-  test('of a configuration file that ends the process is as its schema says', async () => {
-    await writeFile(join(bench.root, 'ends.config.js'), 'console.log("chatter"); process.exit(0);\n');
-    const args = ['bundle:push', '--config', join(bench.root, 'ends.config.js'), '--json'];
-    const {code, stdout} = await runCli(binary, args, {cwd: bench.project, env: bench.env});
-    expect(code).toBe(1);
-    expect(normalised(documentOf('error', stdout))).toMatchSnapshot();
-  });
 });
 
 describe('whatever a plugin prints, stdout holds the document of', () => {
   test.each([
     ['bundle:push', ['bundle:push', '--runtime-backend', 'noisy']],
-    ['backend:list', ['backend:list']],
-    ['error', ['bundle:push', '--runtime-backend', 'nobody']],
     ['error', ['bundel:push']],
   ])('%s: %j', async (id, args) => {
     await using plugins = await createPluginBench('noisy');

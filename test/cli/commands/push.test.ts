@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {promisify} from 'node:util';
@@ -110,21 +110,6 @@ describe('bundle:push', () => {
     expect(stderr).not.toContain('\u001B');
   });
 
-  test('a dry run lists the files and sends nothing', async () => {
-    await startRuntime();
-    const {code, stdout} = await mycli(['bundle:push', '--dry-run', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      dryRun: true,
-      backend: 'api',
-      files: [
-        {path: 'ssr.js', category: 'ssrOnly'},
-        {path: 'static/index.html', category: 'shared'},
-      ],
-    });
-    expect(runtime.requests).toEqual([]);
-  });
-
   test('a dry run advises about a given pattern that matches no file, in its warnings and to people', async () => {
     await startRuntime();
     const args = ['bundle:push', '--dry-run', '--ssr-only', 'ssr.js', '--ssr-shared', 'statics/**'];
@@ -143,22 +128,8 @@ describe('bundle:push', () => {
     expect(runtime.requests).toEqual([]);
   });
 
-  test('a fallback is a warning and tells the backend that served', async () => {
-    await startRuntime({faults: ['404x1:route=upload']});
-    const {code, stdout} = await mycli(['bundle:push', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      backend: 'legacy',
-      archive: {format: 'v1'},
-      warnings: [
-        expect.stringMatching(/^Fell back to the legacy backend: the Api backend rejected the upload \(404\): \S/),
-      ],
-    });
-  });
-
   test.each([
     ['bundle:push', '--runtime-backend', 'legacy', '--root-dir', 'app'],
-    ['bundle:push', '--runtime-backend', 'legacy', '--compression-level', '9'],
     ['bundle:build', '--format', 'v1', '--compression-level', '9'],
   ])('a v2-only flag is refused when the bundle is v1, before anything is sent: %s %s %s %s', async (...args) => {
     await startRuntime();
@@ -179,15 +150,6 @@ describe('bundle:push', () => {
     expect(stored.size).toBeGreaterThan(120_000);
     expect(smallest.size).toBeLessThan(10_000);
     expect(smallest.contentSha256).toBe(stored.contentSha256);
-  });
-
-  test('wrong credentials are exit code 4, and the refused key is not shown', async () => {
-    await startRuntime();
-    const flags = ['--runtime-backend', 'legacy', '--json', '--debug'];
-    const {code, stdout, stderr} = await mycli(['bundle:push', ...flags], {MYCLI_API_KEY: 'canary-wrong-key'});
-    expect(code).toBe(4);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_UNAUTHORIZED', exitCode: 4, status: 401}});
-    expect(stdout + stderr).not.toContain('canary-wrong-key');
   });
 
   test('a rate limit that does not end is exit code 5', async () => {
@@ -212,14 +174,6 @@ describe('bundle:push', () => {
         ],
       },
     });
-  });
-
-  test('credentials go to no origin that is not trusted', async () => {
-    await startRuntime();
-    const {code, stdout} = await mycli(['bundle:push', '--json'], {MYCLI_TRUSTED_ORIGINS: 'https://runtime.example'});
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
-    expect(runtime.requests).toEqual([]);
   });
 });
 
@@ -246,41 +200,13 @@ test('a dry run needs no credentials, and says which a push needs', async () => 
 });
 
 describe('a prebuilt archive', () => {
-  test('is built with a manifest, pushed as it is, and refused when it was changed', async () => {
+  test('is built with a manifest, and pushed as it is', async () => {
     await startRuntime();
     const built = await mycli(['bundle:build', '--json', '-m', 'built before']);
     expect(built.code).toBe(0);
-    const {archive} = JSON.parse(built.stdout) as {archive: {path: string; manifest: string; sha256: string}};
-    expect(await readdir(project)).toEqual(expect.arrayContaining(['bundle.tar.gz', 'bundle.tar.gz.json']));
-
+    const {archive} = JSON.parse(built.stdout) as {archive: {sha256: string}};
     const pushed = await mycli(['bundle:push', '--archive', 'bundle.tar.gz', '--json']);
     expect(JSON.parse(pushed.stdout)).toMatchObject({message: 'built before', archive: {sha256: archive.sha256}});
-
-    await writeFile(archive.path, Buffer.concat([await readFile(archive.path), Buffer.from('x')]));
-    const refused = await mycli(['bundle:push', '--archive', 'bundle.tar.gz', '--json']);
-    expect(refused.code).toBe(3);
-    expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_ARCHIVE_INVALID'}});
-  });
-
-  test('goes to stdout with -o -, and nothing else does', async () => {
-    await startRuntime();
-    await mycli(['bundle:build']);
-    const options = {cwd: project, env: environment(), encoding: 'buffer'} as const;
-    const {stdout} = await promisify(execFile)(process.execPath, [binary, 'bundle:build', '-o', '-'], options);
-    expect(stdout.equals(await readFile(join(project, 'bundle.tar.gz')))).toBe(true);
-  });
-});
-
-describe('bundle:deploy', () => {
-  test('deploys an id and the latest bundle', async () => {
-    await startRuntime();
-    await mycli(['bundle:push']);
-    await mycli(['bundle:push']);
-    const first = await mycli(['bundle:deploy', '1', '-t', 'staging', '--wait', '--json']);
-    expect(JSON.parse(first.stdout)).toMatchObject({bundleId: 1, status: 'finished', backend: 'api'});
-    const latest = await mycli(['bundle:deploy', 'latest', '-t', 'staging']);
-    expect(latest.stderr).toContain('Latest bundle: 2');
-    expect(latest.code).toBe(0);
   });
 });
 
