@@ -43,12 +43,10 @@ export async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions
   });
 }
 
-/** The command for a comparison. */
 export function diffCommand({from, to, projectSlug}: DiffBundlesOptions): readonly string[] {
   return ['bundle:diff', argumentOf(from), argumentOf(to), ...placeFlags({projectSlug})];
 }
 
-/** The argument of a command that names a source. */
 function argumentOf(source: BundleSource): string {
   if (source.kind === 'running') return `running:${source.targetSlug}`;
   return source.kind === 'bundle' ? String(source.bundleId) : source.path;

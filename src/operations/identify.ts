@@ -87,22 +87,12 @@ export async function logIn(
 
 async function callService<Result>(
   member: 'login' | 'verify',
-  {backend, ...options}: ServiceCall,
+  {backend, ...asked}: ServiceCall,
   host: Host,
   call: (context: BackendVerifyContext) => Promise<Result>,
 ): Promise<Result> {
-  const open = await openBackend(backend, {...options, ...impatient, projectSlug: ''}, host);
-  const {configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal} = open.context;
-  const own = {
-    configDirectory,
-    env,
-    logger,
-    http,
-    error,
-    waitToRetry,
-    maskSecret,
-    signal,
-    options: open.context.options,
-  };
+  const open = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, host);
+  const {configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal, options} = open.context;
+  const own = {configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal, options};
   return callBackend(backend, backendCalls[member].doing, signal, () => call(own), open.secrets);
 }

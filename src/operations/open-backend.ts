@@ -9,7 +9,7 @@ import {
   withTimeout,
   type OptionalCall,
 } from '../backends/call.js';
-import {optionsOf, secretsOf} from '../backends/configuration.js';
+import {backendLocation, optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
@@ -20,6 +20,7 @@ import {createError} from '../errors/index.js';
 import type {CommonOptions, ConnectionOptions, OperationProgress} from './options.js';
 import {requestSeconds} from '../settings/schemas.js';
 import {callBackSafely, type Host} from './host.js';
+import type {PushPlace} from './push/records.js';
 
 /** What choosing and opening a backend needs. */
 export type BackendCallOptions = CommonOptions &
@@ -181,4 +182,14 @@ export function idFor(name: RuntimeBackend, bundleId: BundleId, options: Connect
     });
   }
   return registryOf(options).get(name).bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
+}
+
+/** How much a server's clock may be ahead of ours, in milliseconds. */
+export const clockSkewMs = 60_000;
+
+/** The place that records of an operation belong to. */
+export function placeOf(backend: RuntimeBackend, options: BackendCallOptions, host: Host): PushPlace {
+  const surroundings = {configDirectory: configDirectoryOf(options, host), env: host.env};
+  const location = backendLocation(registryOf(options).get(backend), options, surroundings);
+  return {...location, projectSlug: options.projectSlug};
 }

@@ -4,17 +4,10 @@ import {Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import {isDeepStrictEqual} from 'node:util';
 import * as v from 'valibot';
-import type {BundleId, DownloadRequest, DownloadResume, DownloadStart} from '../backends/contract.js';
+import type {DownloadRequest, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {parseJson} from '../errors/json.js';
 import {outputError} from '../errors/system-failure.js';
 import {isOwn} from '../files/ownership.js';
-
-/** What a part belongs to. Bytes of anything else are not appended to it. */
-interface PartIdentity {
-  readonly backend: string;
-  readonly projectSlug: string;
-  readonly bundleId: BundleId;
-}
 
 const stateSchema = v.object({
   backend: v.string(),
@@ -22,6 +15,9 @@ const stateSchema = v.object({
   bundleId: v.union([v.string(), v.number()]),
   validator: v.string(),
 });
+
+/** What a part belongs to. Bytes of anything else are not appended to it. */
+type PartIdentity = Omit<v.InferOutput<typeof stateSchema>, 'validator'>;
 
 /** What a backend is asked for, to write a part. */
 export type PartRequest = Omit<DownloadRequest, 'bundleId' | 'onStart'> & {
@@ -106,7 +102,6 @@ export class PartFile {
     }
   }
 
-  /** Removes the part. */
   async discard(): Promise<void> {
     await this.#remove(this.path);
     await this.forgetState();

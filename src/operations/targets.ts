@@ -2,8 +2,7 @@ import {shownUrl} from '../backends/answers.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
-import {placeFlags, type CommandPlace} from '../errors/suggest.js';
-import type {CommandToRun} from '../errors/suggestion.js';
+import {placeFlags} from '../errors/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
 import {invoke, type OpenBackend} from './open-backend.js';
@@ -54,7 +53,6 @@ export function withTarget(error: unknown): never {
   );
 }
 
-/** What a target runs, and what is happening to it. */
 export async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): Promise<TargetStatus> {
   const items = await readHistory(open, targetSlug);
   const [newest] = items;
@@ -68,7 +66,6 @@ export async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetI
   };
 }
 
-/** All targets of a project. */
 export async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
   const targets: TargetItem[] = [];
   for await (const {items} of listPages(everything, (range) => invoke(open, 'listTargets', range)))
@@ -96,7 +93,7 @@ export async function knownTarget(open: OpenBackend, targetSlug: string): Promis
           `The project "${projectSlug}" has no targets, or does not exist.`,
           [
             'Check the name of the project. Its first deployment may create the target:',
-            [pushCommand({projectSlug, targetSlug})],
+            [{run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]}],
           ],
         ]
       : [
@@ -122,9 +119,4 @@ export interface FoundTarget {
   readonly targetSlug: string;
   /** http(s) URL. */
   readonly url: string;
-}
-
-/** The command that deploys to a target. */
-export function pushCommand(place: CommandPlace): CommandToRun {
-  return {run: ['bundle:push', ...placeFlags(place)]};
 }

@@ -35,7 +35,6 @@ import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/opt
 import {
   knownTarget,
   listTargets,
-  pushCommand,
   targetStatus,
   withTarget,
   type FoundTarget,
@@ -130,7 +129,7 @@ export async function findTarget(
     {
       suggestions: deployed
         ? [`Look for it on the website of the hosting service.`]
-        : [['Run: ', pushCommand({projectSlug, targetSlug})]],
+        : [['Run: ', {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]}]],
     },
   );
 }

@@ -2,17 +2,11 @@ import {describe, expect, test} from 'vitest';
 import type {BundleDeletion, DeleteBundlesOptions} from '../../src/operations/delete-bundles.js';
 import {createError} from '../../src/errors/index.js';
 import {acme} from './acme.js';
-import {startService, type Service} from './pushed-bundles.js';
+import {bundlesLeft as left, startService, type Service} from './pushed-bundles.js';
 import {deleteBundles} from '../../src/pipelines/delete.js';
-import {listBundles} from '../../src/pipelines/read.js';
 
 function remove({connection, project}: Service, options: Partial<DeleteBundlesOptions>) {
   return deleteBundles({...connection, preference: 'legacy', bundleIds: [], ...options}, project.host);
-}
-
-async function left({connection, project}: Service) {
-  const {bundles} = await listBundles({...connection, preference: 'legacy'}, project.host);
-  return bundles.map(({bundleId}) => bundleId);
 }
 
 const requests = ({runtime}: Service) => runtime.requests.filter(({route}) => route === 'delete');

@@ -4,6 +4,7 @@ import type {ConnectionOptions} from '../../src/operations/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing.js';
 import {createProject, type TestProject} from './test-host.js';
 import {pushRuntimeBundle} from '../../src/pipelines/push.js';
+import {listBundles, listDeployments} from '../../src/pipelines/read.js';
 
 /** A runtime, a project, and how to reach the one from the other. */
 export interface Service {
@@ -42,4 +43,17 @@ export async function startService(options: LocalRuntimeOptions = {}): Promise<S
       return Number(bundleId);
     },
   };
+}
+
+/** The deployments to `staging`, newest first: `2 finished`. */
+export async function stagingHistory({connection, project}: Service): Promise<readonly string[]> {
+  const options = {...connection, preference: 'legacy', targetSlug: 'staging'};
+  const {deployments} = await listDeployments(options, project.host);
+  return deployments.map(({bundleId, status}) => `${String(bundleId)} ${status}`);
+}
+
+/** The IDs of the bundles that the project has, newest first. */
+export async function bundlesLeft({connection, project}: Service): Promise<readonly unknown[]> {
+  const {bundles} = await listBundles({...connection, preference: 'legacy'}, project.host);
+  return bundles.map(({bundleId}) => bundleId);
 }

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {made, runPipeline, type PipelineRun} from '../../src/pipelines/run.js';
+import {runPipeline, type PipelineRun} from '../../src/pipelines/run.js';
 import {stepHost} from './step-host.js';
 
 /** A host whose steps are lines of a log. */
@@ -90,8 +90,4 @@ test('a run ends with whatever a step rejects with', async () => {
   );
   expect(await ended).toBeUndefined();
   expect(lines).toEqual(['Read: failed [0 ms]']);
-});
-
-test('what no step has made is a bug', () => {
-  expect(() => made<{plan?: string}, 'plan'>({}, 'plan')).toThrow('Bug: no step has made the plan of the run yet.');
 });

@@ -10,15 +10,14 @@ import {asSentence, count} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
-import {openBackend, registryOf, signalOf, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
+import {clockSkewMs, openBackend, placeOf, registryOf, signalOf} from '../open-backend.js';
+import type {BackendCallOptions, OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, CheckResult, DeploymentOptions} from '../options.js';
 import {callBackSafely, type FailedCheck, type Host} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {createdTime} from '../pages.js';
-import {clockSkewMs, placeOf} from '../place.js';
 import {pause} from './poll.js';
 
-/** The checks of a deployment. */
 export function checksOf({check = []}: DeploymentOptions): readonly CheckOptions[] {
   return [check].flat();
 }
@@ -240,7 +239,6 @@ export async function failedChecks(
   return failed ?? [];
 }
 
-/** Records that a bundle failed a check. */
 async function recordFailedCheck({backend, bundleId, ...options}: FinishedDeployment, host: Host): Promise<void> {
   const place = {...placeOf(backend, options, host), targetSlug: options.targetSlug};
   const failed = {bundleId, failedAt: host.now().toISOString()};

@@ -70,14 +70,9 @@ async function deploy(
   if (options.bundleId === 'latest') note(`Latest bundle: ${String(bundleId)}`);
   await requireTargetUrl(open, options);
   await host.writes?.before({operation, backend, projectSlug, targetSlug, bundleIds: [bundleId]});
-  const {
-    deployment,
-    status,
-    warnings = [],
-    raw,
-    ...answer
-  } = await requestDeploy(open, {bundleId, targetSlug, from}, options);
-  const url = shownUrl(answer.url);
+  const accepted = await requestDeploy(open, {bundleId, targetSlug, from}, options);
+  const {deployment, status, warnings = [], raw} = accepted;
+  const url = shownUrl(accepted.url);
   const {deploymentId} = deployment;
   host.writes?.learn({deployment, status, url});
   return {backend, bundleId, projectSlug, targetSlug, deploymentId, url, deployment, status, warnings, raw};

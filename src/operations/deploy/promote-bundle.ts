@@ -38,7 +38,6 @@ export async function choosePromoter(options: PromoteBundleOptions, host: Host):
   return selection;
 }
 
-/** The command for a promotion. */
 export function promoteCommand({projectSlug, from, targetSlug}: PromoteBundleOptions): readonly string[] {
   return ['bundle:promote', ...flagValue('--from', from), ...placeFlags({projectSlug, targetSlug})];
 }

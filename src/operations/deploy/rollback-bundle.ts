@@ -49,7 +49,6 @@ export async function chooseRollbackBackend(options: RollbackBundleOptions, host
   return selection;
 }
 
-/** The command for a rollback. */
 export function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): Command {
   return ['bundle:rollback', ...placeFlags({projectSlug, targetSlug}), ...(to === undefined ? [] : ['--to', to])];
 }
@@ -97,11 +96,7 @@ type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};
 export function previousDeployment(
   items: readonly DeploymentItem[],
   failed: readonly FailedCheck[],
-): {
-  readonly current?: KnownDeployment | undefined;
-  readonly previous?: KnownDeployment | undefined;
-  readonly warnings: readonly string[];
-} {
+): Pick<RollbackPlan, 'warnings'> & Partial<Record<'current' | 'previous', KnownDeployment | undefined>> {
   const finished = items.filter(
     (item): item is KnownDeployment => item.status === 'finished' && item.bundleId !== undefined,
   );

@@ -251,9 +251,7 @@ function bundleBefore(
   items: readonly DeploymentItem[],
   ours: BundleId,
   targetSlug: string,
-):
-  | {readonly bundleId: BundleId; readonly reason?: undefined}
-  | {readonly bundleId?: undefined; readonly reason: string} {
+): Pick<RollbackOutcome, 'bundleId' | 'reason'> {
   const [newest] = items;
   const live = liveDeployment(items);
   if (newest?.status === 'queued' || newest?.status === 'in_progress')
@@ -269,7 +267,7 @@ function bundleBefore(
 function cameBetween(
   before: readonly DeploymentItem[],
   now: readonly DeploymentItem[],
-  {bundleId, deployment}: {readonly bundleId: BundleId; readonly deployment: DeploymentRef},
+  {bundleId, deployment}: NonNullable<RollbackWatch['ours']>,
 ): string | undefined {
   const known = before.map(identityOf);
   const later = now.filter((item) => {

@@ -15,7 +15,6 @@ type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDire
 const sourceGuards: ReadonlySet<GuardName> = new Set(['cleanTree', 'branch', 'notOlder']);
 const guardNames = ['cleanTree', 'branch', 'notOlder', 'origin', 'ciOnly', 'confirm'] as const;
 
-/** The guards that are on. */
 export function activeGuards(guard: GuardRules | undefined): readonly GuardName[] {
   return guardNames.filter((name) => guard?.[name] !== undefined && guard[name] !== false);
 }

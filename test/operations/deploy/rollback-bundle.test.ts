@@ -2,11 +2,11 @@ import {describe, expect, test} from 'vitest';
 import type {FailedCheck} from '../../../src/operations/host.js';
 import type {RollbackBundleOptions} from '../../../src/operations/deploy/rollback-bundle.js';
 import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
-import {startService, type Service} from '../pushed-bundles.js';
+import {startService, stagingHistory as history, type Service} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
 import {deleteBundles} from '../../../src/pipelines/delete.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
-import {downloadBundle, inspectBundle, listDeployments} from '../../../src/pipelines/read.js';
+import {downloadBundle, inspectBundle} from '../../../src/pipelines/read.js';
 import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 import {deployOptions} from './deploy-to.js';
@@ -19,12 +19,6 @@ function rollback({connection, project}: Service, options: Partial<RollbackBundl
 
 function deploy({connection, project}: Service, bundleId: number) {
   return deployBundle({...connection, preference: 'legacy', ...wait, bundleId}, project.host);
-}
-
-async function history({connection, project}: Service) {
-  const options = {...connection, preference: 'legacy', targetSlug: 'staging'};
-  const {deployments} = await listDeployments(options, project.host);
-  return deployments.map(({bundleId, status}) => `${String(bundleId)} ${status}`);
 }
 
 describe.each(['legacy', 'api'])('a rollback with %s', (preference) => {

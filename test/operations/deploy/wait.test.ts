@@ -116,12 +116,6 @@ describe('waiting on the Api backend', () => {
   });
 });
 
-test('bundle ids of the built-in backends are numbers', async () => {
-  const {outcome, requests} = await deployTo(() => ({status: 200, body: {}}), {bundleId: 'my-bundle'});
-  expect(outcome).toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3});
-  expect(requests).toEqual([]);
-});
-
 test('looks come half a second after the first, then less and less often, up to the interval', () => {
   expect([1, 2, 3, 4, 2000].map((looks) => pauseMs(5000, looks))).toEqual([500, 750, 1125, 1687.5, 5000]);
   expect(pauseMs(10, 1)).toBe(10);
