@@ -3,7 +3,7 @@ import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {apiBackend, type ApiBackendOptions} from '../../src/backends/api/backend.js';
 import type {BuiltInContext} from '../../src/backends/built-in.js';
-import type {Bundle, ListResult} from '../../src/backends/contract.js';
+import type {ListResult} from '../../src/backends/contract.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import {isRuntimeCliError} from '../../src/errors/index.js';
@@ -11,7 +11,7 @@ import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} fro
 import {startRecordingServer, type RecordingServer, type Reply} from '../recording-server.js';
 import {shapeOf, withMember, type Json} from './answer-shapes.js';
 import {answerUses, type AnswerUse, type Told, type UseName} from './answer-uses.js';
-import {contextFor, promised} from './context-for.js';
+import {bundleOf, contextFor, promised} from './context-for.js';
 
 let server: RecordingServer;
 let legacy: BuiltInContext<LegacyBackendOptions>;
@@ -33,19 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-const archive = Buffer.from('the archive');
-const bundleOf = (format: Bundle['format']): Bundle => ({
-  format,
-  path: '/nowhere',
-  message: 'hello',
-  config: {ssrOnly: [], ssrShared: [], ssrParameters: {}},
-  files: [],
-  size: archive.length,
-  sha256: '',
-  contentSha256: '',
-  createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),
-  entries: () => Readable.from([]),
-});
 const range = {limit: 1};
 const inTarget = {...range, targetSlug: 'staging'};
 const deployment = {bundleId: 7, targetSlug: 'staging'};
@@ -67,10 +54,10 @@ async function refusal(call: Promise<unknown>): Promise<object> {
 }
 
 const calls: Readonly<Record<UseName, () => Promise<object>>> = {
-  'legacy: a push of v1': () => legacyBackend.upload(bundleOf('v1'), legacy),
+  'legacy: a push of v1': () => legacyBackend.upload(bundleOf({format: 'v1'}), legacy),
   'legacy: a push of v1 with its deployment': () =>
-    legacyBackend.upload(bundleOf('v1'), {...legacy, targetSlug: 'staging'}),
-  'legacy: a push of v2': () => legacyBackend.upload(bundleOf('v2'), legacy),
+    legacyBackend.upload(bundleOf({format: 'v1'}), {...legacy, targetSlug: 'staging'}),
+  'legacy: a push of v2': () => legacyBackend.upload(bundleOf({format: 'v2'}), legacy),
   'legacy: the list of bundles': () => only(promised(legacyBackend.listBundles)(range, legacy)),
   'legacy: a download': async () => {
     const chunks: Buffer[] = [];
@@ -115,7 +102,7 @@ const calls: Readonly<Record<UseName, () => Promise<object>>> = {
     const strategy = new OAuthClientCredentialsStrategy({tokenUrl: `${server.origin}/token`, ...client});
     return {header: await strategy.getAuthorizationHeader({http: api.http})};
   },
-  'Api: an upload': () => apiBackend.upload(bundleOf('v2'), api),
+  'Api: an upload': () => apiBackend.upload(bundleOf({format: 'v2'}), api),
   'Api: the list of bundles': () => only(promised(apiBackend.listBundles)(range, api)),
   'Api: a deployment': () => promised(apiBackend.deploy)(deployment, api),
   'Api: the list of deployments': async () => {

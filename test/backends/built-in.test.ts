@@ -1,4 +1,3 @@
-import {Readable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {apiBackend, type ApiBackendOptions} from '../../src/backends/api/backend.js';
 import type {BuiltInContext, HostBackend} from '../../src/backends/built-in.js';
@@ -8,12 +7,11 @@ import type {Bundle, StreamedBundle} from '../../src/bundle/types.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
 import {startRecordingServer, type RecordingServer, type Reply} from '../recording-server.js';
 import {idFor} from '../../src/operations/open-backend.js';
-import {contextFor, promised, silent} from './context-for.js';
+import {archive, bundleOf, contextFor, promised, silent} from './context-for.js';
 
 const file = (path: string, ssrOnly: boolean, ssrShared: boolean) => ({
   ...{path, size: 1, executable: false, ssrOnly, ssrShared},
 });
-const archive = Buffer.from('the archive');
 const content = {
   message: 'hello',
   config: {ssrOnly: [], ssrShared: [], ssrParameters: {A: 1}},
@@ -26,13 +24,6 @@ const content = {
   ],
   size: archive.length,
 };
-const bundleOf = (more: Partial<Bundle> & Pick<Bundle, 'format'>): Bundle => ({
-  ...content,
-  ...{path: '/nowhere', sha256: '', contentSha256: ''},
-  createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),
-  entries: () => Readable.from([]),
-  ...more,
-});
 const streamed: StreamedBundle = {
   ...content,
   format: 'v1',
@@ -60,7 +51,7 @@ const target = {targetSlug: 'a/b'};
 const upload =
   (format: Bundle['format'], more = {}): Call =>
   (backend, context) =>
-    backend.upload(bundleOf({format, ...more}), context);
+    backend.upload(bundleOf({...content, format, ...more}), context);
 const deploy: Call = (backend, context) => promised(backend.deploy).call(backend, {bundleId: 12, ...target}, context);
 const remove: Call = (backend, context) => promised(backend.deleteBundle).call(backend, {bundleId: 12}, context);
 const look: Call = (backend, context) =>

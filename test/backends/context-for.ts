@@ -1,3 +1,5 @@
+import {Readable} from 'node:stream';
+import type {Bundle} from '../../src/bundle/types.js';
 import {createBackendContext, type BackendContextOptions} from '../../src/backends/context.js';
 
 /** A logger that tells nobody. */
@@ -24,3 +26,16 @@ export function promised<Member>(member: Member | undefined): Member {
   if (member === undefined) throw new Error('The backend has no such member.');
   return member;
 }
+
+/** The bytes of the bundle below. */
+export const archive = Buffer.from('the archive');
+
+/** A bundle that is nowhere on the disk. */
+export const bundleOf = (more: Partial<Bundle> & Pick<Bundle, 'format'>): Bundle => ({
+  ...{path: '/nowhere', message: 'hello', size: archive.length, sha256: '', contentSha256: ''},
+  config: {ssrOnly: [], ssrShared: [], ssrParameters: {}},
+  files: [],
+  createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),
+  entries: () => Readable.from([]),
+  ...more,
+});

@@ -24,20 +24,10 @@ describe('the Api backend', () => {
     const history = await client.api('shop/environments/production/deployments');
     expect(history.json).toMatchObject({limit: 25, offset: 0, total: 1, data: [{deploymentId}]});
     const list = await client.api('shop/bundles?limit=1&offset=0');
-    expect(list.json).toMatchObject({
-      limit: 1,
-      offset: 0,
-      total: 1,
-      data: [
-        {
-          bundleId: 1,
-          description: 'first',
-          status: 'ok',
-          ssrParameters: config.ssrParameters,
-          inUseBy: ['production'],
-        },
-      ],
-    });
+    expect(list.json).toMatchObject({limit: 1, offset: 0, total: 1});
+    const {ssrParameters} = config;
+    const bundle = {bundleId: 1, description: 'first', status: 'ok', ssrParameters, inUseBy: ['production']};
+    expect(list.json.data).toMatchObject([bundle]);
   });
 
   test('returns empty lists for anything unused, and no such deployment', async () => {

@@ -36,10 +36,7 @@ async function startChild(dataDirectory: string, script: string, dieAt = '') {
   const ended = once(child, 'exit');
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return {
-    client: clientOf({...(JSON.parse(line) as LocalRuntime)}),
-    ended,
-  };
+  return {client: clientOf({...(JSON.parse(line) as LocalRuntime)}), ended};
 }
 
 describe('a data folder', () => {
@@ -50,26 +47,21 @@ describe('a data folder', () => {
       ['one', 'two', 'three'].map((text) => v2Archive({...build, 'static/app.js': text})),
     );
     type Client = ReturnType<typeof clientOf>;
-    const push =
-      (index: number) =>
-      ({pushV2}: Client) =>
-        pushV2(archives[index] ?? Buffer.alloc(0));
-    const deploy =
-      (id: number) =>
-      ({deploy}: Client) =>
-        deploy(id);
+    const push = (client: Client, index: number) => client.pushV2(archives[index] ?? Buffer.alloc(0));
+    const pushSecond = (client: Client) => push(client, 1);
+    const deploySecond = (client: Client) => client.deploy(2);
     const remove = ({legacy}: Client) => legacy('projects/shop/bundles/1/', {method: 'DELETE'});
     const first = await startLocalRuntime({dataDirectory, deploymentSeconds: 0});
-    await push(0)(clientOf(first));
-    await deploy(1)(clientOf(first));
+    await push(clientOf(first), 0);
+    await clientOf(first).deploy(1);
     await first.close();
     const whole = ['archive', 'bundle.json', 'contents.json'];
     const both = {1: whole, 2: whole};
     const moments: readonly [string, (client: Client) => Promise<unknown>, object, string, number][] = [
-      ['rename /bundles/2 before', push(1), {1: whole}, 'one', 1],
-      ['rename /bundles/2 after', push(1), both, 'one', 1],
-      ['rename /deployments/2 before', deploy(2), both, 'one', 1],
-      ['rename /deployments/2 after', deploy(2), both, 'two', 2],
+      ['rename /bundles/2 before', pushSecond, {1: whole}, 'one', 1],
+      ['rename /bundles/2 after', pushSecond, both, 'one', 1],
+      ['rename /deployments/2 before', deploySecond, both, 'one', 1],
+      ['rename /deployments/2 after', deploySecond, both, 'two', 2],
       ['rm bundles/1/archive before', remove, {1: ['bundle.json'], 2: whole}, 'two', 2],
     ];
     for (const [dieAt, operation, bundles, served, deployments] of moments) {
@@ -91,10 +83,8 @@ describe('a data folder', () => {
       expect(json.results.map(({id}: {id: number}) => String(id)).sort(), dieAt).toEqual(shown);
       for (const id of shown) {
         const {json: link} = await client.legacy(`projects/shop/bundles/${id}/download/`);
-        const download = await fetch(link.download_url);
-        expect(Buffer.from(await download.arrayBuffer()).equals(archives[Number(id) - 1] ?? Buffer.alloc(0))).toBe(
-          true,
-        );
+        const download = Buffer.from(await (await fetch(link.download_url)).arrayBuffer());
+        expect(archives[Number(id) - 1]?.equals(download), dieAt).toBe(true);
       }
       const {json: target} = await client.legacy('projects/shop/target/production/');
       const file = await sendRaw(new URL('static/app.js', target.url).href);

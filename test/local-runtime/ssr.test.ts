@@ -166,39 +166,23 @@ test.concurrent(
   },
 );
 
+const ofNode = '(request, response) => response.end("page of " + request.url)';
+const ofTheWeb = '({url}) => new Response("page of " + new URL(url).pathname)';
+const ofGateway = `(event, context, callback) => callback(null, {
+  statusCode: 200,
+  multiValueHeaders: {'x-method': [event.httpMethod]},
+  body: Buffer.from('page of ' + event.path).toString('base64'),
+  isBase64Encoded: true,
+})`;
+
 test.each([
-  ['a handler of node', 'ssr.js', 'exports.handler = (request, response) => response.end("page of " + request.url)'],
-  [
-    'an app of Express',
-    'ssr.js',
-    'module.exports = Object.assign((q, r, next) => r.end("page of " + q.url), {handle: 1})',
-  ],
-  [
-    'a handler of web requests',
-    'ssr.mjs',
-    'export default async ({url}) => new Response("page of " + new URL(url).pathname)',
-  ],
+  ['a handler of node', 'ssr.js', `exports.handler = ${ofNode}`],
+  ['an app of Express', 'ssr.js', `module.exports = Object.assign(${ofNode}, {handle: 1})`],
+  ['a handler of web requests', 'ssr.mjs', `export default async ${ofTheWeb}`],
   ['a text', 'ssr.js', 'export const handler = ({url}) => "page of " + new URL(url).pathname;'],
-  [
-    'a fetch function',
-    'server/index.mjs',
-    'export default {fetch: ({url}) => new Response("page of " + new URL(url).pathname)}',
-  ],
-  [
-    'a server',
-    'ssr.mjs',
-    'import http from "node:http"; export default http.createServer((q, r) => r.end("page of " + q.url))',
-  ],
-  [
-    'a handler of gateway events',
-    'ssr.js',
-    `exports.get = (event, context, callback) => callback(null, {
-      statusCode: 200,
-      multiValueHeaders: {'x-method': [event.httpMethod]},
-      body: Buffer.from('page of ' + event.path).toString('base64'),
-      isBase64Encoded: true,
-    })`,
-  ],
+  ['a fetch function', 'server/index.mjs', `export default {fetch: ${ofTheWeb}}`],
+  ['a server', 'ssr.mjs', `import http from "node:http"; export default http.createServer(${ofNode})`],
+  ['a handler of gateway events', 'ssr.js', `exports.get = ${ofGateway}`],
 ])('may export %s', async (_, file, source) => {
   const {ask} = await startApps({[file]: source, 'static/app.js': ''});
   expect(await ask('cart')).toMatchObject({status: 200, body: 'page of /cart'});

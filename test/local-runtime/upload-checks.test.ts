@@ -51,7 +51,6 @@ describe('a v2 form', () => {
     ['no part "bundle"', ['name="message"', 'm']],
     ['the part "bundle" twice', [bundlePart, 'ARCHIVE'], [bundlePart, 'ARCHIVE']],
     ['no filename', ['name="bundle"', 'ARCHIVE']],
-    ['an unknown file "other"', ['name="other"; filename="a"', 'x'], [bundlePart, 'ARCHIVE']],
     ['an unknown file "other"', [bundlePart, 'ARCHIVE'], ['name="other"; filename="a"', 'x']],
     ['"message" twice', [bundlePart, 'ARCHIVE'], ['name="message"', 'a'], ['name="message"', 'b']],
     ['surprise', [bundlePart, 'ARCHIVE'], ['name="surprise"', 'a']],
@@ -180,7 +179,6 @@ describe('an archive', () => {
     ['character device', {name: 'bld/l', type: 'character-device'}],
     ['block device', {name: 'bld/l', type: 'block-device'}],
     ['fifo', {name: 'bld/l', type: 'fifo'}],
-    ['unsafe path', {name: 'bld/a\\b', content: 'x'}],
     ['twice', {name: 'bld/ssr.js', content: 'y'}],
     ['twice', {name: 'bld/./ssr.js', content: 'y'}],
     ['inside "bld/ssr.js"', {name: 'bld/ssr.js/x', content: 'y'}],
@@ -205,17 +203,11 @@ describe('an archive', () => {
     ['text', Buffer.from('this is no archive'.repeat(100))],
     ['a broken gzip', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2000, 7)])],
     ['nothing', Buffer.alloc(0)],
+    ['a part of it, compressed', v2Archive().then((archive) => archive.subarray(0, -20))],
+    ['a part of it', v2Archive(build, {gzip: false}).then((archive) => archive.subarray(0, 1300))],
   ])('is refused: %s', async (_, archive) => {
     const {client} = await startRuntime();
-    expect((await client.pushV2(archive)).status).toBe(422);
-  });
-
-  test('is refused if truncated, compressed or not', async () => {
-    const {client} = await startRuntime();
-    const zipped = await v2Archive();
-    const plain = await v2Archive(build, {gzip: false});
-    expect((await client.pushV2(zipped.subarray(0, -20))).json.detail).toContain('cannot be read');
-    expect((await client.pushV2(plain.subarray(0, 1300))).json.detail).toContain('cannot be read');
+    expect((await client.pushV2(await archive)).status).toBe(422);
   });
 
   test('is refused as a bomb: by entries, by size and by ratio', async () => {
