@@ -5,7 +5,7 @@ export {
   OAuthClientCredentialsStrategy,
   type OAuthClientCredentialsOptions,
 } from './auth/strategies.js';
-export {createRequestBodies, type RequestBodiesOptions} from './request-bodies.js';
+export {createRequestBodies} from './request-bodies.js';
 export {createHttpClient, loadHttpClient, rateLimitRules, redactedLogger, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait.js';

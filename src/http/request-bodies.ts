@@ -5,7 +5,7 @@ import type {CreateBody} from './rate-limit/index.js';
 import type {BodyOptions, BuiltInBodies, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
 
 /** How bodies are read, and who gets the progress. */
-export interface RequestBodiesOptions {
+interface RequestBodiesOptions {
   /**
    * Called at the start of each attempt, after each chunk that the connection accepted, and once more with the total if
    * the server responded before reading everything. It must not throw.

@@ -123,6 +123,8 @@ describe('a download from legacy', () => {
   test.each([
     ['bytes 29-32/33', resume],
     ['bytes 30-32/33 or so', resume],
+    ['bytes 30-29/30', resume],
+    ['bytes 30-35/33', resume],
     ['', resume],
     ['bytes 0-5/6', undefined],
   ])('refuses the part %j when %o was asked for, and asks once', async (range, asked) => {

@@ -210,16 +210,9 @@ describe('what a presigned URL answers', () => {
     expect(await filesIn(service)).toEqual(['build']);
   });
 
-  test.each([
-    ['another part of the archive than the one asked for', 'bytes 5-7/9'],
-    ['a part behind the end of the archive', 'bytes 3-2/3'],
-    ['a part that ends behind the end of the archive', 'bytes 3-5/4'],
-  ])('%s is refused', async (_, range) => {
-    await using server = await presigned(() => ({
-      status: 206,
-      body: 'xyz',
-      headers: {'content-range': range, etag: '"1"'},
-    }));
+  test('another part of the archive than the one asked for is refused', async () => {
+    const headers = {'content-range': 'bytes 5-7/9', etag: '"1"'};
+    await using server = await presigned(() => ({status: 206, body: 'xyz', headers}));
     await using project = await createProject();
     await leavePart(join(project.directory, 'bundle-1.tar.gz.part'), 'abc', '"1"');
     const failed = downloadBundle(optionsFor(server.origin), project.host);
