@@ -10,9 +10,9 @@ import {hostileArchive, v2Archive} from '../../local-runtime/archives.js';
 import {clientOf} from '../../local-runtime/client.js';
 
 /** A megabyte of disk, when this machine lets us have it. */
-async function mountSmallDisk(options = 'size=1m'): Promise<string> {
+async function mountSmallDisk(): Promise<string> {
   const folder = await makeFolder();
-  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], {stdio: 'ignore'});
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], {stdio: 'ignore'});
   onTestFinished(() => void spawnSync('umount', ['-l', folder]));
   return folder;
 }
