@@ -1,56 +1,33 @@
 import {execFile} from 'node:child_process';
-import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {BearerTokenStrategy, pushRuntimeBundle} from '../../../src/index.js';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import type {LocalRuntime} from '../../../src/testing.js';
 import type {Ended} from '../spawn-cli.js';
-import {runWarm} from '../warm-cli.js';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
 const secret = 'canary-api-key-93ab';
 
-let root: string;
+let bench: RuntimeBench;
 let project: string;
 let temporary: string;
 let runtime: LocalRuntime;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-commands-'));
-  [project, temporary] = [join(root, 'project'), join(root, 'tmp')];
+  bench = await createRuntimeBench(
+    {MYCLI_RUNTIME_BACKEND: 'legacy', MYCLI_TARGET: 'staging'},
+    {credentials: {apiKey: secret}},
+  );
+  ({project, runtime} = bench);
+  temporary = join(bench.root, 'tmp');
   await mkdir(temporary);
-  await mkdir(join(project, 'build', 'static'), {recursive: true});
-  await writeFile(join(project, 'build', 'ssr.js'), 'export default 1;\n');
-  await writeFile(join(project, 'build', 'static', 'index.html'), '<h1>hello</h1>\n');
-  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: secret}});
 });
-
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true, force: true});
-});
-
-function environment(): Record<string, string> {
-  const {origin, credentials} = runtime;
-  return {
-    TMPDIR: temporary,
-    MYCLI_RUNTIME_BACKEND: 'legacy',
-    MYCLI_RUNTIME_ORIGIN: origin,
-    MYCLI_API_KEY: secret,
-    MYCLI_API_ORIGIN: origin,
-    MYCLI_ORGANIZATION: credentials.organizationId,
-    MYCLI_TOKEN_URL: credentials.tokenUrl,
-    MYCLI_CLIENT_ID: credentials.clientId,
-    MYCLI_CLIENT_SECRET: credentials.clientSecret,
-    MYCLI_PROJECT: 'shop',
-    MYCLI_TARGET: 'staging',
-    MYCLI_POLL_INTERVAL: '0.05',
-  };
-}
+afterEach(() => bench[Symbol.asyncDispose]());
 
 async function mycli(...args: readonly string[]): Promise<Ended> {
-  const ended = await runWarm(args, {cwd: project, env: environment()});
+  const ended = await bench.mycli(args, {TMPDIR: temporary});
   expect(ended.stdout + ended.stderr).not.toContain(secret);
   expect(await readdir(temporary)).toEqual([]);
   return ended;

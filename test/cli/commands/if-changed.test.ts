@@ -1,40 +1,20 @@
-import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
-import type {Ended} from '../spawn-cli.js';
-import {runWarm} from '../warm-cli.js';
+import type {LocalRuntime} from '../../../src/testing.js';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
+let bench: RuntimeBench;
 let root: string;
 let runtime: LocalRuntime;
-
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-changed-'));
-  await mkdir(join(root, 'project/build'), {recursive: true});
-  await writeFile(join(root, 'project/build/ssr.js'), 'export default () => "hello";\n');
-  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: 'canary-api-key-3a9e'}});
+  bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy'});
+  ({root, runtime} = bench);
 });
+afterEach(() => bench[Symbol.asyncDispose]());
 
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true, force: true});
-});
-
-function push(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const {origin, credentials} = runtime;
-  return runWarm(['bundle:push', ...args], {
-    cwd: join(root, 'project'),
-    env: {
-      XDG_DATA_HOME: join(root, 'data'),
-      MYCLI_RUNTIME_ORIGIN: origin,
-      MYCLI_API_KEY: credentials.apiKey,
-      MYCLI_PROJECT: 'shop',
-      MYCLI_POLL_INTERVAL: '0.05',
-      ...env,
-    },
-  });
-}
+const push = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  bench.mycli(['bundle:push', ...args], env);
 
 async function pushed(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> {
   const {code, stdout} = await push([...args, '--json'], env);

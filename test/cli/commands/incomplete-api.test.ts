@@ -1,37 +1,22 @@
-import {mkdtemp, mkdir, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
-import {runtimeEnvironment} from '../runtime-environment.js';
 import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
-let directory: string;
-let runtime: LocalRuntime;
+let bench: RuntimeBench;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'mycli-incomplete-api-'));
-  await mkdir(join(directory, 'project/build'), {recursive: true});
-  await writeFile(join(directory, 'project/build/ssr.js'), 'export default () => "hello";\n');
-  runtime = await startLocalRuntime({dataDirectory: join(directory, 'data')});
+  bench = await createRuntimeBench();
 });
-afterAll(async () => {
-  await runtime.close();
-  await rm(directory, {recursive: true, force: true});
-});
+afterAll(() => bench[Symbol.asyncDispose]());
 
 /** Runs a command that could reach both backends, with some variables changed; `undefined` takes one away. */
 function mycli(args: readonly string[], changed: Readonly<Record<string, string | undefined>>): Promise<Ended> {
-  const all: Readonly<Record<string, string | undefined>> = {
-    ...runtimeEnvironment(runtime),
-    MYCLI_PROJECT: 'shop',
-    XDG_CONFIG_HOME: join(directory, 'config'),
-    ...changed,
-  };
+  const all: Readonly<Record<string, string | undefined>> = {...bench.env, ...changed};
   const env = Object.fromEntries(
     Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  return runWarm(args, {cwd: join(directory, 'project'), env});
+  return runWarm(args, {cwd: bench.project, env});
 }
 
 describe('auto with an Api connection of which something is missing', () => {
@@ -56,11 +41,11 @@ describe('auto with an Api connection of which something is missing', () => {
   });
 
   test('login: can complete it', async () => {
-    const home = {XDG_CONFIG_HOME: join(directory, 'login'), MYCLI_CLIENT_SECRET: undefined};
-    const env = {...runtimeEnvironment(runtime), ...home, MYCLI_CLIENT_SECRET: ''};
-    const args = ['auth:login', '--no-verify', '--api-origin', runtime.origin];
-    const stdin = runtime.credentials.clientSecret;
-    expect(await runWarm(args, {cwd: directory, env, stdin})).toMatchObject({code: 0});
+    const home = {XDG_CONFIG_HOME: join(bench.root, 'login'), MYCLI_CLIENT_SECRET: undefined};
+    const env = {...bench.env, ...home, MYCLI_CLIENT_SECRET: ''};
+    const args = ['auth:login', '--no-verify', '--api-origin', bench.runtime.origin];
+    const stdin = bench.runtime.credentials.clientSecret;
+    expect(await runWarm(args, {cwd: bench.root, env, stdin})).toMatchObject({code: 0});
     expect(JSON.parse((await mycli(['bundle:push', '--json'], home)).stdout)).toMatchObject({backend: 'api'});
   });
 });

@@ -1,59 +1,34 @@
 import {execFile} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {promisify} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {afterEach, describe, expect, test} from 'vitest';
 import type {PushResult} from '../../../src/operations/push/options.js';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
-import {runtimeEnvironment} from '../runtime-environment.js';
+import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
 import {binary, start, type Ended} from '../spawn-cli.js';
-import {runWarm} from '../warm-cli.js';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
 const secrets = {apiKey: 'canary-api-key-1f0c', clientSecret: 'canary-client-secret-7d2e'};
 
-const build: Readonly<Record<string, string>> = {
-  'build/ssr.js': 'export default () => "hello";\n',
-  'build/static/index.html': '<h1>hello</h1>\n',
-};
-
-let root: string;
+let bench: RuntimeBench;
 let project: string;
 let temporary: string;
 let runtime: LocalRuntime;
-
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-push-'));
-  [project, temporary] = [join(root, 'project'), join(root, 'tmp')];
-  await mkdir(temporary);
-  for (const [path, content] of Object.entries(build)) {
-    await mkdir(dirname(join(project, path)), {recursive: true});
-    await writeFile(join(project, path), content);
-  }
-});
-
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true, force: true});
-});
+afterEach(() => bench[Symbol.asyncDispose]());
 
 async function startRuntime(options: LocalRuntimeOptions = {}): Promise<void> {
-  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: secrets, ...options});
+  bench = await createRuntimeBench({MYCLI_RETRY_BASE_DELAY: '10'}, {credentials: secrets, ...options});
+  ({project, runtime} = bench);
+  temporary = join(bench.root, 'tmp');
+  await mkdir(temporary);
 }
 
-function environment(): Record<string, string> {
-  return {
-    TMPDIR: temporary,
-    ...runtimeEnvironment(runtime),
-    MYCLI_PROJECT: 'shop',
-    MYCLI_RETRY_BASE_DELAY: '10',
-  };
-}
+const environment = () => ({...bench.env, TMPDIR: temporary});
 
 async function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const ended = await runWarm(args, {cwd: project, env: {...environment(), ...env}});
+  const ended = await bench.mycli(args, {TMPDIR: temporary, ...env});
   const said = ended.stdout + ended.stderr;
   for (const secret of Object.values(secrets)) {
     for (const form of [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {

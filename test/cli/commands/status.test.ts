@@ -1,41 +1,26 @@
-import {chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import type {LocalRuntime} from '../../../src/testing.js';
 import {sendRaw} from '../../local-runtime/client.js';
-import {runtimeEnvironment} from '../runtime-environment.js';
-import {binary, type Ended} from '../spawn-cli.js';
-import {runWarm} from '../warm-cli.js';
+import {binary} from '../spawn-cli.js';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
 
 // script(1) of util-linux gives the binary a pseudo-terminal.
 const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
 
+let bench: RuntimeBench;
 let root: string;
 let runtime: LocalRuntime;
-
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-status-')));
-  await mkdir(join(root, 'build/static'), {recursive: true});
-  await writeFile(join(root, 'build/ssr.js'), 'export default 1;\n');
-  await writeFile(join(root, 'build/static/index.html'), '<h1>hello</h1>\n');
-  runtime = await startLocalRuntime({deploymentSeconds: 0});
+  bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy'});
+  ({root, runtime} = bench);
 });
+afterEach(() => bench[Symbol.asyncDispose]());
 
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true});
-});
-
-function environment(): Readonly<Record<string, string>> {
-  return {HOME: root, MYCLI_RUNTIME_BACKEND: 'legacy', MYCLI_PROJECT: 'shop', ...runtimeEnvironment(runtime)};
-}
-
-function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return runWarm(args, {cwd: root, env: {...environment(), ...env}});
-}
+const mycli: RuntimeBench['mycli'] = (args, env) => bench.mycli(args, env);
 
 const staging = ['--target', 'staging'];
 
@@ -59,7 +44,7 @@ describe('where it runs', () => {
     const pushed = await mycli(['bundle:push', ...staging, '--json', '--output-env', 'out.env'], files);
     expect(JSON.parse(pushed.stdout)).toMatchObject({url});
     expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toContain(`\n${url}\n`);
-    expect(await readFile(join(root, 'out.env'), 'utf8')).toContain(`MYCLI_URL=${url}\n`);
+    expect(await readFile(join(bench.project, 'out.env'), 'utf8')).toContain(`MYCLI_URL=${url}\n`);
     for (const args of [
       ['bundle:deploy', 'latest'],
       ['bundle:rollback', '--to', '1'],
@@ -95,11 +80,11 @@ describe('where it runs', () => {
         `#!/bin/sh\nprintf '%s|' "$@" > "${root}/opened.part"; mv "${root}/opened.part" "${root}/opened"\n`,
       );
       await chmod(opener, 0o755);
-      const env = {...environment(), TERM: 'xterm', DISPLAY: ':7', PATH: `${root}/bin:${String(process.env['PATH'])}`};
+      const env = {...bench.env, TERM: 'xterm', DISPLAY: ':7', PATH: `${root}/bin:${String(process.env['PATH'])}`};
       const onTerminal = async (...args: readonly string[]) => {
         const run = [process.execPath, binary, 'open', ...staging, ...args].join(' ');
         const command = `stty cols 80 rows 24; exec ${run}`;
-        const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: root, env});
+        const child = spawn('script', ['-qefc', command, '/dev/null'], {cwd: bench.project, env});
         let sent = '';
         child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString()));
         expect(await once(child, 'close')).toEqual([0, null]);
