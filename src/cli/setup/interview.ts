@@ -1,3 +1,4 @@
+import {asSentence} from '../../errors/sentence.js';
 import {stat} from 'node:fs/promises';
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {backendTitle} from '../../backends/select.js';
@@ -161,7 +162,8 @@ async function askForAddress(
     const problem = refused === url ? undefined : await problemOf(url);
     refused = url;
     if (problem !== undefined) {
-      throw createError('ERR_ORIGIN_INVALID', `${url} can't be used now: ${problem}. Enter it again to use it anyway.`);
+      const why = asSentence(`${url} can't be used now: ${problem}`);
+      throw createError('ERR_ORIGIN_INVALID', `${why} Enter it again to use it anyway.`);
     }
   };
   const suggested = known[key];
