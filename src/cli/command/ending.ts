@@ -11,15 +11,12 @@ import {stdoutError} from '../output/output.js';
 export function endedEarly(plugin?: string): Error {
   const message = 'The command ended before it was done';
   if (plugin !== undefined) {
-    return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {
-      suggestions: [withoutPlugin(plugin)],
-    });
+    const suggestions = [withoutPlugin(plugin)];
+    return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {suggestions});
   }
-  return createError('ERR_ENDED_EARLY', `${message}.`, {
-    suggestions: [
-      'Code that it ran ended the process or waits for something that never happens. Check config.server, mycli.config and plugins.',
-    ],
-  });
+  const cause = 'Code that it ran ended the process or waits for something that never happens.';
+  const suggestions = [`${cause} Check config.server, mycli.config and plugins.`];
+  return createError('ERR_ENDED_EARLY', `${message}.`, {suggestions});
 }
 
 /** What to do about a plugin that breaks a command. */

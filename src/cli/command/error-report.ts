@@ -27,11 +27,6 @@ export interface Failure extends Omit<ErrorReport, 'suggestions'> {
   readonly advice: readonly Suggestion[];
 }
 
-/** The report of any error, for programs. */
-export function reportError(error: unknown, run?: {readonly foreign?: boolean}): ErrorReport {
-  return reportOf(failureOf(error, run));
-}
-
 /** The report of a failure, for programs. */
 export function reportOf({code, message, exitCode, status, advice, details}: Failure): ErrorReport {
   return {code, message, exitCode, status, suggestions: advice.map(suggestionText), details};
@@ -41,7 +36,7 @@ export function reportOf({code, message, exitCode, status, advice, details}: Fai
  * What an error of any kind says.
  * @param run `foreign`: whether a plugin's command was running, whose errors are meant for users. @default false
  */
-export function failureOf(error: unknown, {foreign = false}: {readonly foreign?: boolean} = {}): Failure {
+export function failureOf(error: unknown, {foreign = false} = {}): Failure {
   if (isRuntimeCliError(error)) return reportOwn(error);
   if (error instanceof PluginFailure) return reportPlugin(error);
   // Our own commands convert these themselves; this one was thrown before any command, or by a plugin's.

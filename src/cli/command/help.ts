@@ -1,6 +1,6 @@
 import type {Command} from '@oclif/core';
 import {nearest} from '../../errors/index.js';
-import {noSuchCommand} from './oclif-errors.js';
+import {noSuchCommand, seeHelp} from './oclif-errors.js';
 import {helpFlags, joinWords, leadingWords} from './command-line.js';
 import {sessionOf} from './host-config.js';
 import {isOclifCommand} from './oclif-commands.js';
@@ -71,9 +71,6 @@ function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[numbe
   return projectTopics.includes(id.split(':')[0] ?? '') ? 'PROJECT' : 'ADVANCED';
 }
 
-/** Summaries for those of oclif's commands that have none. */
-const oclifSummaries: Readonly<Record<string, string>> = {version: 'Show the version of mycli and of Node.js.'};
-
 /**
  * oclif's help, plus pages about topics, a short form for `-h` and for `mycli` alone, and our own error for unknown
  * commands.
@@ -105,21 +102,14 @@ export class PagedHelp extends Help {
     const near = nearest(id, [...commandIDs, ...topics.map(({name}) => name), ...Object.keys(helpPages)]);
     // With `help `, which must not make all names look alike.
     const known = near === undefined ? [] : [`help ${near}`];
-    return noSuchCommand({
-      typed: words.join(' '),
-      id: `help ${id}`,
-      known,
-      see: 'Run mycli help to list all commands.',
-    });
+    return noSuchCommand({typed: words.join(' '), id: `help ${id}`, known, see: seeHelp});
   }
 
   protected override showRootHelp(): Promise<void> {
-    const usage = this.section('USAGE', `$ ${this.config.bin} COMMAND [FLAGS]`);
-    this.#log([
-      this.wrap(`${String(this.config.pjson.description)}.`, 0),
-      usage,
-      ...(this.#isShort ? this.#start() : this.#all()),
-    ]);
+    const {bin, pjson} = this.config;
+    const usage = this.section('USAGE', `$ ${bin} COMMAND [FLAGS]`);
+    const sections = this.#isShort ? this.#start() : this.#all();
+    this.#log([this.wrap(`${String(pjson.description)}.`, 0), usage, ...sections]);
     return Promise.resolve();
   }
 
@@ -127,10 +117,7 @@ export class PagedHelp extends Help {
     const {bin, commands} = this.config;
     const main = mainCommands.flatMap((name) => commands.find(({id}) => id === name) ?? []);
     return [
-      this.section(
-        'MAIN COMMANDS',
-        this.#summaries(main, ({id}) => id),
-      ),
+      this.section('MAIN COMMANDS', this.#summaries(main)),
       this.section('EXAMPLES', examples.map((example) => `$ ${bin} ${example}`).join('\n')),
       this.section('MORE HELP', [
         [`${bin} --help`, 'List all commands and help pages.'],
@@ -152,10 +139,11 @@ export class PagedHelp extends Help {
     ];
   }
 
-  #summaries(commands: readonly Command.Loadable[], name: (command: Command.Loadable) => string): string {
+  #summaries(commands: readonly Command.Loadable[], name = ({id}: Command.Loadable) => id): string {
     const rows = commands.map((command): [string, string] => [
       name(command),
-      this.summary(command) ?? oclifSummaries[command.id] ?? '',
+      // The only command of oclif without one.
+      this.summary(command) ?? (command.id === 'version' ? 'Show the version of mycli and of Node.js.' : ''),
     ]);
     return this.renderList(rows, {indentation: 2, spacer: '\n'});
   }

@@ -2,6 +2,7 @@ import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {createError, nearest, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
+import {asSentence} from '../../errors/sentence.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {leadingWords} from './command-line.js';
 
@@ -140,11 +141,11 @@ function sentence(message: string): string {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const text = lines.join('; ');
-  return /[.?!]$/.test(text) ? text : `${text}.`;
+  return asSentence(lines.join('; '));
 }
 
-const seeHelp = 'Run mycli help to list all commands.';
+/** Where all commands are listed. */
+export const seeHelp = 'Run mycli help to list all commands.';
 
 /** The error for an unknown command. Suggests the closest one: never asks, and never runs another one. */
 export function unknownCommand(id: string, argv: readonly string[], {commands}: Interfaces.Config): RuntimeCliError {

@@ -35,7 +35,7 @@ const keptStateMs = 7 * 24 * 60 * 60_000;
 
 /** Remembers the last push to each place. */
 export function pushRecordFiles(dataDirectory: string): PushRecords {
-  const files = new RecordFiles(join(dataDirectory, 'pushes'), pushRecord, 'a record of a push');
+  const files = recordFiles(join(dataDirectory, 'pushes'), pushRecord, 'a record of a push');
   return {
     read: (place) => files.read(nameOf(place)),
     write: (place, record) => files.write(nameOf(place), {place, ...record}),
@@ -44,7 +44,7 @@ export function pushRecordFiles(dataDirectory: string): PushRecords {
 
 /** Remembers the failed checks of each target. */
 export function checkRecordFiles(dataDirectory: string): CheckRecords {
-  const files = new RecordFiles(join(dataDirectory, 'checks'), checkRecord, 'a record of checks');
+  const files = recordFiles(join(dataDirectory, 'checks'), checkRecord, 'a record of checks');
   return {
     read: async (place) => (await files.read(nameOf(place, place.targetSlug)))?.failed ?? [],
     async add(place, check) {
@@ -57,10 +57,11 @@ export function checkRecordFiles(dataDirectory: string): CheckRecords {
 
 /** Remembers the state of each unfinished upload, for seven days. */
 export function uploadStateFiles(dataDirectory: string): UploadStates {
-  const files = new RecordFiles(join(dataDirectory, 'uploads'), uploadState, 'the state of an upload');
+  const directory = join(dataDirectory, 'uploads');
+  const files = recordFiles(directory, uploadState, 'the state of an upload');
   return {
     async read(place) {
-      await files.removeOlderThan(keptStateMs);
+      await removeOlderThan(keptStateMs, directory);
       return (await files.read(nameOf(place, place.sha256)))?.state;
     },
     write: (place, state) => files.write(nameOf(place, place.sha256), {place, state}),
@@ -75,42 +76,30 @@ function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: P
 }
 
 /** Records of one kind in a folder. */
-class RecordFiles<const Schema extends v.GenericSchema> {
-  readonly #directory: string;
-  readonly #schema: Schema;
-  readonly #what: string;
+function recordFiles<const Schema extends v.GenericSchema>(directory: string, schema: Schema, what: string) {
+  return {
+    async read(name: string): Promise<v.InferOutput<Schema> | undefined> {
+      const path = join(directory, name);
+      const file = await readPrivateFile(path);
+      if (file === undefined) return undefined;
+      const result = v.safeParse(schema, file.value);
+      if (result.success) return result.output;
+      throw createError('ERR_CONFIG_INVALID', `${path} is not ${what}.`);
+    },
+    async write(name: string, record: Readonly<Record<string, unknown>>): Promise<void> {
+      await makePrivateDirectory(directory);
+      await replacePrivateFile(join(directory, name), `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`);
+    },
+    remove: (name: string) => rm(join(directory, name), {force: true}),
+  };
+}
 
-  constructor(directory: string, schema: Schema, what: string) {
-    this.#directory = directory;
-    this.#schema = schema;
-    this.#what = what;
-  }
-
-  async read(name: string): Promise<v.InferOutput<Schema> | undefined> {
-    const path = join(this.#directory, name);
-    const file = await readPrivateFile(path);
-    if (file === undefined) return undefined;
-    const result = v.safeParse(this.#schema, file.value);
-    if (result.success) return result.output;
-    throw createError('ERR_CONFIG_INVALID', `${path} is not ${this.#what}.`);
-  }
-
-  async write(name: string, record: Readonly<Record<string, unknown>>): Promise<void> {
-    await makePrivateDirectory(this.#directory);
-    const content = `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`;
-    await replacePrivateFile(join(this.#directory, name), content);
-  }
-
-  remove(name: string): Promise<void> {
-    return rm(join(this.#directory, name), {force: true});
-  }
-
-  async removeOlderThan(ageMs: number): Promise<void> {
-    await makePrivateDirectory(this.#directory);
-    for (const name of await readdir(this.#directory)) {
-      const path = join(this.#directory, name);
-      const stats = await lstat(path).catch(() => undefined);
-      if (stats?.isFile() === true && Date.now() - stats.mtimeMs > ageMs) await rm(path, {force: true});
-    }
+/** Removes the files of a folder that have not been changed for a time. */
+async function removeOlderThan(ageMs: number, directory: string): Promise<void> {
+  await makePrivateDirectory(directory);
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats?.isFile() === true && Date.now() - stats.mtimeMs > ageMs) await rm(path, {force: true});
   }
 }

@@ -6,7 +6,7 @@ import type {Interfaces} from '@oclif/core';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
-import {failureOf, reportError, reportOf} from './error-report.js';
+import {failureOf, reportOf} from './error-report.js';
 import {isOclifCommand} from './oclif-commands.js';
 import {requestedExitCode, unknownCommand, unknownInTopic} from './oclif-errors.js';
 import {PagedHelp} from './help.js';
@@ -36,7 +36,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   };
   const interruption = ownSignals(host, (exitCode) => {
     const error = createError('ERR_INTERRUPTED', 'Interrupted again before it could clean up.', {exitCode});
-    session.events?.fail(reportError(error), 'interrupted');
+    session.events?.fail(reportOf(failureOf(error)), 'interrupted');
     end(exitCode);
   });
   const session = createSession(host, interruption.signal);
@@ -51,7 +51,10 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   // Plugins' hooks may print before the command is known.
   if (session.output.json) session.output.claimStdout();
   const running = async () => {
-    if (session.cwd === '') throw removedDirectory();
+    if (session.cwd === '') {
+      const suggestions = ['Change to a folder that exists.'];
+      throw createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {suggestions});
+    }
     await runCommand(host, root, session);
     printDocument(session);
     await session.output.flush();
@@ -81,12 +84,6 @@ function keepCompiledCode(): void {
   } catch {
     // A user without a home.
   }
-}
-
-function removedDirectory(): Error {
-  return createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {
-    suggestions: ['Change to a folder that exists.'],
-  });
 }
 
 async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {
@@ -178,8 +175,7 @@ function conclude(session: Session, error: unknown): number {
   const isUnheard = isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
   // A script that took an unread result for a failure would make the change again.
   if (isUnheard && !session.hasChanged) return fail(session, error);
-  if (!signal.aborted)
-    output.warn(`The command had already finished when this happened: ${reportError(error).message}`);
+  if (!signal.aborted) output.warn(`The command had already finished when this happened: ${failureOf(error).message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : succeed(session);
 }

@@ -7,16 +7,16 @@ import type {NextSteps} from '../../pipelines/timed-deployment.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {Output} from './output.js';
 
-/** A deployment that was accepted or has ended. */
-interface DeployOutcome {
-  readonly result: DeployBundleResult;
+/** A push or a deployment that has succeeded. */
+export interface Outcome<Result> {
+  readonly result: Result;
   readonly next: NextSteps;
   /** How long it took, in words. */
   readonly took: string;
 }
 
 /** Shows the outcome of a deployment and what to do next. */
-export function renderDeployment({result, took, next}: DeployOutcome, output: Output): void {
+export function renderDeployment({result, took, next}: Outcome<DeployBundleResult>, output: Output): void {
   output.outcome(describeOutcome(result, took));
   for (const line of afterDeployment(result.status, result, next)) output.hint(line);
   renderUrl(result, output);
@@ -33,7 +33,7 @@ function describeOutcome(result: DeployBundleResult, took: string): string {
 
 /** Shows the outcome of a rollback and how to undo it. */
 export function renderRollback(
-  {result, took, next: {commandFlags}}: DeployOutcome & {readonly result: RollbackBundleResult},
+  {result, took, next: {commandFlags}}: Outcome<RollbackBundleResult>,
   output: Output,
 ): void {
   const {rolledBackFrom} = result;

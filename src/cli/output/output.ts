@@ -44,13 +44,8 @@ export interface OutputOptions {
   readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
 }
 
-/** The start of a line, and its color. */
-interface Label {
-  readonly label?: string;
-  /** What the other lines begin with. @default the width of the label */
-  readonly hang?: string;
-  readonly style?: 'red' | 'yellow';
-}
+/** The start of a line, and its color. `hang`: what the other lines begin with, by default as wide as the label. */
+type Label = Readonly<{label?: string; hang?: string; style?: 'red' | 'yellow'}>;
 
 /**
  * Everything that a command prints. Results go to stdout, or to stderr if stdout carries data. Everything else goes to
@@ -190,7 +185,7 @@ export class Output implements Logger {
 
   /** A message about progress or next steps. */
   info(line: Suggestion): void {
-    if (!this.quiet) this.#write(this.stream, this.#told(line));
+    if (!this.quiet) this.#write(this.#told(line));
   }
 
   /**
@@ -203,7 +198,7 @@ export class Output implements Logger {
     this.#warnings.add(text);
     this.#onWarning?.(text);
     if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
-    else this.#write(this.stream, this.#told(text), {label: 'Warning:', style: 'yellow'});
+    else this.#write(this.#told(text), {label: 'Warning:', style: 'yellow'});
   }
 
   /** A line for debugging. */
@@ -215,8 +210,8 @@ export class Output implements Logger {
   error(message: string, suggestions: readonly Suggestion[]): void {
     const text = this.clean(message);
     if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
-    else this.#write(this.stream, this.#told(text), {label: 'Error:', style: 'red'});
-    for (const suggestion of suggestions) this.#write(this.stream, this.#told(suggestion), {label: ' ', hang: '    '});
+    else this.#write(this.#told(text), {label: 'Error:', style: 'red'});
+    for (const suggestion of suggestions) this.#write(this.#told(suggestion), {label: ' ', hang: '    '});
   }
 
   /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
@@ -297,12 +292,12 @@ export class Output implements Logger {
   }
 
   /** Writes a sentence after its label, wrapped between words on a terminal. */
-  #write(stream: Writable & MaybeTerminal, sentence: string, {label, style, hang}: Label = {}): void {
+  #write(sentence: string, {label, style, hang}: Label = {}): void {
     const lead = label === undefined ? '' : `${label} `;
     const indent = hang ?? ' '.repeat(lead.length || 2);
-    const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(stream), indent);
+    const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(this.stream), indent);
     const shown = label && style ? this.#paint(style, label) + first.slice(label.length) : first;
-    for (const line of [shown, ...more]) stream.write(`${this.#plain(line)}\n`);
+    for (const line of [shown, ...more]) this.stream.write(`${this.#plain(line)}\n`);
   }
 }
 

@@ -3,23 +3,14 @@ import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js'
 import {projectTitle} from '../../backends/select.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
-import type {NextSteps} from '../../pipelines/timed-deployment.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
-import {afterDeployment, deployCommand, renderUrl} from './deployment.js';
+import {afterDeployment, deployCommand, renderUrl, type Outcome} from './deployment.js';
 import {describeAge, printTable, type Column} from './table.js';
 
-/** A push that succeeded. */
-interface PushOutcome {
-  readonly result: PushResult;
-  readonly next: NextSteps;
-  /** How long it took, in words. */
-  readonly took: string;
-}
-
 /** Shows the outcome of a push and what to do next. Returns the document of `--json`. */
-export function renderPush({result, next, took}: PushOutcome, output: Output): JsonDocument {
+export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): JsonDocument {
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.outcome(describePush(result, took));
   if (targetSlug === undefined) {
@@ -50,11 +41,7 @@ function describePush(result: PushResult, took: string): string {
 /** Shows what a push would do. Returns the document of `--json`. */
 export function renderPushPreview(
   {content, selection, format, unchanged}: PushPreview,
-  {
-    projectSlug,
-    targetSlug,
-    ifChanged,
-  }: Pick<PushRuntimeBundleBackendOptions, 'projectSlug' | 'targetSlug' | 'ifChanged'>,
+  {projectSlug, targetSlug, ifChanged}: PushRuntimeBundleBackendOptions,
   output: Output,
 ): JsonDocument {
   const {backend} = selection;
@@ -141,6 +128,6 @@ function plannedDocument({files, ...plan}: BundlePlan) {
     sources,
     provenance,
     totalBytes: plan.totalBytes,
-    files: Array.from(files, (file) => ({path: file.path, size: file.size, category: categoryOf(file)})),
+    files: files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)})),
   };
 }

@@ -10,15 +10,7 @@ import type {JsonDocument} from './output.js';
 import {htmlInMarkdown} from './sanitize.js';
 
 /** What writing step outputs needs. */
-type StepOutputContext = Pick<CommandContext, 'cwd' | 'env' | 'output'>;
-
-/** Options of `withStepOutputs`. */
-interface StepOutputOptions {
-  /** ID of the command, for the heading of the summary. */
-  readonly command: string;
-  /** `--output-env`: a dotenv file for other CI systems, relative to the working directory. */
-  readonly outputEnv: string | undefined;
-}
+type StepOutputContext = Pick<CommandContext, 'cwd' | 'env' | 'flags' | 'output'>;
 
 /** Where a command deploys to, once that is known. */
 export interface StepPlace {
@@ -36,16 +28,18 @@ type Rows = Readonly<Record<string, string | undefined>>;
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
  * and the file of `--output-env`. That file is emptied first, so it only contains this run's outputs. A file with other
  * content is left alone.
+ * @param command its ID, for the heading of the summary
  * @param act `note`: told where it deploys to, for a failure
  * @throws RuntimeCliError `ERR_OUTPUT`, before doing anything, when that file cannot be written; otherwise what `act`
  * throws.
  */
 export async function withStepOutputs<Document extends JsonDocument>(
   context: StepOutputContext,
-  {command, outputEnv}: StepOutputOptions,
+  command: string,
   act: (note: (place: StepPlace) => void) => Promise<Document>,
 ): Promise<Document> {
-  const envFile = outputEnv === undefined ? undefined : resolve(context.cwd, outputEnv);
+  const {'output-env': outputEnv} = context.flags;
+  const envFile = typeof outputEnv === 'string' ? resolve(context.cwd, outputEnv) : undefined;
   if (envFile !== undefined) await clearEnvFile(envFile, outputNames.map(dotenvName));
   const report = async (rows: Rows, outputs: Outputs) => {
     const {env} = context;
@@ -85,13 +79,12 @@ function cannotWrite(error: unknown): string {
 type Entry = readonly [name: string, value: string];
 
 async function writeDotenv({output}: StepOutputContext, path: string, entries: readonly Entry[]): Promise<void> {
-  for (const [name, value] of entries) {
-    if (fitsDotenv(value)) continue;
+  const lines = entries.flatMap(([name, value]) => {
+    if (fitsDotenv(value)) return [`${dotenvName(name)}=${value}`];
     const reason = 'its value has characters that dotenv parsers read differently';
     output.warn(`${dotenvName(name)} was left out of ${path}: ${reason}.`);
-  }
-  const fitting = entries.filter(([, value]) => fitsDotenv(value));
-  const lines = fitting.map(([name, value]) => `${dotenvName(name)}=${value}`);
+    return [];
+  });
   await writeEnvFile(path, lines).catch((error: unknown) => {
     output.warn(cannotWrite(error));
   });

@@ -8,18 +8,6 @@ import type {Settings} from '../../cli/settings/settings.js';
 import {builtInLogin, logIn} from '../../cli/setup/login.js';
 import {pluginLogin} from '../../cli/setup/plugin-login.js';
 
-const {
-  origin,
-  'api-user': apiUser,
-  'api-origin': apiOrigin,
-  organization,
-  'token-url': tokenUrl,
-  'client-id': clientId,
-  project,
-  'runtime-backend': runtimeBackend,
-  'backend-option': backendOption,
-} = connectionFlags;
-
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly aliases = ['login'];
   static override readonly summary = "Store credentials for an origin, or for a plugin's backend.";
@@ -35,15 +23,15 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     '<%= config.bin %> <%= command.id %> --runtime-backend acme',
   ];
   static override readonly flags = {
-    origin,
-    'api-user': shown(apiUser),
-    'api-origin': shown(apiOrigin),
-    organization: shown(organization),
-    'token-url': shown(tokenUrl),
-    'client-id': shown(clientId),
-    project,
-    'runtime-backend': runtimeBackend,
-    'backend-option': shown(backendOption),
+    origin: connectionFlags.origin,
+    'api-user': shown(connectionFlags['api-user']),
+    'api-origin': shown(connectionFlags['api-origin']),
+    organization: shown(connectionFlags.organization),
+    'token-url': shown(connectionFlags['token-url']),
+    'client-id': shown(connectionFlags['client-id']),
+    project: connectionFlags.project,
+    'runtime-backend': connectionFlags['runtime-backend'],
+    'backend-option': shown(connectionFlags['backend-option']),
     kind: Flags.option({
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret with --api-origin, otherwise api-key.',

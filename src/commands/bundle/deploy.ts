@@ -22,9 +22,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
-    return withStepOutputs(context, {command: 'bundle:deploy', outputEnv: this.flags['output-env']}, (note) =>
-      this.#deploy(context, note),
-    );
+    return withStepOutputs(context, 'bundle:deploy', (note) => this.#deploy(context, note));
   }
 
   async #deploy(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {

@@ -35,9 +35,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
-    return withStepOutputs(context, {command: 'bundle:push', outputEnv: this.flags['output-env']}, (note) =>
-      this.#push(context, note),
-    );
+    return withStepOutputs(context, 'bundle:push', (note) => this.#push(context, note));
   }
 
   async #push(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
@@ -70,9 +68,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       archive,
       waitForSlot: settings.waitForSlot.value,
       cwd: context.cwd,
-      onFormat: (format: BundleFormat) => {
-        rejectV2OnlyFlags(format, settings, '--v2');
-      },
+      onFormat: (format: BundleFormat) => rejectV2OnlyFlags(format, settings, '--v2'),
     };
     const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/output/push.js');

@@ -23,34 +23,6 @@ describe('the binary', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({error: {code: 'ERR_OPTION_INVALID'}});
   });
 
-  test('reports an unknown command itself, with the closest one, as text and as JSON', async () => {
-    const json = await runCli(binary, ['bundel:push', '--json'], {cwd});
-    expect(json.code).toBe(2);
-    expect(JSON.parse(json.stdout)).toMatchObject({
-      schemaVersion: 1,
-      error: {
-        code: 'ERR_COMMAND_NOT_FOUND',
-        exitCode: 2,
-        suggestions: ['Did you mean mycli bundle:push?', expect.anything()],
-      },
-    });
-    expect(await runCli(binary, ['bundel:push'], {cwd})).toMatchObject({code: 2, stdout: ''});
-  });
-
-  test('answers a wrong flag of a command without a dump of its configuration', async () => {
-    const ended = await runCli(binary, ['bundle:push', '--json', '--projekt', 'x'], {cwd});
-    expect(ended.code).toBe(2);
-    expect(JSON.parse(ended.stdout)).toEqual({
-      schemaVersion: 1,
-      error: {
-        code: 'ERR_USAGE',
-        message: 'Unknown flag: --projekt',
-        exitCode: 2,
-        suggestions: ['Did you mean --project?', 'Run mycli bundle:push --help for usage.'],
-      },
-    });
-  });
-
   test('refuses a configuration file with a secret', async () => {
     await writeFile(join(cwd, 'secret.json'), '{"apiKey": "canary-11"}');
     const ended = await runCli(binary, ['bundle:push', '--json', '--config', 'secret.json'], {cwd});

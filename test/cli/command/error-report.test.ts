@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {reportError} from '../../../src/cli/command/error-report.js';
+import {failureOf, reportOf} from '../../../src/cli/command/error-report.js';
 import {requestedExitCode, usageError, type OclifError} from '../../../src/cli/command/oclif-errors.js';
 import {createError} from '../../../src/errors/index.js';
 
@@ -7,9 +7,11 @@ function oclifError(message: string, fields: object = {}): OclifError {
   return Object.assign(new Error(message), {oclif: {exit: 2}}, fields);
 }
 
-describe('reportError', () => {
+const reported = (error: unknown) => reportOf(failureOf(error));
+
+describe('the report of an error', () => {
   test('an error without more to say has no more fields', () => {
-    expect(reportError(createError('ERR_NETWORK', 'Nobody answered.'))).toEqual({
+    expect(reported(createError('ERR_NETWORK', 'Nobody answered.'))).toEqual({
       code: 'ERR_NETWORK',
       message: 'Nobody answered.',
       exitCode: 6,
@@ -18,7 +20,7 @@ describe('reportError', () => {
   });
 
   test.each(['text', 7, undefined, null, {message: 'no error'}])('%j thrown is a bug of exit code 1', (thrown) => {
-    expect(reportError(thrown)).toMatchObject({code: 'ERR_UNEXPECTED', exitCode: 1});
+    expect(reported(thrown)).toMatchObject({code: 'ERR_UNEXPECTED', exitCode: 1});
   });
 
   test('of an oclif error the configuration and the arguments that hang on it are left out', () => {
@@ -26,7 +28,7 @@ describe('reportError', () => {
       args: ['x'],
       parse: {input: {argv: ['--api-key', 'canary'], context: {config: {}}}},
     });
-    expect(reportError(error)).toEqual({
+    expect(reported(error)).toEqual({
       code: 'ERR_USAGE',
       message: 'Too many arguments.',
       exitCode: 2,
@@ -36,7 +38,7 @@ describe('reportError', () => {
 
   test('a command of a plugin keeps the code and the exit code that it chose', () => {
     const error = oclifError('It went wrong', {code: 'ACME', oclif: {exit: 5}});
-    expect(reportError(error)).toEqual({code: 'ACME', message: 'It went wrong', exitCode: 5, suggestions: []});
+    expect(reported(error)).toEqual({code: 'ACME', message: 'It went wrong', exitCode: 5, suggestions: []});
   });
 });
 

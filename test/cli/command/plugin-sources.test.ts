@@ -24,20 +24,7 @@ async function write(files: Readonly<Record<string, unknown>>): Promise<void> {
 
 const plugin = (name: string) => ({name, version: '1.0.0', oclif: {hooks: {'mycli:backends': '../process/hook.js'}}});
 
-function find(
-  directory = '.',
-  {
-    args = ['backend:list'],
-    root = elsewhere,
-    env = {},
-    user = uid,
-  }: {
-    readonly args?: readonly string[];
-    readonly root?: string;
-    readonly env?: Readonly<Record<string, string>>;
-    readonly user?: number | undefined;
-  } = {},
-) {
+function find(directory = '.', {args = ['backend:list'], root = elsewhere, env = {}, user = uid} = {}) {
   return projectPlugins(root, args, {cwd: join(folder, directory), env, uid: user}).map(({name, root}) => [
     name,
     root.slice(folder.length + 1),

@@ -42,14 +42,6 @@ describe.each(['config.server.js', 'mycli.config.js'])('code in %s', (name) => {
   });
 });
 
-test('a misspelled key of config.server is an error that names the right one, not a silent default', async () => {
-  await write('config.server.js', 'export const config = {ssronly: ["ssr.js"]};\n');
-  const {code, stderr} = await mycli('bundle:build');
-  expect(code).toBe(3);
-  expect(stderr).toContain('ssronly');
-  expect(stderr).toContain('Did you mean ssrOnly?');
-});
-
 test('a syntax error in config.server is told in one line', async () => {
   await write('config.server.ts', 'export const config = {{;\n');
   const {code, stdout} = await mycli('bundle:build', '--json');
@@ -75,19 +67,6 @@ test('an archive is not written into the build that it is made of', async () => 
   expect(code).toBe(3);
   expect(stderr).toContain('build directory');
   expect(await readdir(join(project, 'build'))).toEqual(['ssr.js']);
-});
-
-const legacy = ['--runtime-backend', 'legacy', '--origin', 'http://127.0.0.1:9', '--api-key', 'key'];
-
-test.each([
-  ['a topic with a word that is no command', ['bundle', 'pusch', '--dry-run'], 'Did you mean mycli bundle push?'],
-  ['a flag without a command', ['--nope'], 'Unknown flag: --nope'],
-  ['a v2-only flag for a v1 build', ['bundle:build', '--format', 'v1', '-p', 'x', '--root-dir', 'q'], '--root-dir'],
-  ['waiting without a target', ['bundle:push', '-p', 'x', '--wait', ...legacy], '--wait requires a target'],
-])('%s is a usage error', async (_, args, message) => {
-  const {code, stderr} = await mycli(...args);
-  expect(code).toBe(2);
-  expect(stderr).toContain(message);
 });
 
 describe.each(['mycli.config.js', 'mycli.config.mjs', 'mycli.config.ts', 'config.server.js'])('%s', (name) => {

@@ -1,9 +1,9 @@
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
-import {Output} from '../../../src/cli/output/output.js';
 import {renderDiff} from '../../../src/cli/output/diff.js';
 import type {BundleContents} from '../../../src/operations/bundle-contents.js';
 import {compareContents} from '../../../src/operations/compare-contents.js';
+import {collectOutput} from '../collect-output.js';
 
 function show(
   before: BundleContents,
@@ -11,10 +11,7 @@ function show(
   {limit = 20, markdown = false, quiet = false} = {},
 ): string {
   const stdout = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns: 80});
-  const output = new Output({
-    ...{stdout, stderr: new PassThrough(), quiet, json: false, debugging: false, interactive: false},
-    ...{color: false, unicode: true, annotating: false, createRedactor: () => (text) => text},
-  });
+  const {output} = collectOutput({stdout, quiet});
   const diff = {
     before: {name: 'bundle 41 on production', format: 'v2', size: 2_000_000} as const,
     after: {name: 'build', format: 'v2'} as const,

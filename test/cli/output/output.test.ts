@@ -1,26 +1,8 @@
-import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
-import {Output, type OutputOptions} from '../../../src/cli/output/output.js';
+import type {OutputOptions} from '../../../src/cli/output/output.js';
+import {collectOutput} from '../collect-output.js';
 
-function collect(options: Partial<OutputOptions> = {}) {
-  const stdout = new PassThrough({encoding: 'utf8'});
-  const stderr = new PassThrough({encoding: 'utf8'});
-  const output = new Output({
-    stdout,
-    stderr,
-    json: false,
-    quiet: false,
-    debugging: false,
-    interactive: true,
-    color: false,
-    unicode: true,
-    annotating: false,
-    createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
-    ...options,
-  });
-  const texts = () => ({stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '')});
-  return {output, texts};
-}
+const collect = (options: Partial<OutputOptions> = {}) => collectOutput({interactive: true, ...options});
 
 /** DEL, C1, what changes the direction of text, separators of lines and paragraphs. */
 const controls = '\u007F\u0080\u009B31m\u009F\u061C\u200E\u200F\u2028\u2029\u202A\u202E\u2066\u2069';

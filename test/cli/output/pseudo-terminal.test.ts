@@ -160,13 +160,6 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(screen.text()).toContain('429 Too Many Requests: retry 1 of');
   });
 
-  test('NO_COLOR takes the colours, not the list', async () => {
-    const screen = onTerminal(['bundle:push'], {...(await environment()), NO_COLOR: '1'});
-    expect(await screen.ended).toBe(0);
-    expect(screen.text()).toContain('✔ Uploaded');
-    expect(screen.text()).not.toMatch(/\u001B\[[\d;]*m/);
-  });
-
   test.each([{LANG: 'C'}, {TERM: 'linux'}])('%j: nothing but ASCII', async (more) => {
     const screen = onTerminal(['bundle:push'], {...(await environment()), ...more});
     expect(await screen.ended).toBe(0);

@@ -1,25 +1,13 @@
-import {PassThrough} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {fileColumns, renderBundles, renderInspection} from '../../../src/cli/output/bundles.js';
-import {Output} from '../../../src/cli/output/output.js';
-
-function collect({quiet = false} = {}) {
-  const stdout = new PassThrough({encoding: 'utf8'});
-  const stderr = new PassThrough({encoding: 'utf8'});
-  const output = new Output({
-    ...{stdout, stderr, quiet, json: false, debugging: false, interactive: false, color: false, unicode: true},
-    annotating: false,
-    createRedactor: () => (text) => text,
-  });
-  return {output, texts: () => ({stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '')})};
-}
+import {collectOutput} from '../collect-output.js';
 
 describe('the contents of a bundle', () => {
   const known = {format: 'v2', size: 3072, sha256: 'ab', contentSha256: 'cd', problems: []} as const;
   const matches = {ssrOnly: [], ssrShared: []};
 
   test('have sizes with units and the words of a push', () => {
-    const {output, texts} = collect();
+    const {output, texts} = collectOutput();
     const config = {ssrOnly: ['ssr.js'], ssrShared: ['static/**'], ssrParameters: {}};
     const files = [
       {path: 'ssr.js', size: 30, executable: false, category: 'ssrOnly'},
@@ -33,7 +21,7 @@ describe('the contents of a bundle', () => {
   });
 
   test('of a v1 archive are no problem: a remark says what is not known, and what would tell', () => {
-    const {output, texts} = collect();
+    const {output, texts} = collectOutput();
     const files = [{path: 'ssr.js', size: 30, executable: false}];
     renderInspection({...known, format: 'v1', matches, files}, fileColumns, output);
     const {stdout, stderr} = texts();
@@ -45,7 +33,7 @@ describe('the contents of a bundle', () => {
 });
 
 test('an empty list of bundles says that the project may not exist', () => {
-  const {output, texts} = collect();
+  const {output, texts} = collectOutput();
   renderBundles({backend: 'legacy', projectSlug: 'nope', bundles: []}, [], output);
   expect(texts()).toEqual({
     stdout: '',

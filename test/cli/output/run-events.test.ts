@@ -4,13 +4,13 @@ import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
-import {PassThrough, Readable} from 'node:stream';
+import {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {createRedactor} from '../../../src/http/redact.js';
-import {Output} from '../../../src/cli/output/output.js';
 import {RunEvents} from '../../../src/cli/output/run-events.js';
 import {checkedEvents, eventsOf} from '../../event-schemas.js';
+import {collectOutput} from '../collect-output.js';
 import {binary, runCli, start} from '../spawn-cli.js';
 import {createStorefrontBench, type StorefrontBench} from '../with-storefront.js';
 
@@ -20,22 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, {recursive: true}));
 
-function createOutput() {
-  const stderr = new PassThrough({encoding: 'utf8'});
-  const output = new Output({
-    stdout: new PassThrough(),
-    stderr,
-    json: false,
-    quiet: false,
-    debugging: false,
-    interactive: false,
-    color: false,
-    unicode: true,
-    annotating: false,
-    createRedactor,
-  });
-  return {output, said: () => String(stderr.read() ?? '')};
-}
+const createOutput = () => collectOutput({createRedactor});
 
 const open = (destination: string, output = createOutput().output) => new RunEvents(destination, folder, output);
 
@@ -76,11 +61,11 @@ describe('a file of events', () => {
   });
 
   test.runIf(process.platform === 'linux')('on a full disk ends with a warning', () => {
-    const {output, said} = createOutput();
+    const {output, texts} = createOutput();
     const events = open('/dev/full', output);
     events.feed.warn('one');
     events.close();
-    expect(said()).toContain('The rest of the events cannot be written: no space left on device.');
+    expect(texts().stderr).toContain('The rest of the events cannot be written: no space left on device.');
   });
 
   test('begins with the warnings so far', async () => {

@@ -12,7 +12,7 @@ import {updateCredentials, type CredentialFile} from '../../../src/cli/settings/
 import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';
 import {binary, start} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
-import {Output} from '../../../src/cli/output/output.js';
+import {collectOutput} from '../collect-output.js';
 import {createRedactor} from '../../../src/http/redact.js';
 import {createPluginBench} from '../with-plugins.js';
 
@@ -79,10 +79,7 @@ describe('the stored secrets of a backend', () => {
 describe('the dialogue of a login', () => {
   function dialogueWith({terminal}: {readonly terminal: boolean}) {
     const stderr = Object.assign(new PassThrough(), {_isStdio: true});
-    const output = new Output({
-      ...{stdout: new PassThrough(), stderr, json: false, quiet: true, debugging: false, interactive: terminal},
-      ...{color: false, unicode: true, annotating: false, createRedactor},
-    });
+    const {output} = collectOutput({stderr, quiet: true, interactive: terminal, createRedactor});
     const stdin = Object.assign(new PassThrough(), {isTTY: terminal});
     // A stream of lines is all that is read from it.
     const context = {

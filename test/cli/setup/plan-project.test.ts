@@ -7,7 +7,7 @@ import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {createContext} from '../../../src/cli/command/command-context.js';
-import {Output} from '../../../src/cli/output/output.js';
+import {collectOutput} from '../collect-output.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {closedOrigin} from '../../recording-server.js';
@@ -58,18 +58,7 @@ async function plan(
 ) {
   const stderr = Object.assign(new PassThrough({encoding: 'utf8'}), {isTTY: true, columns, _isStdio: true});
   const stdin = Object.assign(new PassThrough(), {isTTY: true});
-  const output = new Output({
-    stdout: new PassThrough(),
-    stderr,
-    json: false,
-    quiet: false,
-    debugging: false,
-    interactive: true,
-    color: false,
-    unicode: true,
-    annotating: false,
-    createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
-  });
+  const {output} = collectOutput({stderr, interactive: true});
   const session = {
     cwd,
     env,
