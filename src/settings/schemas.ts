@@ -214,14 +214,7 @@ export const checkSchema: Schema<CheckOptions> = v.pipe(
     const meant = nearest(key, known);
     return `has an unknown key: ${key}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   }),
-  v.object({
-    url: checkFields.url,
-    status: v.optional(checkFields.status),
-    text: v.optional(checkFields.text),
-    retries: v.optional(checkFields.retries),
-    interval: v.optional(checkFields.interval),
-    timeout: v.optional(checkFields.timeout),
-  }),
+  v.partial(v.object(checkFields), ['status', 'text', 'retries', 'interval', 'timeout']),
 );
 
 /** Named here, so that the declarations of the rows can name it. */

@@ -23,14 +23,8 @@ export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output'
   readonly configDirectory: string;
   /** The files of `--events` and `--output-env`. */
   readonly ownFiles: readonly string[];
-  /** Version of mycli. */
-  readonly version: string;
-  /** `User-Agent` of requests. */
-  readonly userAgent: string;
   /** Where credentials are stored. */
   readonly credentialFile: CredentialFile;
-  /** oclif's data folder; absolute. */
-  readonly dataDirectory: string;
   /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
   readonly setVariable: (name: string, value: string | undefined) => void;
   /** Creates a private folder, which is removed however the process ends. The caller should remove it earlier. */
@@ -60,7 +54,7 @@ export function createContext(
   const {env, stdin, output, signal, uid} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
   const warn = (message: string) => output.warn(message);
-  const credentialFile = {directory: config.configDir, hasModes: uid !== undefined, warn};
+  const credentialFile = {directory: config.configDir, warn};
   const {'output-env': outputEnv} = flags;
   const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
   let configDirectory = cwd;
@@ -82,10 +76,7 @@ export function createContext(
       return configDirectory;
     },
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
-    version: config.version,
-    userAgent: config.userAgent,
     credentialFile,
-    dataDirectory: config.dataDir,
     setVariable(name, value) {
       if (value === undefined) Reflect.deleteProperty(env, name);
       else env[name] = value;

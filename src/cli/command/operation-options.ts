@@ -187,7 +187,7 @@ export function commandHost(
   context: CommandContext,
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): PipelineHost {
-  const {cwd, configDirectory, dataDirectory, env, session, userAgent, output} = context;
+  const {cwd, configDirectory, env, session, output} = context;
   let changing: string | undefined;
   return {
     cwd,
@@ -195,7 +195,7 @@ export function commandHost(
     env,
     safety: session.safety,
     ownFiles: context.ownFiles,
-    userAgent,
+    userAgent: context.config.userAgent,
     secrets,
     commandFlags,
     logger: {
@@ -241,7 +241,7 @@ export function commandHost(
         amendLastWrite(session, () => ({ended}));
       },
     },
-    checkRecords: checkRecordFiles(dataDirectory),
+    checkRecords: checkRecordFiles(context.config.dataDir),
     onCleanup: (work) => void session.cleanups.push(work),
     createTemporaryDirectory: () => context.createTemporaryDirectory(),
   };

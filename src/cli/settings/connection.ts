@@ -30,8 +30,7 @@ export type Connection = ReturnType<typeof resolveConnection>;
 export function resolveConnection(context: ConnectionContext, settings: Settings) {
   const {runtimeBackend, backendOptions, apiKey, apiUser, apiOrigin, organizationId} = settings;
   const {value: preference} = runtimeBackend;
-  const isSet = (key: SettingKey) => settings[key] !== undefined;
-  const missing = missingApiSettings(isSet);
+  const missing = missingApiSettings(settings);
   const usesLegacy = apiKey !== undefined && mayUse(preference, 'legacy');
   const usesApi = missing.length === 0 && mayUse(preference, 'api');
   const {rateLimitPrefix, ...rateLimit} = valuesOf(settings, 'rateLimit');
@@ -42,13 +41,13 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     origin,
     legacyAuth: apiKey && new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
     /** What each backend still needs: `--api-key (MYCLI_API_KEY)`. */
-    legacyMissing: (['origin', 'apiKey'] as const).filter((key) => !isSet(key)).map(flagAndVariable),
+    legacyMissing: (['origin', 'apiKey'] as const).filter((key) => settings[key] === undefined).map(flagAndVariable),
     apiConnection:
       apiOrigin === undefined || organizationId === undefined || auth === undefined
         ? undefined
         : {origin: addressOf(context, 'apiOrigin', apiOrigin, usesApi), organizationId: organizationId.value, auth},
     apiMissing: missing.map(flagAndVariable),
-    apiUnset: isApiUnset(isSet),
+    apiUnset: isApiUnset(settings),
     backendOptions: backendOptions.value[preference] ?? {},
     requestTimeout: settings.requestTimeout.value,
     connectTimeout: settings.connectTimeout.value,
@@ -97,16 +96,8 @@ export function serviceUrl(key: AddressKey, name: string, value: string): string
   return key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
 }
 
-/**
- * Checks a URL that credentials will be sent to. Warns of `http:`, unless it is loopback.
- * @param name as for `assertTrustedOrigin`
- * @throws RuntimeCliError as `assertTrustedOrigin`.
- */
-export function checkCredentialsUrl(
-  {env, output}: {readonly env: Environment; readonly output: Pick<Output, 'warn'>},
-  url: string,
-  name: string,
-): void {
+/** Checks a URL that credentials will be sent to, as `assertTrustedOrigin`. Warns of `http:`, unless it is loopback. */
+export function checkCredentialsUrl({env, output}: ConnectionContext, url: string, name: string): void {
   assertTrustedOrigin(url, name, env);
   if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
 }
@@ -155,28 +146,19 @@ function invalidList(problem: string): RuntimeCliError {
   });
 }
 
-/** Whether a setting has a value, from any source. */
-type IsSet = (key: SettingKey) => boolean;
-
 const apiCredentials = ['tokenUrl', 'clientId', 'clientSecret'] as const;
 const apiSettings = ['apiOrigin', 'organizationId', ...apiCredentials, 'scopes', 'apiToken'] as const;
 
 /** Whether nothing at all is set for the Api backend. */
-export function isApiUnset(isSet: IsSet): boolean {
-  return !apiSettings.some(isSet);
+export function isApiUnset(settings: Settings): boolean {
+  return apiSettings.every((key) => settings[key] === undefined);
 }
 
 /** The settings that a connection to the Api backend still needs. */
-export function missingApiSettings(isSet: IsSet): readonly SettingKey[] {
+export function missingApiSettings(settings: Settings): readonly SettingKey[] {
   // A ready-made token needs no token endpoint.
-  const credentials = isSet('apiToken') ? [] : apiCredentials;
-  return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => !isSet(key));
-}
-
-interface ApiState {
-  readonly preference: string;
-  readonly isSet: IsSet;
-  readonly env: Environment;
+  const credentials = settings.apiToken === undefined ? apiCredentials : [];
+  return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => settings[key] === undefined);
 }
 
 /**
@@ -184,16 +166,14 @@ interface ApiState {
  * are missing. Undefined if it is complete, unset or not requested. A pipeline whose secrets are missing must not push
  * to the other service.
  */
-export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliError | undefined {
-  const missing = missingApiSettings(isSet);
+export function incompleteApi(settings: Settings, env: Environment): RuntimeCliError | undefined {
+  const {value: preference} = settings.runtimeBackend;
+  const missing = missingApiSettings(settings);
   const labelOf = (key: SettingKey) => definitions[key].label;
+  const isSet = (key: SettingKey) => settings[key] !== undefined;
   const given = apiSettings.filter(isSet).map(labelOf).join(', ');
-  const isEmpty = (name: string) => env[name]?.trim() === '';
-  const unset = apiSettings.filter((key) => !isSet(key));
-  const empty = unset
-    .flatMap((key) => variableOf(key) ?? [])
-    .filter(isEmpty)
-    .join(', ');
+  const variables = apiSettings.flatMap((key) => (isSet(key) ? [] : (variableOf(key) ?? [])));
+  const empty = variables.filter((name) => env[name]?.trim() === '').join(', ');
   if (!mayUse(preference, 'api') || missing.length === 0 || given + empty === '') return undefined;
   const found = [given === '' ? [] : `given: ${given}`, empty === '' ? [] : `set but empty: ${empty}`]
     .flat()
@@ -213,10 +193,10 @@ export function incompleteApi({preference, isSet, env}: ApiState): RuntimeCliErr
 }
 
 /** Warns about what `incompleteApi` would refuse, for commands that only show settings. */
-export function warnOfIncompleteApi(output: Pick<Output, 'warn'>, state: ApiState): void {
-  const error = incompleteApi(state);
-  if (error !== undefined)
-    output.warn([`Pushes from here will fail. ${error.message}`, ...error.suggestions].join(' '));
+export function warnOfIncompleteApi({output, env}: ConnectionContext, settings: Settings): void {
+  const error = incompleteApi(settings, env);
+  if (error === undefined) return;
+  output.warn([`Pushes from here will fail. ${error.message}`, ...error.suggestions].join(' '));
 }
 
 /** The sources of a setting: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`. */

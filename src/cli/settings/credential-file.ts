@@ -1,5 +1,6 @@
 import {chmod, lstat, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import process from 'node:process';
 import * as v from 'valibot';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
@@ -65,8 +66,6 @@ export type CredentialKind = (typeof credentialKinds)[number];
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
   readonly directory: string;
-  /** Whether the platform has file modes. */
-  readonly hasModes: boolean;
   /** Called when others can read the file. */
   readonly warn: (message: string) => void;
 }
@@ -107,10 +106,8 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
     });
   });
   if (stored === undefined) return {origins: {}};
-  if (file.hasModes) {
-    await warnIfLoose(file.directory, '700', file);
-    await warnIfLoose(path, '600', file);
-  }
+  await warnIfLoose(file.directory, '700', file);
+  await warnIfLoose(path, '600', file);
   const result = v.safeParse(v.object({version: v.literal(1), ...storedCredentials.entries}), stored.value);
   if (result.success) return result.output;
   // Neither the content nor the JSON parser's error is repeated: both may contain a secret.
@@ -122,7 +119,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
 async function warnIfLoose(path: string, mode: string, {warn}: CredentialFile): Promise<void> {
   // A logout may have removed it in the meantime.
   const stats = await stat(path).catch(() => undefined);
-  if (stats === undefined || (stats.mode & 0o077) === 0) return;
+  if (stats === undefined || process.platform === 'win32' || (stats.mode & 0o077) === 0) return;
   warn(`Other users can access ${path}, where credentials are stored. Run: ${shellLine('chmod', mode, path)}`);
 }
 

@@ -45,7 +45,7 @@ export async function reachBackends<Needed extends SettingKey>({
 }: BackendReach<Needed>) {
   const {config, cwd, env, flags, signal} = context;
   const {value: preference} = settings.runtimeBackend;
-  const incomplete = incompleteApi({preference, isSet: (key) => settings[key] !== undefined, env});
+  const incomplete = incompleteApi(settings, env);
   refuseUnusedOptions(context, preference);
   const {secrets, ...connection} = resolveConnection(context, settings);
   const missing = [...missingSettings(settings, needs), ...lacks];
@@ -142,7 +142,7 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
 async function discover(context: CommandContext, settings: Settings): Promise<BackendRegistry> {
   const {discoverBackends} = await import('../../backends/plugins.js');
   const registry = await discoverBackends(pluginsOf(context), {
-    version: context.version,
+    version: context.config.version,
     chosen: Object.keys(settings.backendOptions.value),
     signal: context.signal,
   });

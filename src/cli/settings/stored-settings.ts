@@ -35,7 +35,7 @@ function unnamedServices(settings: Settings): readonly string[] {
   const {value: preference} = settings.runtimeBackend;
   const {origin, apiKey, apiUser, organizationId} = settings;
   const isLegacySet = [origin, apiKey, apiUser].some((setting) => setting !== undefined);
-  const isApiSet = !isApiUnset((key) => key !== 'organizationId' && settings[key] !== undefined);
+  const isApiSet = !isApiUnset({...settings, organizationId: undefined});
   if (preference === 'legacy') return isLegacySet ? [] : ['legacy'];
   if (preference === 'api') return isApiSet ? [] : ['api'];
   if (preference !== 'auto' || isLegacySet || isApiSet) return [];

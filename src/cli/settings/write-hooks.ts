@@ -46,8 +46,6 @@ interface Asking {
   readonly config: PluginConfig;
   readonly output: Pick<Output, 'warn' | 'clean'>;
   readonly signal: AbortSignal;
-  /** @default as long as the hook may take */
-  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -59,12 +57,12 @@ interface Asking {
 export async function askBeforeWrite(
   planned: PlannedWrite,
   {dryRun}: {readonly dryRun: boolean},
-  {config, output, signal, timeoutMs = beforeWriteTimeoutMs}: Asking,
+  {config, output, signal}: Asking,
 ): Promise<void> {
   signal.throwIfAborted();
   const over = new AbortController();
   const options = {...structuredClone(planned), dryRun, signal: AbortSignal.any([signal, over.signal])};
-  const answers = await runHooks(config, beforeHook, options, timeoutMs);
+  const answers = await runHooks(config, beforeHook, options, beforeWriteTimeoutMs);
   over.abort();
   signal.throwIfAborted();
   const {operation} = planned;
@@ -109,12 +107,13 @@ function vetoOf(answer: Answer, output: Asking['output']): string | undefined {
 export async function tellAfterWrite(
   {planned, known}: AllowedWrite,
   ended: {readonly error?: unknown},
-  {config, output, signal, timeoutMs = signal.aborted ? interruptedTimeoutMs : afterTimeoutMs}: Asking,
+  {config, output, signal}: Asking,
 ): Promise<void> {
   const outcome: WriteOutcome = {...planned, ...known, ...outcomeOf(ended, output)};
   const over = new AbortController();
   // After Ctrl-C, the time is limited anyway.
   const hookSignal = signal.aborted ? over.signal : AbortSignal.any([signal, over.signal]);
+  const timeoutMs = signal.aborted ? interruptedTimeoutMs : afterTimeoutMs;
   const answers = await runHooks(config, afterHook, {...structuredClone(outcome), signal: hookSignal}, timeoutMs);
   over.abort();
   for (const answer of answers) {

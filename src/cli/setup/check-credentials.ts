@@ -270,7 +270,7 @@ export async function describeBackends(
   const described: BackendDescription[] = [];
   for (const registration of registrations) {
     // Built-in backends have our own version.
-    const {name, backend, plugin, version = context.version} = registration;
+    const {name, backend, plugin, version = context.config.version} = registration;
     const {summary, formats} = backend;
     const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
     described.push({...facts, ...(await examine(registration, context, settings, connection, verify))});

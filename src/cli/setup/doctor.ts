@@ -80,10 +80,8 @@ async function checkConfiguration(
 
 /** Asks each service that a push from here could use whether it accepts the credentials. */
 async function checkCredentials(context: CommandContext, settings: Settings): Promise<readonly CheckResult[]> {
-  const {value: preference} = settings.runtimeBackend;
-  const isSet = (key: keyof Settings) => settings[key] !== undefined;
   try {
-    const incomplete = incompleteApi({preference, isSet, env: context.env});
+    const incomplete = incompleteApi(settings, context.env);
     if (incomplete !== undefined) throw incomplete;
     const services = await checkServices(context, settings, true);
     const asked = services.filter(({checked}) => checked !== undefined);
@@ -101,11 +99,8 @@ function describeService({backend, origin, checked}: ServiceCredentials): CheckR
   const service = origin === undefined ? backend : `${backendTitle(backend)} at ${origin}`;
   const owner = user ?? clientId;
   if (status === 'accepted') {
-    return outcome(
-      'ok',
-      'credentials',
-      `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`,
-    );
+    const whose = owner === undefined ? '' : ` of ${owner}`;
+    return outcome('ok', 'credentials', `${service} accepts the credentials${whose}.`);
   }
   const message = `${service}: ${reason}`;
   if (checked?.failed) return outcome('failed', 'credentials', message, suggestions);

@@ -109,14 +109,14 @@ const known: ReadonlySet<number> = new Set([200, 401, 403]);
  */
 async function recognizeService(
   address: string,
-  {env, signal, userAgent, output}: CommandContext,
+  {env, signal, config, output}: CommandContext,
 ): Promise<{readonly backends: readonly BuiltIn[]; readonly problem?: string | undefined}> {
   const {probe} = await import('../../http/probe.js');
   const base = address.endsWith('/') ? address : `${address}/`;
   const ask = async (backend: BuiltIn) => {
     const url = new URL(paths[backend], base);
     const request = {url, accepts: (code: number) => known.has(code), timeoutMs: recognitionTimeoutMs};
-    const {status, problem} = await probe(request, {env, signal, userAgent, logger: output});
+    const {status, problem} = await probe(request, {env, signal, userAgent: config.userAgent, logger: output});
     return {backend, status, problem};
   };
   const answers = await Promise.all([ask('legacy'), ask('api')]);
@@ -140,7 +140,7 @@ function withAnswer(known: Settings, key: AnswerKey, value: string): Settings {
 export function backendOf(settings: Settings): string {
   const {runtimeBackend, apiOrigin, origin} = settings;
   if (runtimeBackend.value !== 'auto') return runtimeBackend.value;
-  if (missingApiSettings((key) => settings[key] !== undefined).length === 0) return 'api';
+  if (missingApiSettings(settings).length === 0) return 'api';
   return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
 }
 

@@ -96,23 +96,19 @@ export function dotenvLines(runtime: Runtime): readonly string[] {
   });
 }
 
-/** Commands that set variables, safe to copy into a shell. */
-function exportLines(runtime: Runtime, variables: Variables): readonly string[] {
-  return Object.entries(variables).map(([name, of]) => `export ${name}=${shellLine(of(runtime))}`);
-}
-
 /** Instructions for newcomers: the variables of one backend, what to type next, and how to stop. */
 export function nextSteps(
   runtime: Runtime &
     Pick<RuntimeStartDocument, 'appsOrigin'> & {siteUrl(projectSlug: string, targetSlug: string): string},
   {backend}: {readonly backend: 'legacy' | 'api'},
 ): readonly string[] {
+  const variables = Object.entries(backend === 'legacy' ? legacyVariables : apiVariables);
   return [
     `Open ${runtime.origin}/ in a browser to see what you push.`,
     '',
     'In another terminal, point mycli at it:',
     '',
-    ...exportLines(runtime, backend === 'legacy' ? legacyVariables : apiVariables),
+    ...variables.map(([name, of]) => `export ${name}=${shellLine(of(runtime))}`),
     '',
     'Then set up a project (mycli init writes its configuration), or push a build/ folder right away:',
     '',

@@ -3,7 +3,6 @@ import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/output/settings.js';
-import type {SettingKey} from '../../settings/definitions.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';
@@ -24,9 +23,8 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
     const {runtimeBackend} = settings;
-    const {env, output} = context;
-    const isSet = (key: SettingKey) => settings[key] !== undefined;
-    warnOfIncompleteApi(output, {preference: runtimeBackend.value, isSet, env});
+    const {output} = context;
+    warnOfIncompleteApi(context, settings);
     const connection = resolveConnection(context, settings);
     const registry = await loadAllBackends(context, settings);
     // Throws for an unknown backend.

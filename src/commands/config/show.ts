@@ -27,13 +27,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);
     const explained = await context.explainSettings();
-    const {runtimeBackend} = explained.resolved;
-    const names = new Set(explained.settings.map(({name}) => name));
-    warnOfIncompleteApi(context.output, {
-      preference: runtimeBackend.value,
-      isSet: (key) => names.has(key),
-      env: context.env,
-    });
+    warnOfIncompleteApi(context, explained.resolved);
     // A plugin's backend declares its secret options, which are masked from here on.
     await loadWantedBackends(context, explained.resolved);
     const {safetyOf} = await import('../../operations/guard/safety.js');

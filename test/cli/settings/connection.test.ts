@@ -124,8 +124,7 @@ describe('resolveConnection', () => {
 describe('incompleteApi', () => {
   const incomplete = (variables: Variables) => {
     const {env, settings} = read(variables);
-    const isSet = (key: keyof typeof settings) => settings[key] !== undefined;
-    return incompleteApi({preference: settings.runtimeBackend.value, isSet, env});
+    return incompleteApi(settings, env);
   };
 
   test.each<[Variables, string, readonly string[]]>([

@@ -22,7 +22,7 @@ type Variables = Readonly<Record<string, string>>;
 
 async function add(variables: Variables, content: object) {
   warnings = [];
-  const file = {directory, hasModes: true, warn: (message: string) => void warnings.push(message)};
+  const file = {directory, warn: (message: string) => void warnings.push(message)};
   await writeFile(join(directory, 'credentials.json'), JSON.stringify({version: 1, ...content}), {mode: 0o640});
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`MYCLI_${name}`, value]));
   const sources = {flags: {}, env, cwd: '/'};

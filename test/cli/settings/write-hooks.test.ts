@@ -25,10 +25,7 @@ const planned: PlannedWrite = {
 };
 const never = new AbortController().signal;
 
-function ask(
-  hooks: Readonly<Record<string, HookFunction | string>>,
-  more: {timeoutMs?: number; signal?: AbortSignal} = {},
-) {
+function ask(hooks: Readonly<Record<string, HookFunction | string>>, more: {signal?: AbortSignal} = {}) {
   const config = configOf('mycli:before-write', hooks);
   return askBeforeWrite(planned, {dryRun: false}, {config, output: createOutput(), signal: never, ...more});
 }
@@ -36,7 +33,7 @@ function ask(
 function tell(
   hooks: Readonly<Record<string, HookFunction | string>>,
   ended: {readonly error?: unknown} = {},
-  more: {timeoutMs?: number; signal?: AbortSignal} = {},
+  more: {signal?: AbortSignal} = {},
 ) {
   const output = createOutput();
   const config = configOf('mycli:after', hooks);

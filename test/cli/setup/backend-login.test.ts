@@ -47,7 +47,7 @@ describe('the stored secrets of a backend', () => {
     warnings = [];
     const directory = await mkdtemp(join(tmpdir(), 'mycli-backend-login-'));
     const warn = (message: string) => void warnings.push(message);
-    file = {directory, hasModes: true, warn};
+    file = {directory, warn};
     const acme = {options: ['id', 'token'], values: {id: 'i', token: 'canary'}, origins: ['https://acme.example']};
     await updateCredentials(file, (stored) => ({...stored, backends: {acme}}));
   });
@@ -136,11 +136,7 @@ describe('the dialogue of a login', () => {
 
 test('a login to a plugin stores its secret options, which its commands use until the logout', async () => {
   await using bench = await createPluginBench('acme');
-  const env = {
-    ...bench.env,
-    MYCLI_RUNTIME_BACKEND: 'acme',
-    XDG_CONFIG_HOME: bench.root,
-  };
+  const env = {...bench.env, MYCLI_RUNTIME_BACKEND: 'acme', XDG_CONFIG_HOME: bench.root};
   const token = 'canary-login-5d';
   const run = async (args: readonly string[], stdin = '') => {
     const ended = await runWarm(args, {cwd: bench.project, env, stdin});
@@ -314,11 +310,7 @@ describe('a backend with a login of its own', () => {
 
 test('a backend that only reads variables gets the stored ones, and so does its SDK', async () => {
   await using bench = await createPluginBench('sdk');
-  const env = {
-    ...bench.env,
-    MYCLI_RUNTIME_BACKEND: 'sdk',
-    XDG_CONFIG_HOME: bench.root,
-  };
+  const env = {...bench.env, MYCLI_RUNTIME_BACKEND: 'sdk', XDG_CONFIG_HOME: bench.root};
   const run = async (args: readonly string[], stdin = '', more = {}) => {
     const ended = await runWarm(args, {cwd: bench.project, env: {...env, ...more}, stdin});
     expect(ended.stdout + ended.stderr).not.toContain('canary');
