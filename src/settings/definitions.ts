@@ -18,7 +18,6 @@ interface Sets {
 }
 /** In display order. A command has the flags of whole sets. */
 const sets: Sets = {connection, rateLimit, bundle, push, wait, slot, check, rollback, events, guard};
-/** The name of a set of settings. */
 export type FlagSet = keyof Sets;
 
 /** The heading of each set in help and in the reference. */
@@ -37,14 +36,12 @@ export const headings: Readonly<Record<FlagSet, string>> = {
 
 /** The name of a setting. */
 export type SettingKey = {[Set in FlagSet]: keyof Sets[Set]}[FlagSet];
-/** The settings of a set. */
 export type KeysOf<Set extends FlagSet> = SettingKey & keyof Sets[Set];
 type Rows = {[K in SettingKey]: {[Set in FlagSet]: K extends keyof Sets[Set] ? Sets[Set][K] : never}[FlagSet]};
 /** The name of a setting that always has a value. */
 export type DefaultedKey = {[K in SettingKey]: Rows[K] extends {default: unknown} ? K : never}[SettingKey];
 /** The name of a setting that is a secret. */
 export type SecretKey = {[K in SettingKey]: Rows[K] extends {syntax: 'secret'} ? K : never}[SettingKey];
-/** What the schema of a setting accepts. */
 export type ValidValue<K extends SettingKey> = v.InferOutput<Rows[K]['schema']>;
 /** The name of the flag of a setting. */
 export type FlagName<K extends SettingKey> = Rows[K] extends {flag: {name: infer Name extends string}} ? Name : never;
@@ -78,7 +75,6 @@ const defined = (Object.keys(sets) as FlagSet[]).flatMap((set) =>
 /** Every setting, in display order. */
 export const definitions = Object.fromEntries(defined) as Readonly<Record<SettingKey, SettingDefinition>>;
 
-/** The name of every setting. */
 export const settingKeys = defined.map(([key]) => key) as readonly SettingKey[];
 
 /** The names of those that are secrets. */
@@ -90,7 +86,6 @@ export function variableOf(key: SettingKey): string | undefined {
   return variable ?? (flag && `MYCLI_${flag.name.toUpperCase().replaceAll('-', '_')}`);
 }
 
-/** The help text of a setting. */
 export function summaryOf(key: SettingKey): string {
   const {summary, default: standard} = definitions[key];
   return summary.replace('{default}', () => JSON.stringify(standard).replaceAll(/["[\]]/g, ''));

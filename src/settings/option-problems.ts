@@ -20,7 +20,6 @@ export function slugProblems(option: string, value: string): readonly OptionProb
   return problemsOf(option, value, slug);
 }
 
-/** What is wrong with an option, by its schema. */
 export function problemsOf(option: string, value: unknown, schema: v.GenericSchema): readonly OptionProblem[] {
   const {issues = []} = v.safeParse(schema, value);
   return fieldProblems(issues).map(({field, message}) => ({

@@ -32,7 +32,6 @@ export const path: Schema<string> = v.pipe(
   v.check((value) => value !== '' && !value.includes('\0'), 'must be the path of a directory'),
 );
 
-/** True or false. */
 export const toggle: Schema<boolean> = v.boolean('must be true or false');
 
 /** An object with keys. valibot's own schema accepts arrays. */
@@ -64,10 +63,8 @@ function integer(least: number, most: number): Schema<number> {
   );
 }
 
-/** A non-negative integer. */
 export const count = number('a non-negative integer', (value) => Number.isSafeInteger(value) && value >= 0);
 
-/** A list of strings. */
 export const list: Schema<readonly string[]> = v.array(text, 'must be an array of strings');
 
 /** A list that must not be empty, because it would mean nothing. */
@@ -82,7 +79,6 @@ export function slugMessage(value: string): string | undefined {
   return undefined;
 }
 
-/** The slug of a project or a target. */
 export const slug: Schema<string> = v.pipe(string, sound(slugMessage));
 
 /** Maximum length of a message, in characters. */
@@ -101,7 +97,6 @@ export const message: Schema<string> = v.pipe(
   }),
 );
 
-/** A path in an archive. */
 export const entryPath: Schema<string> = v.pipe(string, sound(entryPathMessage));
 
 function entryPathMessage(value: string): string | undefined {
@@ -130,7 +125,6 @@ export const v2Defaults = {
   compressionLevel: 6,
 } as const;
 
-/** A gzip level. */
 export const compressionLevel = integer(0, 9);
 
 /** Packages by name. Validated as a map, because `v.record` silently drops some names, such as `constructor`. */
@@ -141,13 +135,11 @@ export const dependenciesSchema: Schema<Readonly<Record<string, string>>> = v.pi
   v.transform((dependencies): Readonly<Record<string, string>> => Object.fromEntries(dependencies)),
 );
 
-/** Options of backends, by the name of the backend. */
 export const backendOptions: Schema<Readonly<Record<string, Readonly<Record<string, unknown>>>>> = v.pipe(
   objectSchema,
   v.record(v.string(), jsonObjectSchema),
 );
 
-/** HTTP statuses that are retried. */
 export const statuses: Schema<readonly number[]> = v.array(
   number('an HTTP status from 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599),
   'must be an array of HTTP statuses',
@@ -162,7 +154,6 @@ export const requestSeconds = number(
   (value) => value > 0 && value <= longestTimeoutSeconds,
 );
 
-/** Seconds between two looks. */
 export const pollSeconds = number('a number of seconds above 0', (value) => value > 0);
 
 /** Seconds to wait, 0 for no limit. */
@@ -171,7 +162,6 @@ export const waitSeconds = number('a number of seconds, 0 or more', (value) => v
 /** The defaults of waiting, in seconds. */
 export const defaultWait = {pollInterval: 5, timeout: 600} as const;
 
-/** The default number of entries in a list. */
 export const defaultListLimit = 25;
 
 /** The defaults of a check of a deployment. The times are in seconds. */
@@ -240,7 +230,6 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-/** The problems that a validation found. */
 export function fieldProblems(issues: readonly v.BaseIssue<unknown>[]): readonly FieldProblem[] {
   return issues.map((issue) => ({field: v.getDotPath(issue) ?? '', message: issue.message}));
 }

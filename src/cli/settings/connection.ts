@@ -88,10 +88,7 @@ function addressOf(
 /** A setting with the address of a service. */
 export type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
 
-/**
- * The URL of a service, with its scheme. Unlike an origin, a token endpoint may have a query.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID`.
- */
+/** The URL of a service, with its scheme. Unlike an origin, a token endpoint may have a query. */
 export function serviceUrl(key: AddressKey, name: string, value: string): string {
   return key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
 }
@@ -102,7 +99,6 @@ export function checkCredentialsUrl({env, output}: ConnectionContext, url: strin
   if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
 }
 
-/** The variable that lists the origins that may receive credentials. */
 export const trustedOriginsVariable = 'MYCLI_TRUSTED_ORIGINS';
 
 /** Whether `MYCLI_TRUSTED_ORIGINS` is set, so that every other origin is refused. */

@@ -1,25 +1,18 @@
-import type {Readable} from 'node:stream';
 import type {Backend} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
+import type {BackendRegistration} from '../../backends/registry.js';
 import {qualifiedName} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 import type {Environment} from '../../http/types.js';
 import type {CommandContext} from '../command/command-context.js';
-import type {Output} from '../output/output.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
 import {readCredentials, type CredentialFile} from './credential-file.js';
 import {readFlagSecrets} from './load-settings.js';
 import type {Settings, SettingValue} from './settings.js';
 
 const flag = '--backend-option';
-
-interface PluginBackend {
-  readonly name: string;
-  readonly plugin: string;
-  readonly backend: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
-}
 
 /** What is set for a plugin's backend. */
 export interface PluginSettings {
@@ -28,13 +21,6 @@ export interface PluginSettings {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What reading options needs. Without a file of credentials, stored ones are ignored. */
-type ReadingContext = Pick<CommandContext, 'cwd' | 'env' | 'flags'> & {
-  readonly stdin: Readable;
-  readonly output: Pick<Output, 'warn' | 'addSecrets'>;
-  readonly credentialFile?: CredentialFile | undefined;
-};
-
 /**
  * The options and stored variables of a backend. On the command line, the value of a secret option is the literal text,
  * `@FILE`, or `-` for stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left
@@ -42,15 +28,15 @@ type ReadingContext = Pick<CommandContext, 'cwd' | 'env' | 'flags'> & {
  * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
 export async function readPluginSettings(
-  registration: PluginBackend,
-  context: ReadingContext,
+  registration: BackendRegistration,
+  context: CommandContext,
   settings: Settings,
 ): Promise<PluginSettings> {
   const {name, plugin, backend} = registration;
   const {secrets = [], secretEnv = []} = backend;
   const {output, env, credentialFile} = context;
   const given = optionsFor(registration, settings);
-  const takesStored = credentialFile !== undefined && secrets.length + secretEnv.length > 0;
+  const takesStored = secrets.length + secretEnv.length > 0;
   const stored = takesStored ? await storedSecrets({name, secretEnv}, given, env, credentialFile) : {};
   output.addSecrets(Object.values(stored));
   const {options, variables} = partitioned(stored, secretEnv);
@@ -72,7 +58,7 @@ export function partitioned(secrets: Readonly<Record<string, string>>, secretEnv
 async function readSecretFlags(
   secrets: readonly string[],
   given: Readonly<Record<string, unknown>>,
-  {cwd, stdin, output, flags}: ReadingContext,
+  {cwd, stdin, output, flags}: CommandContext,
 ): Promise<Readonly<Record<string, OptionText>>> {
   const named = new Set((flags['backend-option'] ?? []).map((pair) => pair.slice(0, pair.indexOf('=')).trim()));
   const variable = variableOf('backendOptions');
@@ -100,7 +86,7 @@ async function readSecretFlags(
 
 /** What is set for a backend, by its name and by `plugin/name`. Under the name that was asked for, flags count too. */
 export function optionsFor(
-  registration: PluginBackend,
+  registration: BackendRegistration,
   {runtimeBackend, backendOptions: {value}}: Pick<Settings, 'runtimeBackend' | 'backendOptions'>,
 ): SettingValue<'backendOptions'>[string] {
   const {name} = registration.backend;

@@ -17,6 +17,7 @@ import {loadAllBackends} from '../settings/reach-backends.js';
 import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
 
 type CheckedBackend = 'api' | 'legacy';
+type BuiltInSettings = Omit<BackendSettings, 'backendOptions'>;
 
 /** The outcome of asking a service whether it accepts credentials. */
 export interface CredentialCheck {
@@ -104,13 +105,23 @@ interface PluginCredentials extends PluginSettings {
 export async function requireConfigured(
   context: CommandContext,
   settings: Settings,
-  {backend, options, variables}: PluginCredentials,
+  credentials: PluginCredentials,
 ): Promise<void> {
-  const backendOptions = {backendOptions: options};
-  const missing = await withVariables(context, variables, () =>
-    missingConfiguration(backend, backendOptions, surroundings(context, settings)),
+  const {backend, options: backendOptions} = credentials;
+  const missing = await missingFor(context, settings, credentials);
+  if (missing.length > 0) throw notConfigured(backend, missing, {backendOptions}, context.env);
+}
+
+/** What a backend still needs. The built-in ones take it from the connection. */
+function missingFor(
+  context: CommandContext,
+  settings: Settings,
+  {backend, options: backendOptions, variables}: PluginCredentials,
+  connection: BuiltInSettings = {},
+): Promise<readonly string[]> {
+  return withVariables(context, variables, () =>
+    missingConfiguration(backend, {...connection, backendOptions}, surroundings(context, settings)),
   );
-  if (missing.length > 0) throw notConfigured(backend, missing, backendOptions, context.env);
 }
 
 /**
@@ -264,7 +275,7 @@ export async function describeBackends(
   {registrations}: BackendRegistry,
   context: CommandContext,
   settings: Settings,
-  connection: Omit<BackendSettings, 'backendOptions'>,
+  connection: BuiltInSettings,
   verify: boolean,
 ): Promise<readonly BackendDescription[]> {
   const described: BackendDescription[] = [];
@@ -282,20 +293,17 @@ async function examine(
   registration: BackendRegistration,
   context: CommandContext,
   settings: Settings,
-  connection: Omit<BackendSettings, 'backendOptions'>,
+  connection: BuiltInSettings,
   verify: boolean,
 ): Promise<Pick<BackendDescription, 'configured' | 'missing' | 'check'>> {
   const {backend} = registration;
   try {
-    const {options, variables} = await readPluginSettings(registration, context, settings);
-    const backendSettings = {...connection, backendOptions: options};
-    const missing = await withVariables(context, variables, () =>
-      missingConfiguration(backend, backendSettings, surroundings(context, settings)),
-    );
+    const credentials = {backend, ...(await readPluginSettings(registration, context, settings))};
+    const missing = await missingFor(context, settings, credentials, connection);
     if (missing.length > 0 || !verify) return {configured: missing.length === 0, missing};
     const {check} = isBuiltIn(backend.name)
       ? await checkService(context, settings, backend.name)
-      : await checkPlugin(context, settings, {backend, options, variables});
+      : await checkPlugin(context, settings, credentials);
     return {configured: true, missing, check};
   } catch (error) {
     // A problem with one backend must not hide the others.

@@ -80,7 +80,14 @@ export async function planProject(
       targetSlug: answers.targetSlug?.value,
       runtimeBackend: backend,
       ...(backend === 'legacy' && {origin: answers.origin?.value, apiUser: user ?? answers.apiUser?.value}),
-      ...(backend === 'api' && {api: apiConfig(answers)}),
+      ...(backend === 'api' && {
+        api: {
+          origin: answers.apiOrigin?.value,
+          organizationId: answers.organizationId?.value,
+          tokenUrl: answers.tokenUrl?.value,
+          clientId: answers.clientId?.value,
+        },
+      }),
       buildDirectory,
       ...(isStatic === true
         ? {static: true}
@@ -154,15 +161,6 @@ function describeBuild({framework, buildDirectory, static: isStatic}: DetectedBu
   const what = framework === undefined ? 'Found a build' : `Detected ${framework.name}`;
   const where = buildDirectory === '.' ? 'this folder' : buildDirectory;
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;
-}
-
-function apiConfig({apiOrigin, organizationId, tokenUrl, clientId}: Settings): MycliConfig['api'] {
-  return {
-    origin: apiOrigin?.value,
-    organizationId: organizationId?.value,
-    tokenUrl: tokenUrl?.value,
-    clientId: clientId?.value,
-  };
 }
 
 function neededFor(backend: string, {apiToken}: Settings): readonly SettingKey[] {

@@ -5,6 +5,8 @@ import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
+import type {BackendRegistration} from '../../../src/backends/registry.js';
+import type {CommandContext} from '../../../src/cli/command/command-context.js';
 import {readPluginSettings} from '../../../src/cli/settings/plugin-options.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
@@ -110,11 +112,11 @@ describe('readPluginSettings', () => {
       warn: (message: string) => void warnings.push(message),
       addSecrets: (values: readonly string[]) => void masked.push(...values),
     };
-    const {options: read} = await readPluginSettings(
-      {name: 'acme', plugin: 'mycli-plugin-acme', backend: {name: 'acme', secrets: ['token', 'key', 'pin']}},
-      {cwd, env: {}, stdin: Readable.from([stdin]), output, flags: given},
-      settings,
-    );
+    const backend = {name: 'acme', secrets: ['token', 'key', 'pin']};
+    const registration = {name: 'acme', plugin: 'mycli-plugin-acme', backend} as unknown as BackendRegistration;
+    const credentialFile = {directory: cwd, warn: output.warn};
+    const context = {cwd, env: {}, stdin: Readable.from([stdin]), output, flags: given, credentialFile};
+    const {options: read} = await readPluginSettings(registration, context as unknown as CommandContext, settings);
     return {read, masked};
   }
 

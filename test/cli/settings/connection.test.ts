@@ -76,14 +76,11 @@ describe('resolveConnection', () => {
     expect(connection.apiUnset).toBe(false);
   });
 
-  test('the time to connect is that of the settings', async () => {
-    expect((await resolve({CONNECT_TIMEOUT: '30'})).connection).toMatchObject({connectTimeout: 30});
-  });
-
-  test('rate limits and the options of the chosen backend come along', async () => {
+  test('timeouts, rate limits and the options of the chosen backend come along', async () => {
     const flags = {'runtime-backend': 'acme', 'backend-option': ['folder=x'], 'max-retries': '0'};
-    expect((await resolve({}, flags)).connection).toMatchObject({
+    expect((await resolve({CONNECT_TIMEOUT: '30'}, flags)).connection).toMatchObject({
       preference: 'acme',
+      connectTimeout: 30,
       backendOptions: {folder: new OptionText('x')},
       rateLimit: {maxRetries: 0, baseDelayMs: 1000, maxDelayMs: 30_000, statusCodes: [429]},
     });

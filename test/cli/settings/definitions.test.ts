@@ -123,11 +123,6 @@ describe('the table of settings', () => {
     }
   });
 
-  test('is validated where settings are resolved, and not by oclif', async () => {
-    const {stderr} = await runWarm(['config:show', '--match-mode', 'lax'], {cwd: tmpdir()});
-    expect(stderr).toContain('--match-mode must be strict or ignore_missing.');
-  });
-
   test('names no flag, variable or key twice', () => {
     for (const names of [
       Object.values(definitions).flatMap(({flag}) => flag?.name ?? []),

@@ -66,15 +66,6 @@ describe('text', () => {
 });
 
 describe('precedence', () => {
-  test('defaults come last, paths from the working directory', () => {
-    const {buildDirectory, timeout} = resolved({});
-    const source = {kind: 'default', name: 'default'};
-    expect([buildDirectory, timeout]).toEqual([
-      {value: '/work/build', source},
-      {value: 600, source},
-    ]);
-  });
-
   test.each(['', '   '])('an environment variable that is %j counts as unset', (value) => {
     const env = {MYCLI_TARGET: value, MYCLI_TIMEOUT: value};
     const settings = resolved({env, config: {targetSlug: 'c'}});
@@ -143,13 +134,6 @@ describe('settings made of keys', () => {
       message: `backends in ${configPath} must have an object of options for each target in acme.targets.`,
     });
   });
-
-  test('backend options of the command line belong to the chosen backend', () => {
-    const config = {backendOptions: {acme: {folder: 'a', keep: 3}, other: {x: 1}}};
-    const settings = resolved({flags: {'runtime-backend': 'acme', 'backend-option': ['folder=b']}, config});
-    expect(settings.backendOptions.value).toEqual({acme: {folder: new OptionText('b'), keep: 3}, other: {x: 1}});
-    expect(resolved({config}).backendOptions.value).toEqual(config.backendOptions);
-  });
 });
 
 describe('wrong values', () => {
@@ -174,31 +158,16 @@ describe('wrong values', () => {
 
   test('a wrong variable is an input error that names the variable', () => {
     const error = failure(() => resolved({env: {MYCLI_WAIT: 'perhaps'}}));
-    expect(error).toMatchObject({
-      code: 'ERR_OPTION_INVALID',
-      exitCode: 3,
-      message: 'MYCLI_WAIT must be true or false.',
-    });
-  });
-
-  test('the environment is not looked at when the flag is given', () => {
-    expect(resolved({flags: {timeout: '1'}, env: {MYCLI_TIMEOUT: 'soon'}}).timeout.value).toBe(1);
+    const message = 'MYCLI_WAIT must be true or false.';
+    expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3, message});
   });
 });
 
-describe('requireSetting', () => {
-  const settings = resolved({});
-
-  test('says how to set what is missing', () => {
-    expect(failure(() => requireSetting(settings, 'projectSlug'))).toMatchObject({
-      code: 'ERR_USAGE',
-      message: 'No project specified.',
-      suggestions: ['Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.'],
-    });
-  });
-
-  test('returns the value of what is there', () => {
-    expect(requireSetting(settings, 'timeout')).toBe(600);
+test('requireSetting: says how to set what is missing', () => {
+  expect(failure(() => requireSetting(resolved({}), 'projectSlug'))).toMatchObject({
+    code: 'ERR_USAGE',
+    message: 'No project specified.',
+    suggestions: ['Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.'],
   });
 });
 

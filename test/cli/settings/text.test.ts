@@ -37,12 +37,4 @@ describe('parseList', () => {
       }),
     );
   });
-
-  test('gives back any strings written as a JSON array', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({minLength: 1})), (items) => {
-        expect(parseList(JSON.stringify(items))).toEqual(items);
-      }),
-    );
-  });
 });

@@ -80,7 +80,6 @@ describe('asking plugins before a change', () => {
   test.each<[string, HookFunction | string, string]>([
     ['throws', () => Promise.reject(new Error('the calendar is\nunreachable')), 'the calendar is unreachable'],
     ['answers something else', () => ({vetoed: true}), 'it returned neither nothing nor {veto: "the reason"}'],
-    ['vetoes without a reason', () => ({veto: true}), 'it returned neither nothing nor {veto: "the reason"}'],
     ['vetoes with an empty reason', () => ({veto: ' \n'}), 'it returned neither nothing nor {veto: "the reason"}'],
     ['has no function', 'no function', 'it exports no function'],
   ])('refuses the change if a plugin %s', async (_, hook, reason) => {
@@ -128,11 +127,6 @@ describe('telling plugins after a change', () => {
       'a lost answer',
       {error: createError('ERR_OUTCOME_UNKNOWN', 'Lost.')},
       {outcome: 'unknown', error: {code: 'ERR_OUTCOME_UNKNOWN', message: 'Lost.'}},
-    ],
-    [
-      'a deployment that goes on',
-      {error: createError('ERR_WAIT_TIMEOUT', 'Not yet.')},
-      {outcome: 'unknown', error: {code: 'ERR_WAIT_TIMEOUT', message: 'Not yet.'}},
     ],
     ['a bug', {error: new TypeError('x')}, {outcome: 'failed', error: {code: 'ERR_UNEXPECTED', message: 'x'}}],
   ];

@@ -162,10 +162,6 @@ test('a login to a plugin stores its secret options, which its commands use unti
 
   const pushed = await run(['bundle:push', ...memory]);
   expect(pushed).toMatchObject({code: 0, stderr: expect.stringContaining('uploading with ***') as string});
-  const status = await run(['auth:status', '--json']);
-  expect(JSON.parse(status.stdout)).toMatchObject({
-    plugins: [{backend: 'acme', options: ['token'], origins: []}],
-  });
   const logout = await run(['auth:logout', '--runtime-backend', 'acme', '--json']);
   expect(JSON.parse(logout.stdout)).toMatchObject({removed: ['acme']});
   await expect(stat(file)).rejects.toThrow('ENOENT');
@@ -196,12 +192,9 @@ describe('a backend with a login of its own', () => {
   async function openBench() {
     const portal = await openPortal();
     const bench = await createPluginBench({example: 'portal'});
-    const env = {
-      ...bench.env,
-      MYCLI_RUNTIME_BACKEND: 'portal',
-      MYCLI_BACKEND_OPTION: `url=${portal.options.url}`,
-      XDG_CONFIG_HOME: bench.root,
-    };
+    const url = `url=${portal.options.url}`;
+    const chosen = {MYCLI_RUNTIME_BACKEND: 'portal', MYCLI_BACKEND_OPTION: url, XDG_CONFIG_HOME: bench.root};
+    const env = {...bench.env, ...chosen};
     const run = async (args: readonly string[], more = {}) => {
       const ended = await runWarm(args, {cwd: bench.project, env: {...env, ...more}});
       expect(ended.stdout + ended.stderr).not.toContain(token);
@@ -256,13 +249,7 @@ describe('a backend with a login of its own', () => {
     expect(await readFile(credentials, 'utf8')).toContain(token);
     expect(await json(['auth:status', '--runtime-backend', 'portal'])).toMatchObject({
       plugins: [{backend: 'portal', options: ['token'], origins: [portal.options.url]}],
-      backends: [
-        {
-          backend: 'portal',
-          source: 'credentials stored for portal',
-          check: {status: 'accepted', user: 'ann@portal.example'},
-        },
-      ],
+      backends: [{source: 'credentials stored for portal', check: {status: 'accepted', user: 'ann@portal.example'}}],
     });
     expect(await json(['bundle:push'])).toMatchObject({backend: 'portal', bundleId: '1'});
     const list = await user.run(['backend:list', '--verify']);
@@ -287,24 +274,6 @@ describe('a backend with a login of its own', () => {
     const aborted = await user.logIn((_url, child) => child.kill('SIGINT'));
     expect(aborted.code).toBe(130);
     await expect(stat(user.credentials)).rejects.toThrow('ENOENT');
-  });
-
-  test('stores nothing that its service refuses, unless it is not to ask', async () => {
-    await using user = await openBench();
-    user.portal.refuseCredentials();
-    const refused = await user.logIn(user.visit, ['--json']);
-    expect(JSON.parse(refused.stdout)).toMatchObject({
-      error: {
-        code: 'ERR_FORBIDDEN',
-        suggestions: expect.arrayContaining([
-          'Nothing was stored. Pass --no-verify to store credentials unchecked.',
-        ]) as string[],
-      },
-    });
-    await expect(stat(user.credentials)).rejects.toThrow('ENOENT');
-    const unasked = await user.logIn(user.visit, ['--json', '--no-verify']);
-    expect(JSON.parse(unasked.stdout)).toMatchObject({backend: 'portal', verified: false});
-    expect(await readFile(user.credentials, 'utf8')).toContain(token);
   });
 });
 

@@ -286,13 +286,6 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
     );
     expect(unchecked).toMatchObject({config: {origin}, stored: 'api-key'});
   });
-
-  test('do not lose the answers when the user goes on without any', async () => {
-    const {hasCredentials, stored: kind} = await plan([[keyQuestion, 'wrong'], ['Error: '], [keyQuestion, '']], {
-      flags: {...given.flags, origin: runtime.origin},
-    });
-    expect([hasCredentials, kind]).toEqual([false, undefined]);
-  });
 });
 
 describe('a setup without questions', {timeout: 20_000}, () => {
