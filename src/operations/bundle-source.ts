@@ -103,7 +103,6 @@ export interface ReadSource {
   readonly warnings: readonly string[];
 }
 
-/** Whether the options suffice to reach an uploaded bundle. */
 type RemoteOptions = ReadSourceOptions & ProjectOptions;
 
 /**

@@ -91,8 +91,8 @@ async function readServerConfigs(
 /** An export of which nothing is used is probably meant for another tool, or has another shape than we know. */
 function withoutSettings(exported: unknown, file: string): string {
   const keys = Object.keys(isRecord(exported) ? exported : {});
-  const has = keys.length === 0 ? 'nothing' : keys.slice(0, 10).join(', ');
-  return `${file} exports none of ${serverConfigKeys.join(', ')}, but ${has}. The defaults apply.`;
+  const has = keys.length === 0 ? '' : `, but ${keys.slice(0, 10).join(', ')}`;
+  return `${file} exports none of ${serverConfigKeys.join(', ')}${has}. The defaults apply.`;
 }
 
 /** The lists of a Storefront Next project come before its framework's, as its own client puts them. */

@@ -1,9 +1,9 @@
-import {asSentence} from '../../errors/sentence.js';
 import {stat} from 'node:fs/promises';
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {backendTitle} from '../../backends/select.js';
 import {slugMessage} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
 import {isRecord, parseJson} from '../../errors/json.js';
 import {readTextFile} from '../../files/read-file.js';
 import {isStaticBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';

@@ -225,9 +225,9 @@ async function packedBundle(
 ): Promise<UploadedPush['bundle']> {
   if (content.kind === 'file') return content.bundle;
   try {
+    // Packs the archive again for its digest if the server responded before reading everything.
     return {...content.bundle, ...(await content.packed(signal))};
   } catch (error) {
-    // Only reached if the server responded before reading everything. Pack the archive again for its digest.
     if (!isRuntimeCliError(error)) throw error;
     throw amendError(error, {
       message: `Bundle ${String(bundleId)} was uploaded, but its content is uncertain: ${error.message}`,
