@@ -8,7 +8,7 @@ import {
 } from './policy.js';
 import {wait} from './wait.js';
 
-/** Middleware for other clients, those with the web's `Request` and `Response`. Our own requests retry in `hooks.ts`. */
+/** Middleware for clients that use the web's `Request` and `Response`. Our own retry in `hooks.ts`. */
 export interface RateLimitMiddleware {
   /** Call it with each request before sending it. It keeps a copy of the body for retries. */
   onRequest(context: {readonly request: Request}): void;
