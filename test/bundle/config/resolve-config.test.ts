@@ -251,16 +251,6 @@ describe('a key of config.server', () => {
   });
 });
 
-test('a config.server without a configuration says how to export one', async () => {
-  await expect(plan({'config.server.ts': ''})).rejects.toMatchObject({
-    suggestions: [expect.stringContaining('as the default export or as config')],
-  });
-});
-
-test('a project directory that is a file has no config.server', async () => {
-  expect(sourceOf(await plan({}, {projectDirectory: 'build/ssr.js'}), 'ssrOnly')).toBe('default');
-});
-
 test('a source outside the working directory is named in full', async () => {
   const cwd = await makeFolder({...smallBuild, 'config.server.ts': "export default {ssrOnly: ['ssr.js']};", 'a/b': ''});
   const inside = await planBundle(planOptions(cwd));
@@ -305,16 +295,6 @@ describe('warnings of patterns that match nothing', () => {
   });
 });
 
-test('a configuration file named like a source of defaults keeps its patterns', async () => {
-  for (const name of ['default', 'static']) {
-    const content = {ssrOnly: ['ssr.js', 'gone.js'], ssrShared: ['ssr.js']};
-    const folder = await makeFolder({'build/ssr.js': '', [`build/${name}`]: JSON.stringify(content)});
-    const planned = await planBundle(planOptions(join(folder, 'build'), {buildDirectory: '.', configPath: name}));
-    expect(planned.config).toMatchObject(content);
-    expect(planned.warnings).toContainEqual(expect.stringContaining('"gone.js" matches no file'));
-  }
-});
-
 test('the configuration has one place: files in its way are named', async () => {
   await expect(plan({'build/.runtime': 'a file'})).rejects.toMatchObject({
     code: 'ERR_FILE_UNSUPPORTED',
@@ -330,13 +310,4 @@ test('the configuration has one place: files in its way are named', async () => 
   expect(
     (await plan({'build/conf': '{}', ...near}, {configPath: 'conf', ssrOnly: ['ssr.js'], ssrShared: []})).files,
   ).toHaveLength(5);
-});
-
-test('options that are wrong are refused before anything is looked at', async () => {
-  await expect(planBundle(planOptions('/nonexistent', {ssrOnly: []}))).rejects.toMatchObject({
-    code: 'ERR_PATTERN_INVALID',
-  });
-  await expect(planBundle(planOptions('/nonexistent', {rootDir: '..'}))).rejects.toMatchObject({
-    code: 'ERR_OPTION_INVALID',
-  });
 });

@@ -36,13 +36,6 @@ function written(bytes: Buffer, at: number, content: Buffer): Buffer {
   return copy;
 }
 
-/** Puts the right sum into the header that begins at `at`. */
-function signed(bytes: Buffer, at: number): Buffer {
-  const copy = written(bytes, at + 148, Buffer.from('        '));
-  const sum = copy.subarray(at, at + 512).reduce((total, byte) => total + byte, 0);
-  return written(copy, at + 148, Buffer.from(`${sum.toString(8).padStart(6, '0')}\0 `));
-}
-
 const position = fc.double({min: 0, max: 1, maxExcluded: true, noNaN: true});
 const at = (bytes: Buffer, where: number) => Math.floor(where * bytes.length);
 
@@ -55,50 +48,12 @@ const flip = fc.tuple(position, fc.integer({min: 1, max: 255})).map(([where, mas
   const index = at(bytes, where);
   return written(bytes, index, Buffer.from([(bytes[index] ?? 0) ^ mask]));
 });
-/** Other contents of a field of a header, whose sum is right again. */
-const field = fc
-  .tuple(
-    position,
-    fc.constantFrom(
-      [124, '77777777777\0'],
-      [124, '00000000000\0'],
-      [124, '-0000000001\0'],
-      [124, '99999999999\0'],
-      [124, '\x80\0\0\0\0\0\0\0\0\0\0\x05'],
-      [124, '\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff'],
-      [124, '\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff'],
-      [124, '            '],
-      [156, 'S'],
-      [156, 'L'],
-      [156, 'K'],
-      [156, 'x'],
-      [156, 'g'],
-      [156, 'V'],
-      [156, '1'],
-      [156, '5'],
-      [156, 'D'],
-      [257, 'ustar  \0'],
-      [257, '\0\0\0\0\0\0'],
-      [345, 'prefix'],
-      [0, '\0'],
-    ) as fc.Arbitrary<[number, string]>,
-  )
-  .map(([where, [offset, text]]): Damage => (bytes) => {
-    const header = Math.floor(at(bytes, where) / 512) * 512;
-    return signed(written(bytes, header + offset, Buffer.from(text, 'latin1')), header);
-  });
-/** Some blocks once more, elsewhere. */
-const splice = fc.tuple(position, position, position).map(([from, to, where]): Damage => (bytes) => {
-  const block = (share: number) => Math.floor(at(bytes, share) / 512) * 512;
-  const [start, end] = [Math.min(block(from), block(to)), Math.max(block(from), block(to))];
-  return Buffer.concat([bytes.subarray(0, block(where)), bytes.subarray(start, end), bytes.subarray(block(where))]);
-});
 const behind = fc.constantFrom<Damage>(
   (bytes) => Buffer.concat([bytes, bytes]),
   (bytes) => Buffer.concat([bytes, Buffer.alloc(512)]),
   (bytes) => Buffer.concat([bytes, Buffer.from('garbage')]),
 );
-const damages = fc.array(fc.oneof({weight: 3, arbitrary: field}, cut, flip, splice, behind), {maxLength: 2});
+const damages = fc.array(fc.oneof(cut, flip, behind), {maxLength: 2});
 const gzipDamages = fc.array(fc.oneof(cut, flip, behind), {maxLength: 1});
 
 interface Case {
