@@ -134,7 +134,12 @@ function afterWriting(error: unknown): unknown {
   if (!isRuntimeCliError(error) || !['ERR_BACKEND_FAILED', 'ERR_RESPONSE_INVALID'].includes(error.code)) return error;
   const {message, details, status, method, path, requestId} = error;
   return createError('ERR_OUTCOME_UNKNOWN', `${asSentence(message)} The request may have been carried out.`, {
-    ...{details, status, method, path, requestId, cause: error},
+    details,
+    status,
+    method,
+    path,
+    requestId,
+    cause: error,
     suggestions: [checkBeforeRetrying, ...error.advice],
   });
 }

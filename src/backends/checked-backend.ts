@@ -43,7 +43,16 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
   const members = Object.fromEntries(calls) as unknown as Pick<AnyBackend, 'upload' | 'check'>;
   return {
     ...members,
-    ...{apiVersion, name, summary, formats, bundleIds, limits, options, required, secrets, secretEnv},
+    apiVersion,
+    name,
+    summary,
+    formats,
+    bundleIds,
+    limits,
+    options,
+    required,
+    secrets,
+    secretEnv,
     async check(context) {
       const given = isRecord(context.options) ? context.options : {};
       const unset = required.filter((option) => [undefined, null, ''].includes(given[option] as undefined));

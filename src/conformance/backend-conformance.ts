@@ -123,7 +123,13 @@ async function runCase(
     closings.push(() => service.close?.());
     const projectSlug = service.projectSlug ?? `conformance-${randomBytes(3).toString('hex')}`;
     return new Subject({
-      ...{backend, createBackend, service, fixtures, relay, projectSlug, makeBundle},
+      backend,
+      createBackend,
+      service,
+      fixtures,
+      relay,
+      projectSlug,
+      makeBundle,
       states: new Map(),
     });
   };

@@ -45,7 +45,10 @@ function failedAttempt(
   const isLost =
     code === 'ERR_TIMEOUT' || code === 'ERR_SERVER' || (code === 'ERR_NETWORK' && causeCode !== 'ENOTFOUND');
   return {
-    ...{retries, reason, status, retryAfter: headers?.['retry-after']},
+    retries,
+    reason,
+    status,
+    retryAfter: headers?.['retry-after'],
     limited: isUnsent || (isLost && retries < maxRepeats),
   };
 }

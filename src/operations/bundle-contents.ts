@@ -96,7 +96,11 @@ export async function readArchiveContents(
   // They are no part of the bundle, but of what is uploaded.
   const outside = hasManifest ? [] : entries.filter(({name}) => !name.startsWith(prefix));
   return {
-    ...{format, size, sha256, contentSha256, config},
+    format,
+    size,
+    sha256,
+    contentSha256,
+    config,
     rootDir: bundle.rootDir,
     configPath: bundle.configPath,
     matchMode: hasManifest ? bundle.matchMode : undefined,

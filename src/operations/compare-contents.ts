@@ -156,8 +156,11 @@ function totalOf(before: readonly FileState[], after: readonly FileState[], chan
   });
   const count = (kind: FileChange['change']) => changes.filter(({change}) => change === kind).length;
   return {
-    ...{added: count('added'), removed: count('removed'), changed: count('changed')},
-    ...{before: size(before), after: size(after)},
+    added: count('added'),
+    removed: count('removed'),
+    changed: count('changed'),
+    before: size(before),
+    after: size(after),
   };
 }
 

@@ -95,8 +95,16 @@ export async function downloadBundleFrom(
   });
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
   return {
-    ...{backend: selection.backend, projectSlug, bundleId, path},
-    ...{size, sha256, contentSha256, files: entries.length, resumedFrom, verified},
+    backend: selection.backend,
+    projectSlug,
+    bundleId,
+    path,
+    size,
+    sha256,
+    contentSha256,
+    files: entries.length,
+    resumedFrom,
+    verified,
   };
 }
 
@@ -135,7 +143,8 @@ async function fetchArchive(
     let received = 0;
     const download = ({onStart, ...request}: PartRequest) =>
       invoke(open, 'download', {
-        ...{bundleId, ...request},
+        bundleId,
+        ...request,
         onStart: (start) => {
           // A part that starts over keeps nothing.
           resumedFrom = start.offset === 0 ? 0 : (resumedFrom ?? start.offset);

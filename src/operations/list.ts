@@ -71,7 +71,13 @@ export async function explainMissingBundle(error: unknown, open: OpenBackend, bu
   if (isKnown !== false) return error;
   const {status, method, path, requestId} = error;
   return createError('ERR_BUNDLE_UNKNOWN', `The project "${projectSlug}" has no bundle ${String(bundleId)}.`, {
-    ...{suggestions, status, method, path, requestId, details: {bundleId}, cause: error},
+    suggestions,
+    status,
+    method,
+    path,
+    requestId,
+    details: {bundleId},
+    cause: error,
   });
 }
 

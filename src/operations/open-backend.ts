@@ -78,7 +78,10 @@ export async function openBackend(
     onCleanup: host.onCleanup,
   });
   return {
-    ...{backend, context, secrets, commandFlags: host.commandFlags},
+    backend,
+    context,
+    secrets,
+    commandFlags: host.commandFlags,
     reopen: (changes) => openBackend(which, {...options, onRetry: undefined, ...changes}, host),
   };
 }

@@ -6,7 +6,7 @@ import {acme} from './acme.js';
 import {startService} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
 import {deployBundle} from '../../src/pipelines/deploy.js';
-import {timeDeployment} from '../../src/pipelines/timed-deployment.js';
+import {withNextSteps} from '../../src/pipelines/next-steps.js';
 import {listDeployments, findTarget, getProjectStatus} from '../../src/pipelines/read.js';
 
 describe('the status of a project', () => {
@@ -94,7 +94,7 @@ async function deployAndLook(rows: Reply | undefined) {
   const connection = {origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})};
   const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
   const deploy = () => deployBundle(options, project.host);
-  const {result} = await timeDeployment(deploy, connection, project.host, {history: true});
+  const {result} = await withNextSteps(deploy, connection, project.host, {history: true});
   expect(server.requests.map(({method}) => method)).toEqual(['POST', 'GET']);
   return result;
 }
@@ -150,7 +150,7 @@ describe("a plugin's backend", () => {
     await using project = await createProject();
     const options = {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01};
     const deploy = () => deployBundle(options, project.host);
-    const {result} = await timeDeployment(deploy, options, project.host, {history: true});
+    const {result} = await withNextSteps(deploy, options, project.host, {history: true});
     expect(result).toMatchObject({url});
   });
 

@@ -36,8 +36,17 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
   try {
     const {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files} = plan;
     const bundle = withReaders({
-      ...{format, path, ...archive.result},
-      ...{message, projectSlug, rootDir, configPath, matchMode, config, provenance, files},
+      format,
+      path,
+      ...archive.result,
+      message,
+      projectSlug,
+      rootDir,
+      configPath,
+      matchMode,
+      config,
+      provenance,
+      files,
     });
     if (manifest) {
       await placeWithManifest(archive, bundle, mode, verify);
@@ -92,11 +101,16 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
   const {format, message, projectSlug, config, provenance, files} = plan;
   let result: PackResult | undefined;
   const bundle: StreamedBundle = {
-    ...{format, message, projectSlug, config, provenance, files},
+    format,
+    message,
+    projectSlug,
+    config,
+    provenance,
+    files,
     size: await archiveSize(plan),
     read: () => {
       result = undefined;
-      return readTar(plan, (packed) => (result = packed));
+      return tarBlocks(plan, (packed) => (result = packed));
     },
   };
   return {bundle, packed: async (signal) => result ?? packBundle(plan, nowhere(), {signal})};
@@ -109,13 +123,13 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
  */
 export async function contentDigest(plan: BundlePlan, signal?: AbortSignal): Promise<string> {
   let digest = '';
-  const blocks = readTar(plan, ({contentSha256}) => (digest = contentSha256));
+  const blocks = tarBlocks(plan, ({contentSha256}) => (digest = contentSha256));
   for await (const block of blocks) if (block.length > 0) signal?.throwIfAborted();
   return digest;
 }
 
 /** Reads the tar of a bundle in blocks. Calls `onEnd` once it was read to the end. */
-async function* readTar(plan: BundlePlan, onEnd: (result: PackResult) => void): AsyncGenerator<Buffer> {
+async function* tarBlocks(plan: BundlePlan, onEnd: (result: PackResult) => void): AsyncGenerator<Buffer> {
   const content = new Digest();
   yield* content.of(tarOf(plan));
   const sha256 = content.hex();

@@ -1,4 +1,5 @@
 import {Readable, Transform, type TransformCallback} from 'node:stream';
+import type {EntryData} from 'archiver';
 import {isLarge, lookAgain, readFile} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
 
@@ -63,7 +64,8 @@ async function feed(
     const data = {name: entry.name, mode: modeOf(entry), date: modifiedAt};
     switch (entry.kind) {
       case 'link':
-        archive.append('', {...data, type: 'symlink', ...{linkname: entry.target}});
+        // Its types lack the target.
+        archive.append('', {...data, type: 'symlink', linkname: entry.target} as EntryData);
         break;
       case 'folder':
         archive.append('', {...data, type: 'directory'});

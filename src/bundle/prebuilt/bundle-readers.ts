@@ -83,7 +83,13 @@ function bundleEntry(
   index: number,
 ): BundleEntry {
   return {
-    ...{path, size, executable, ssrOnly, ssrShared, sha256, category: categoryOf({ssrOnly, ssrShared})},
+    path,
+    size,
+    executable,
+    ssrOnly,
+    ssrShared,
+    sha256,
+    category: categoryOf({ssrOnly, ssrShared}),
     ...(linkTarget !== undefined && {linkTarget}),
     open: () => Readable.from(positions.read(index, path, sha256), {objectMode: false}),
   };

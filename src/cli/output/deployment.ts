@@ -3,7 +3,7 @@ import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
 import {placeFlags} from '../../errors/suggest.js';
 import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
-import type {NextSteps} from '../../pipelines/timed-deployment.js';
+import type {NextSteps} from '../../pipelines/next-steps.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {Output} from './output.js';
 

@@ -32,7 +32,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const {options, host} = await this.reach(context, needs, {settings, writes: true});
     const {deployBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/deployment.js');
-    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
+    const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const deploy = {
       ...options,
       bundleId: this.args.bundle,
@@ -40,7 +40,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       waitForSlot: settings.waitForSlot.value,
     };
     const history = !context.output.json;
-    const outcome = await timeDeployment(() => deployBundle(deploy, host), options, host, {history});
+    const outcome = await withNextSteps(() => deployBundle(deploy, host), options, host, {history});
     renderDeployment(outcome, context.output);
     return {...outcome.result} satisfies Body<BundleDeployDocument>;
   }

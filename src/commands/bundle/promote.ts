@@ -21,10 +21,10 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {promoteBundle} = await import('../../pipelines/promote.js');
     const {renderDeployment} = await import('../../cli/output/deployment.js');
-    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
+    const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const promotion = {...options, from: this.flags.from, ...deploymentOptions(settings, context)};
     const history = !context.output.json;
-    const outcome = await timeDeployment(() => promoteBundle(promotion, host), options, host, {history});
+    const outcome = await withNextSteps(() => promoteBundle(promotion, host), options, host, {history});
     renderDeployment(outcome, context.output);
     return {...outcome.result} satisfies Body<BundlePromoteDocument>;
   }

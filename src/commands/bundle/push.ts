@@ -72,11 +72,11 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     };
     const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/output/push.js');
-    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
+    const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {output} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);
     const history = !output.json;
-    const outcome = await timeDeployment(() => pushRuntimeBundle(push, host), options, host, {history});
+    const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), options, host, {history});
     return renderPush(outcome, output);
   }
 

@@ -21,9 +21,9 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {rollbackBundle} = await import('../../pipelines/rollback.js');
     const {renderRollback} = await import('../../cli/output/deployment.js');
-    const {timeDeployment} = await import('../../pipelines/timed-deployment.js');
+    const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const rollback = {...options, to: this.flags.to, ...deploymentOptions(settings, context, {canRollBack: false})};
-    const outcome = await timeDeployment(() => rollbackBundle(rollback, host), options, host, {history: false});
+    const outcome = await withNextSteps(() => rollbackBundle(rollback, host), options, host, {history: false});
     renderRollback(outcome, context.output);
     return {...outcome.result} satisfies Body<BundleRollbackDocument>;
   }

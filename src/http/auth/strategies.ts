@@ -214,7 +214,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const reasons = new Set([oauthError, said].filter((text) => text !== undefined));
     const message = [`The token endpoint refused the client (${status})`, ...reasons].join(': ');
     return createError('ERR_OAUTH', asSentence(message), {
-      ...{status, ...this.#request},
+      status,
+      ...this.#request,
       details: {...(oauthError && {oauthError}), ...(said && {serverMessage: said})},
       suggestions: [
         oauthError === 'invalid_scope'

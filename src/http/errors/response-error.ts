@@ -45,7 +45,9 @@ export function responseError(
   const said = serverMessage(response.rawBody?.toString() ?? '', redact, status);
   const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
   return createError(code, asSentence(redact(said === undefined ? sentence : `${sentence}: ${said}`)), {
-    ...{status, method, path},
+    status,
+    method,
+    path,
     requestId: typeof requestId === 'string' ? oneLine(redact(requestId)).slice(0, 200) : undefined,
     details: said === undefined ? undefined : {serverMessage: said},
     suggestions: suggestions.map((advice) => (typeof advice === 'string' ? oneLine(redact(advice)) : advice)),

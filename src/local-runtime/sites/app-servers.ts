@@ -143,7 +143,10 @@ class App {
     };
     try {
       const process = await startApp({
-        ...{program, cwd, entry, signal},
+        program,
+        cwd,
+        entry,
+        signal,
         environment: {...own, ...environment},
         timeoutMs: timeoutSeconds * 1000,
         onLine: (line) => {

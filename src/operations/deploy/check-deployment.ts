@@ -204,7 +204,11 @@ function unhealthy(
       ...(rollbackOnFailure || !hasHistory ? [] : [['To roll back, run: ', {run: ['bundle:rollback', ...place]}]]),
     ],
     details: {
-      ...{backend, bundleId, projectSlug, targetSlug, status: 'finished'},
+      backend,
+      bundleId,
+      projectSlug,
+      targetSlug,
+      status: 'finished',
       ...(deployment !== undefined && {deployment}),
       ...(targetUrl !== undefined && {url: targetUrl}),
       check: {passed: false, checks} satisfies CheckOutcome,

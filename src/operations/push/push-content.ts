@@ -55,12 +55,12 @@ export async function buildPush(
   workspace: TemporaryDirectory,
   host: Host,
 ): Promise<PushContent> {
-  const isBuilt = content.kind === 'archive';
-  const planned = isBuilt ? content.bundle : content.plan;
-  const digest = async () => (isBuilt ? content.bundle.contentSha256 : contentDigest(content.plan, options.signal));
+  const isPrebuilt = content.kind === 'archive';
+  const planned = isPrebuilt ? content.bundle : content.plan;
+  const digest = async () => (isPrebuilt ? content.bundle.contentSha256 : contentDigest(content.plan, options.signal));
   const {unchanged, warnings} = await compareWithLastPush(backend, planned, digest, options, host);
   if (unchanged) return {kind: 'unchanged', bundle: {...planned, ...unchanged.archive}, unchanged, warnings};
-  if (isBuilt) return {kind: 'file', bundle: content.bundle, warnings};
+  if (isPrebuilt) return {kind: 'file', bundle: content.bundle, warnings};
   const {plan} = content;
   const chosen = registryOf(options).get(backend);
   const {uploadStream} = chosen;

@@ -33,7 +33,7 @@ interface Deployed {
  * Runs a push or a deployment, and looks for what a command shows after it.
  * @param options `history`: whether to look for a bundle to roll back to
  */
-export async function timeDeployment<Result extends Deployed>(
+export async function withNextSteps<Result extends Deployed>(
   run: () => Promise<Result>,
   options: CommonOptions & ConnectionOptions,
   host: PipelineHost,
