@@ -42,6 +42,9 @@ async function feed(
   archive.on('error', fail);
   archive.on('warning', fail);
   archive.pipe(blocks);
+  /** The large file that is being read: one at a time, as it is open. */
+  let large: Readable | undefined;
+  blocks.once('close', () => large?.destroy());
   let waiting = 0;
   let onEntry = (): void => undefined;
   archive.on('entry', () => {
@@ -57,7 +60,6 @@ async function feed(
     });
   for (const entry of entries) {
     const isStreamed = entry.kind === 'file' && isLarge(entry);
-    // A large file is open from now on, so there is only one at a time.
     await fewerThan(isStreamed ? 1 : mostWaiting);
     if (blocks.destroyed) return;
     waiting += 1;
@@ -75,8 +77,12 @@ async function feed(
         break;
       case 'file': {
         const pieces = counted(readFile(entry), onBytes);
-        if (isStreamed) archive.append(streamFor(blocks, pieces), {...data, stats: lookAgain(entry)});
-        else archive.append(joined([...pieces]), data);
+        if (isStreamed) {
+          large = Readable.from(pieces, {objectMode: false}).once('error', fail);
+          archive.append(large, {...data, stats: lookAgain(entry)});
+        } else {
+          archive.append(joined([...pieces]), data);
+        }
       }
     }
   }
@@ -87,14 +93,6 @@ async function feed(
 function joined(pieces: readonly Buffer[]): Buffer {
   const [first = Buffer.alloc(0)] = pieces;
   return pieces.length > 1 ? Buffer.concat(pieces) : first;
-}
-
-/** A stream of `pieces` that fails and ends with its reader. */
-function streamFor(reader: Readable, pieces: Iterable<Buffer>): Readable {
-  const stream = Readable.from(pieces, {objectMode: false});
-  stream.once('error', (error) => reader.destroy(error));
-  reader.once('close', () => stream.destroy());
-  return stream;
 }
 
 function* counted(pieces: Iterable<Buffer>, onBytes?: (count: number) => void): Generator<Buffer, void> {

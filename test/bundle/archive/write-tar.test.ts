@@ -89,6 +89,21 @@ test('only so many entries wait as fit into memory', async () => {
   tar.destroy();
 });
 
+test('many large files are no warning of a leak', async () => {
+  const source = join(await makeFolder({file: Buffer.alloc(MiB)}), 'file');
+  const {size, mtimeMs} = statSync(source);
+  const files: TarEntry[] = Array.from({length: 20}, (_, index) => {
+    return {kind: 'file', name: `file-${index}`, source, size, modifiedMs: mtimeMs, executable: false};
+  });
+  const warnings: Error[] = [];
+  const keep = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', keep);
+  const {length} = await buffer(writeTar(files, {modifiedAt}));
+  process.off('warning', keep);
+  expect(length).toBe(20 * (MiB + 512) + 1024);
+  expect(warnings).toEqual([]);
+});
+
 test('a reader that stops early ends it all: nothing is thrown, and no file stays open', async () => {
   const source = join(await makeFolder({file: Buffer.alloc(3 * MiB)}), 'file');
   const {size, mtimeMs} = statSync(source);
