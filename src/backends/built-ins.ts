@@ -31,7 +31,6 @@ export interface BackendSettings {
 
 /** Where a backend keeps a project's bundles, as far as the settings show. Plain JSON without secrets. */
 export interface BackendLocation {
-  /** Name of the backend. */
   readonly backend: string;
   /** Address of a built-in backend, normalized. */
   readonly origin?: string | undefined;
@@ -46,7 +45,6 @@ export interface BackendLocation {
  */
 export interface BuiltIn {
   readonly backend: HostBackend;
-  /** Its options, taken from the settings. */
   options(settings: BackendSettings): unknown;
   /**
    * Where it keeps bundles.

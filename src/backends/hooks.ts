@@ -5,7 +5,6 @@ import type {BundleId, DeploymentRef, DeploymentStatus} from './exchange.js';
 export interface PlannedWrite {
   /** `push`: uploads `bundle` unless it is undefined, and deploys it if there is a target. */
   readonly operation: 'push' | 'deploy' | 'promote' | 'rollback' | 'delete';
-  /** Name of the backend. */
   readonly backend: string;
   readonly projectSlug: string;
   /** The target that is deployed to. Undefined if nothing is deployed. */

@@ -46,7 +46,6 @@ export interface BundlePlan {
   /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
   readonly warnings: readonly string[];
-  /** Source of each setting. */
   readonly sources: readonly SettingSource[];
   /** Modification time of every entry. */
   readonly modifiedAt: Date;

@@ -53,7 +53,6 @@ export function expectAnswer(what: string, actual: unknown, expected: unknown, a
 
 /** An error that a case expects. */
 export interface ExpectedError {
-  /** In words. */
   readonly text: string;
   readonly fits: (error: RuntimeCliError) => boolean;
 }

@@ -33,7 +33,6 @@ type Members = Required<Pick<HostBackend, OptionalCall>>;
 export type RequestOf<Name extends OptionalCall> = Parameters<Members[Name]>[0];
 /** What it answers. */
 export type AnswerTo<Name extends OptionalCall> = Awaited<ReturnType<Members[Name]>>;
-/** The parts of a subject. */
 export interface SubjectParts {
   readonly backend: AnyBackend;
   readonly createBackend: () => AnyBackend;
@@ -71,7 +70,6 @@ export class Host {
 
   /** Everything that the backend logged, threw or returned so far. */
   readonly texts: string[] = [];
-  /** Progress that it reported. */
   readonly progress: ReportedProgress[] = [];
   /** Called after each report of progress. */
   onProgress: (progress: ReportedProgress) => void = () => undefined;
@@ -120,7 +118,6 @@ export class Host {
     return this.#run('verify', undefined, options, (context) => member(servicePart(contextFor('verify', context))));
   }
 
-  /** Logs in. */
   async login(dialogue: Pick<BackendLoginContext, 'prompt' | 'openUrl'>, options: CallOptions = {}) {
     const member = this.#member('login');
     return this.#run('login', undefined, options, (context) => member({...servicePart(context), ...dialogue}));

@@ -44,7 +44,6 @@ function operation<Name extends OptionalCall>(
 
 const limit = 10;
 
-/** The operations on a bundle. */
 export const bundleOperations: readonly Operation[] = [
   operation('deploy', 'bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})),
   operation('download', 'bundle', ({bundleId}) => ({bundleId, writeTo: sink()})),
@@ -71,7 +70,6 @@ export const operations: readonly Operation[] = [
   ...bundleOperations,
 ];
 
-/** An upload in a format. */
 export function uploadOperation(format: BundleFormat): Operation {
   return {
     name: `upload (${format})`,

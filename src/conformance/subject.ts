@@ -21,10 +21,8 @@ const pageLimit = 100;
 
 /** A member that returns a list. */
 export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
-/** An item of a list. */
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
-/** A bundle, and its deployment. */
 interface Pushed extends Pick<DeployResult, 'deployment'>, Partial<Pick<DeployResult, 'status'>> {
   readonly bundleId: BundleId;
 }
@@ -133,7 +131,6 @@ export class Subject extends Host {
     return items;
   }
 
-  /** The deployments to a target, by default to the target. */
   async history(targetSlug = this.targetSlug): Promise<readonly ItemOf<'listDeployments'>[]> {
     return this.list('listDeployments', {targetSlug});
   }

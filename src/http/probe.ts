@@ -7,7 +7,6 @@ import type {HttpClient} from './types.js';
 
 /** A page to look at. */
 export interface ProbeRequest {
-  /** http(s). */
   readonly url: URL;
   /** Whether a response with this status is the answer. A redirect that is none is followed. */
   accepts(status: number): boolean;

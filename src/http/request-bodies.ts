@@ -114,13 +114,11 @@ interface Segment {
   read(): Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
-/** A segment of text. */
 function textSegment(text: string): Segment {
   const bytes = Buffer.from(text);
   return {size: bytes.length, read: () => [bytes]};
 }
 
-/** A segment with the bytes of a source. */
 function sourceSegment(source: StreamSource): Segment {
   return {size: source.size, read: () => readExactly(source)};
 }

@@ -52,7 +52,6 @@ export interface Call {
 
 /** A request that a protocol admitted. */
 export interface AdmittedCall extends Call {
-  /** The user, for records. */
   readonly user: string;
 }
 

@@ -22,7 +22,6 @@ export interface LoggedRequest extends RequestRecord {
   /** The query, including "?"; empty if there is none. */
   readonly search: string;
   readonly requestHeaders: LoggedHeaders;
-  /** A small body. */
   readonly requestBody?: string | undefined;
   /** The parts of an upload, which is not kept. */
   readonly requestParts: readonly BodyPart[];
@@ -75,12 +74,10 @@ export function excerptOf(text: string): string | undefined {
 /** What is shown instead of a secret. */
 export const masked = '***';
 
-/** The headers of a request. */
 export function requestHeaders({rawHeaders}: IncomingMessage): LoggedHeaders {
   return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [shown(name, rawHeaders[at + 1])] : []));
 }
 
-/** The headers of a response. */
 export function responseHeaders(headers: OutgoingHttpHeaders): LoggedHeaders {
   return Object.entries(headers).map(([name, value]) => shown(name, value));
 }

@@ -8,7 +8,6 @@ interface FileExchange {
   readonly response: ServerResponse;
 }
 
-/** How to send a file. */
 interface FileToSend {
   readonly status?: number | undefined;
   /** Changes when the content does; without quotes. */

@@ -36,7 +36,6 @@ export interface Deploying {
   /** The equivalent command, which an error shows for the other backend. */
   readonly command: Command;
   readonly choose: () => Promise<BundleSelection>;
-  /** The bundle to deploy, or how to find it. */
   readonly bundle: BundleId | FindStep;
   /** The target that runs the bundle, for a promotion. */
   readonly from?: string;

@@ -20,7 +20,6 @@ export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createR
   readonly files: readonly ManifestFile[];
 }
 
-/** A file in a manifest. */
 interface ManifestFile {
   readonly path: string;
   /** Bytes. 0 for a link. */
@@ -29,7 +28,6 @@ interface ManifestFile {
   readonly category: BundleFileCategory;
   /** Missing if not executable. */
   readonly executable?: boolean | undefined;
-  /** Target of a symbolic link. */
   readonly linkTarget?: string | undefined;
 }
 
@@ -78,7 +76,6 @@ export function manifestPathOf(archivePath: string): string {
   return `${archivePath}.json`;
 }
 
-/** A manifest as JSON. */
 function manifestText(bundle: Bundle): string {
   const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode} = bundle;
   const {config, provenance} = bundle;

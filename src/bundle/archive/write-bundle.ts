@@ -144,7 +144,6 @@ function nowhere(): Writable {
   });
 }
 
-/** Start of a bundle's manifest. */
 const manifestStart = /^\{\s*"schemaVersion": 1,\s*"format": "v[12]",\s*"sha256": "[0-9a-f]{64}"/;
 /** Name of a v1 archive's first entry: a file in `{project}/bld`, or the header of a long name. */
 const entryName = /^(?:[^/\0]+\/bld\/|PaxHeader\0)/;

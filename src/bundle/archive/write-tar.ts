@@ -8,7 +8,6 @@ export const blockBytes = 1024 * 1024;
 /** Entries that wait in archiver, those of small files with their content. */
 const mostWaiting = 64;
 
-/** Options for writing a tar. */
 interface WriteTarOptions {
   /** Modification time of all entries. */
   readonly modifiedAt: Date;

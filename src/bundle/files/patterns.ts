@@ -5,7 +5,6 @@ import {createError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import type {BundleFile, BundleFileCategory} from '../types.js';
 
-/** Compiled patterns. */
 interface CompiledPatterns {
   /** Whether any pattern matches `path` and no exclusion does. */
   matches(path: string): boolean;

@@ -83,7 +83,6 @@ async function* findPaths(directory: string): AsyncGenerator<{readonly path: str
   }
 }
 
-/** Adds what is at a path to the findings. */
 function add(directory: string, path: string, {files, folders, unsupported}: Findings): void {
   const nameProblem = entryNameProblem(path);
   if (nameProblem !== undefined) {

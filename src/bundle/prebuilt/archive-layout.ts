@@ -17,7 +17,6 @@ export interface LayoutProblem {
   readonly parent?: string | undefined;
 }
 
-/** Rules for a layout. */
 interface LayoutRules {
   /** Links in this folder must stay in it, links elsewhere in the archive. '' is the archive itself. */
   readonly root: string;

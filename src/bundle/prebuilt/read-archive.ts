@@ -9,7 +9,6 @@ import type {PackResult} from '../types.js';
 import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
 import {isGzip, readTar} from './read-tar.js';
 
-/** An entry of an archive. */
 interface ArchiveEntry {
   /** Without `.` and empty parts. */
   readonly name: string;
@@ -22,7 +21,6 @@ interface ArchiveEntry {
   readonly linkTarget?: string | undefined;
 }
 
-/** The contents of an archive. */
 export interface ArchiveContents extends PackResult {
   readonly compressed: boolean;
   /** Everything but directories, in the order of the archive. */
@@ -47,7 +45,6 @@ function refuseBomb(unpackedBytes: number, archiveBytes: number): void {
   );
 }
 
-/** Options for reading an archive. */
 interface ReadArchiveOptions {
   /** Name of the entry to return the content of. */
   readonly wanted?: string | undefined;

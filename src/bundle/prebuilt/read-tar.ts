@@ -5,14 +5,12 @@ import {createGunzip} from 'node:zlib';
 import type {Header} from 'tar-stream';
 import type {Digest} from '../archive/digest.js';
 
-/** An entry of a tar. */
 interface TarPart {
   readonly header: Header;
   /** What is not read is skipped when the next entry is requested. */
   readonly content: AsyncIterable<Buffer>;
 }
 
-/** Options for reading a tar. */
 interface ReadTarOptions {
   /** Get the bytes of the archive, and those of the tar in it. */
   readonly digests?: {readonly archive: Digest; readonly tar?: Digest} | undefined;

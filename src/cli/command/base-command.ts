@@ -19,7 +19,6 @@ export type {JsonDocument} from '../output/output.js';
 
 /** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
-/** The arguments of a command. */
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
 /**

@@ -10,7 +10,6 @@ import {explainSettings, loadSettings, type ExplainedSettings} from '../settings
 import type {FlagValues} from '../settings/resolve-settings.js';
 import {describeError, impliedFlags, secretValues, type Settings} from '../settings/settings.js';
 
-/** The context of a command. */
 export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output' | 'signal'> {
   readonly session: Session;
   /** As given on the command line. */

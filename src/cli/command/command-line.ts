@@ -2,7 +2,6 @@ import {createError} from '../../errors/index.js';
 
 /** The flags for help, full and short. oclif knows both from our package.json. */
 export const helpFlags: readonly string[] = ['--help', '-h'];
-/** The flags for the version. */
 export const versionFlags: readonly string[] = ['--version', '-v'];
 
 const globalSwitches: readonly string[] = ['--json', '--debug', '--quiet'];

@@ -57,9 +57,7 @@ const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** How long a command may clean up after a signal, in milliseconds. */
 const cleanupMs = 800;
 
-/** A command that can be interrupted. */
 interface Interruption {
-  /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** Rejects when a command has not ended after its time to clean up. */
   readonly overdue: Promise<never>;

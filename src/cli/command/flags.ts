@@ -30,7 +30,6 @@ type ShapeOf<Value> = [Value] extends [boolean]
     ? 'several'
     : 'one';
 type KeysOfEach<Set extends FlagSet> = Set extends FlagSet ? KeysOf<Set> : never;
-/** The flags of sets for oclif. */
 type SettingFlags<Set extends FlagSet> = {
   [K in KeysOfEach<Set> as FlagName<K>]: ReturnType<(typeof shapes)[ShapeOf<SettingValue<K>>]>;
 };

@@ -63,7 +63,6 @@ const groupTitles = ['SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED'] as const;
 const shipping = ['init', 'bundle:push', 'bundle:deploy', 'status', 'open', 'bundle:rollback'];
 const projectTopics = ['auth', 'config', 'doctor', 'runtime'];
 
-/** The group of a command. */
 function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[number] {
   if (pluginName !== 'mycli') return 'ADVANCED';
   if (shipping.includes(id)) return 'SHIP';

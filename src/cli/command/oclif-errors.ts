@@ -13,7 +13,6 @@ type KnownFlags = Readonly<Record<string, {readonly char?: string; readonly help
 /** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
-  /** Unknown flags. */
   readonly flags?: readonly string[];
   /** Arguments that are too many, or those that are missing. */
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
@@ -173,7 +172,6 @@ export function unknownInTopic(topic: string, argv: readonly string[], {commandI
 
 /** What was not found. */
 interface MissingCommand {
-  /** As it was typed. */
   readonly typed: string;
   /** What to compare with the known commands, if not `typed`. */
   readonly id?: string | undefined;

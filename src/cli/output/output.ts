@@ -201,7 +201,6 @@ export class Output implements Logger {
     else this.#write(this.#told(text), {label: 'Warning:', style: 'yellow'});
   }
 
-  /** A line for debugging. */
   debug(line: string): void {
     if (this.debugging) this.stream.write(`${this.#plain(this.#paint('dim', `debug: ${this.clean(line)}`))}\n`);
   }

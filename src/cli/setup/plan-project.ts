@@ -27,7 +27,6 @@ interface ProjectSetup {
   readonly verify: boolean;
 }
 
-/** The plan for a project's configuration. */
 interface ProjectPlan {
   readonly config: MycliConfig;
   /** What a plugin's backend still needs before a push. */
@@ -41,7 +40,6 @@ interface ProjectPlan {
   readonly isBuilt: boolean;
   /** What builds the application, if it is known. */
   readonly buildCommand?: string | undefined;
-  /** What to run after each build. */
   readonly afterBuild: readonly string[];
   readonly framework?: string | undefined;
 }

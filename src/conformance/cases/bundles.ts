@@ -18,7 +18,6 @@ import {memoryInUse} from '../observations.js';
 import {bundleOperations, type Operation} from '../operations.js';
 import type {Subject, Case, Cases, CaseTable} from '../subject.js';
 
-/** Cases for uploads in a format. */
 export function uploadCases(format: BundleFormat): Cases {
   const what = `upload (${format})`;
   return {
@@ -106,7 +105,6 @@ async function assertNotHeld(subject: Subject, format: BundleFormat): Promise<vo
   );
 }
 
-/** The largest limits that are tried. */
 const triedLimits = {maxBundleBytes: enoughBytes, maxFiles: 1000};
 
 /** Cases for the limits that a backend has. */

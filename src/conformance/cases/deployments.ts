@@ -45,7 +45,6 @@ export async function historyIfAny(subject: Subject, targetSlug?: string): Promi
   return (await outcomeOf(subject.history(targetSlug))).result ?? [];
 }
 
-/** Cases for deployments. */
 export const deploymentCases: CaseTable = {
   deploy: {
     'deploy: returns the reference of the new deployment': {

@@ -124,7 +124,6 @@ export const loginCases: CaseTable = {
   },
 };
 
-/** Asserts that the backend declares all secrets of the fixtures. */
 function assertDeclared({backend, service}: Subject, secrets: readonly string[]): void {
   const names = {secrets: Object.keys(Object(service.options) as object), secretEnv: Object.keys(service.env ?? {})};
   const declared = declaredSecrets(backend, service);

@@ -9,7 +9,6 @@ import {endOf, expectPlainJson, historyIfAny, idsOf, notOffered} from './deploym
 /** More than some services return at a time. */
 const manyItems = 6;
 
-/** Cases for lists. */
 export const listCases: CaseTable = {
   listBundles: {
     'list: a bundle is listed as it was uploaded': {

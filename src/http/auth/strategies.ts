@@ -62,7 +62,6 @@ function bearer(what: string, token: string): string {
   );
 }
 
-/** A token that can be sent in a header. */
 const headerToken = /^[\x21-\x7e]+$/;
 
 /** Options of `OAuthClientCredentialsStrategy`. */

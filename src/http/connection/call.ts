@@ -61,7 +61,6 @@ export class Call {
     return this.attempt;
   }
 
-  /** The call that a context belongs to. */
   static of(context: Record<string, unknown>): Call | undefined {
     return context['call'] instanceof Call ? context['call'] : undefined;
   }

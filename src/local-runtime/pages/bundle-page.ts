@@ -43,7 +43,6 @@ ${textBlock('Values of the configuration', values)}`;
   return pageAnswer({title: `Bundle ${bundle.id}`, place: 'Projects', content});
 }
 
-/** Reads the archive of a bundle. */
 async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Promise<ArchiveInspection> {
   const {inspectFile} = await import('../../operations/inspect-bundle.js');
   const {root, configPath, served, shared} = await store.contents(id);

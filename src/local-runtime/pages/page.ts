@@ -11,7 +11,6 @@ export type Html = ReturnType<typeof html>;
 /** The main navigation. */
 const places = {Projects: '/', Requests: `${pagesPath}requests`, Faults: `${pagesPath}faults`} as const;
 
-/** A page of the runtime. */
 interface Page {
   /** Names the page, in its tab and as its heading. */
   readonly title: string;
@@ -99,7 +98,6 @@ interface Table {
   readonly empty?: string;
 }
 
-/** A table. */
 export function table(caption: string, {columns, rows, empty = ''}: Table): Html {
   if (rows.length === 0) return html`<p>${empty}</p>`;
   const body = rows.map(([head, ...cells]) => {

@@ -54,7 +54,6 @@ function renderCells(cell: Cell): readonly Html[] {
   return isOpen ? [own, ...children.flatMap(renderCells)] : [own];
 }
 
-/** The kind of all files in a cell. */
 function kindOf(cell: Cell): string {
   const [only = 'mixed', ...others] = new Set(cell.leaves().map(({data}) => data?.kind ?? 'mixed'));
   return others.length === 0 ? only : 'mixed';

@@ -26,7 +26,6 @@ interface AppProcessOptions {
 
 /** A process that listens. */
 export interface AppProcess {
-  /** On loopback. */
   readonly port: number;
   /** Why it has ended. */
   readonly ended: Promise<AppFailure>;

@@ -73,7 +73,6 @@ export class AppServers {
 
 /** A bundle that was unpacked with all its files. */
 interface UnpackedBundle {
-  /** What to remove. */
   readonly folder: string;
   /** The file with `appProgram`. */
   readonly program: string;

@@ -25,7 +25,6 @@ export const siteProtocol: Protocol = {
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 
-/** An answer with a line of text. */
 function text(status: number, line: string, headers: Headers = {}): Response {
   return answer(status, `${line}\n`, {'content-type': 'text/plain; charset=utf-8', ...headers});
 }

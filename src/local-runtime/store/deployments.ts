@@ -107,14 +107,12 @@ export class Deployments {
     return this.#newest(projectSlug, targetSlug, ['queued', 'in_progress']);
   }
 
-  /** Targets that serve a bundle. */
   targetsServing({projectSlug, id}: BundleRecord): readonly string[] {
     return this.#options.store
       .targets(projectSlug)
       .filter((target) => this.current(projectSlug, target)?.bundleId === id);
   }
 
-  /** Targets that a bundle is being deployed to. */
   targetsAwaiting({projectSlug, id}: BundleRecord): readonly string[] {
     const prepared = [...this.#preparing].filter(({bundle}) => bundle.id === id).map(({targetSlug}) => targetSlug);
     const running = this.#options.store

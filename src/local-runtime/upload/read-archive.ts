@@ -98,7 +98,6 @@ function archiveFailure(error: unknown): unknown {
 interface UnpackOptions {
   /** The folder of the archive that contains the files. */
   readonly root: string;
-  /** An empty folder. */
   readonly folder: string;
   /** Paths relative to `root`. @default all */
   readonly wanted?: ReadonlySet<string>;

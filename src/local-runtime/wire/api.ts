@@ -95,7 +95,6 @@ export const apiProtocol: WireProtocol = {
   ],
 };
 
-/** One page of a list. */
 function page<Item, Row>(range: Range, items: readonly Item[], row: (item: Item) => Row) {
   return {...range, total: items.length, data: slice(items, range).map(row)};
 }

@@ -72,7 +72,6 @@ function content(type: string, schema: v.GenericSchema): Part {
   return {[type]: {schema: name === undefined ? toJsonSchema(schema, conversion) : ref('schemas', name)}};
 }
 
-/** The parameters of a path or a query. */
 function parameterParts(place: 'path' | 'query', parameters: Readonly<Record<string, v.GenericSchema>>): Part {
   const parts = Object.entries(parameters).map(([name, schema]): [string, Part] => {
     const {$schema: _, description: text, ...rest} = toJsonSchema(schema, conversion);
@@ -81,7 +80,6 @@ function parameterParts(place: 'path' | 'query', parameters: Readonly<Record<str
   return Object.fromEntries(parts);
 }
 
-/** The ways in which an operation refuses. */
 function refusalNames(protocol: WireProtocol, {path, json: body, stream, query, refuses = []}: Operation) {
   const hasBody = body !== undefined || stream !== undefined;
   const names: RefusalName[] = [...always, ...refuses];

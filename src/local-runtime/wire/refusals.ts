@@ -39,7 +39,6 @@ export const refusals = {
   ],
 } as const satisfies Readonly<Record<string, readonly [status: string, description: string, more?: Part]>>;
 
-/** The name of a refusal. */
 export type RefusalName = keyof typeof refusals;
 
 /** How every operation can refuse, and how one with a body can. */
