@@ -14,7 +14,7 @@ const outputRoom = 16 * 1024;
 const storedBytes = 0xffff;
 
 /** Magic, deflate, no flags, no time, no extra flags, unknown system: nothing that differs between machines. */
-export const gzipHeader: Buffer = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+const gzipHeader: Buffer = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty block, marked as the last one. */
 const lastBlock = Buffer.from([3, 0]);
 

@@ -1,14 +1,13 @@
-import {constants} from 'node:fs';
-import {rm, open} from 'node:fs/promises';
+import {rm, stat} from 'node:fs/promises';
 import {Writable} from 'node:stream';
 import {createError} from '../../errors/index.js';
-import {outputError, systemCode} from '../../errors/system-failure.js';
+import {outputError} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
 import {withReaders} from '../prebuilt/bundle-readers.js';
+import {archiveKind, readStart} from '../prebuilt/read-tar.js';
 import type {Bundle, PackResult, StreamedBundle} from '../types.js';
 import {Digest} from './digest.js';
-import {gzipHeader} from './gzip.js';
 import {manifestPathOf, stageManifest} from './manifest.js';
 import {packBundle, tarOf, type PackOptions} from './pack.js';
 import {archiveSize} from './archive-size.js';
@@ -144,52 +143,29 @@ function nowhere(): Writable {
   });
 }
 
-const manifestStart = /^\{\s*"schemaVersion": 1,\s*"format": "v[12]",\s*"sha256": "[0-9a-f]{64}"/;
-/** Name of a v1 archive's first entry: a file in `{project}/bld`, or the header of a long name. */
-const entryName = /^(?:[^/\0]+\/bld\/|PaxHeader\0)/;
 /** Bytes that identify a file: the first header of a tar. */
 const headBytes = 512;
 
 /**
- * Verifies that an archive and its manifest would only replace an archive and a manifest of ours. Files are identified
- * by their first bytes, not by their names. Empty files may be replaced.
+ * Verifies that writing would only replace an archive and a manifest, told by their first bytes. Empty files may be
+ * replaced.
  * @throws RuntimeCliError `ERR_OUTPUT` naming the file.
  */
 export async function verifyReplaceable(path: string): Promise<void> {
-  const archive = await readHead(path);
-  if (archive !== undefined && !isArchive(archive)) throw foreignError(path, 'an archive');
-  const manifest = await readHead(manifestPathOf(path));
-  if (manifest !== undefined && !manifestStart.test(manifest.toString('latin1')))
-    throw foreignError(manifestPathOf(path), 'the manifest');
+  const isManifest = (head: Buffer) => /^\{\s*"schemaVersion": 1,\s*"format"/.test(head.toString('latin1'));
+  await verifyHead(path, 'an archive', (head) => archiveKind(head) !== undefined);
+  await verifyHead(manifestPathOf(path), 'the manifest', isManifest);
 }
 
-/** The first bytes of a file. Undefined if it does not exist or can be replaced anyway. */
-async function readHead(path: string): Promise<Buffer | undefined> {
-  try {
-    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK || 0));
-    try {
-      const {size} = await handle.stat();
-      const {buffer, bytesRead} = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-      return size === 0 ? undefined : buffer.subarray(0, bytesRead);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    // A folder or a device in its place is reported when the file is written.
-    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENXIO', 'ESPIPE'].includes(systemCode(error) ?? '')) return undefined;
+async function verifyHead(path: string, what: string, isReplaceable: (head: Buffer) => boolean): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  // A folder or a device in its place is reported when the file is written.
+  if (!stats?.isFile() || stats.size === 0) return;
+  const head = await readStart(path, headBytes).catch((error: unknown) => {
     throw outputError(path, error);
-  }
-}
-
-function isArchive(head: Buffer): boolean {
-  if (head.subarray(0, gzipHeader.length).equals(gzipHeader)) return true;
-  const [name, prefix] = [head.toString('latin1', 0, 100), head.toString('latin1', 345, 500)];
-  const path = prefix.startsWith('\0') ? name : `${prefix.replace(/\0.*$/s, '')}/${name}`;
-  return head.toString('latin1', 257, 262) === 'ustar' && entryName.test(path);
-}
-
-function foreignError(path: string, what: string): Error {
-  return createError('ERR_OUTPUT', `${path} exists and is not ${what} of a bundle, so it was not replaced.`, {
+  });
+  if (isReplaceable(head)) return;
+  throw createError('ERR_OUTPUT', `${path} exists and is not ${what} of a bundle, so it was not replaced.`, {
     suggestions: ['Pass --output FILE to write the bundle elsewhere, or --force to replace the file.'],
     details: {path},
   });

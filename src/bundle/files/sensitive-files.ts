@@ -3,7 +3,6 @@ import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
 import {listPaths} from './entry-names.js';
-import {followLink} from './follow-link.js';
 import type {BundleFile} from '../types.js';
 
 /** Templates of `.env` files are meant to be shared. */
@@ -35,8 +34,7 @@ export function secretWarnings(sensitive: readonly Pick<BundleFile, 'path'>[]): 
 }
 
 /**
- * Refuses a build or a prebuilt archive that would publish secrets, including through links with harmless names.
- * Server-only secrets are just a warning.
+ * Refuses a build or a prebuilt archive that would publish secrets. Server-only ones are just a warning.
  * @param options.buildDirectory Where the files are. Undefined for an archive, whose certificates cannot be told from
  * keys.
  * @param options.allowed Whether everything is just a warning.
@@ -53,35 +51,16 @@ export async function checkSensitiveFiles(
     if (!isHarmless) sensitive.push(file);
   }
   const isKnown = ({path}: BundleFile) => buildDirectory !== undefined || !ambiguousName.test(path);
-  const exposed = [...sensitive, ...linksTo(sensitive, files)].filter((file) => !file.ssrOnly && isKnown(file));
+  const exposed = sensitive.filter((file) => !file.ssrOnly && isKnown(file));
   if (exposed.length > 0 && !allowed) throw exposedError(exposed, buildDirectory === undefined);
   return secretWarnings(sensitive);
 }
 
-/** The links that lead to one of `targets`, or to a folder that contains one. */
-function linksTo(targets: readonly BundleFile[], files: readonly BundleFile[]): readonly BundleFile[] {
-  if (targets.length === 0) return [];
-  const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
-  const holding = new Set(targets.flatMap(({path}) => [path, ...foldersOf(path)]));
-  return files.filter(
-    (file) =>
-      links.has(file.path) &&
-      !targets.includes(file) &&
-      followLink(file.path, links, (path) => holding.has(path)) === 'inside',
-  );
-}
-
-/** The folders that contain a path, up to the build directory (''). */
-function foldersOf(path: string): readonly string[] {
-  const parts = path.split('/');
-  return parts.map((_, index) => parts.slice(0, index).join('/'));
-}
-
 function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
-  const shown = files.map(({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`));
+  const paths = files.map(({path}) => path);
   return createError(
     'ERR_SENSITIVE_FILES',
-    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${listPaths(shown)}.`,
+    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${listPaths(paths)}.`,
     {
       suggestions: [
         ...(isArchive
@@ -92,7 +71,7 @@ function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
             ]),
         'If they contain no secrets, pass --allow-sensitive-files.',
       ],
-      details: {files: files.slice(0, mostPaths).map(({path}) => path), count: files.length},
+      details: {files: paths.slice(0, mostPaths), count: files.length},
     },
   );
 }

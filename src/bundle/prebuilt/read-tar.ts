@@ -96,18 +96,29 @@ async function* withEndMark(
   if (zeros < endMarkBytes) throw new Error('it is truncated: its end-of-archive marker is missing');
 }
 
+/** The first bytes of a file, at most `count`. */
+export async function readStart(path: string, count: number): Promise<Buffer> {
+  const handle = await open(path);
+  try {
+    const {buffer, bytesRead} = await handle.read(Buffer.alloc(count), 0, count, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What a file is, by its first 512 bytes; undefined if it is neither. */
+export function archiveKind(head: Buffer): 'gzip' | 'tar' | undefined {
+  if (head.toString('hex', 0, 2) === '1f8b') return 'gzip';
+  return head.toString('latin1', 257, 262) === 'ustar' ? 'tar' : undefined;
+}
+
 /**
  * Whether a file is gzip rather than tar.
  * @throws Error if it is neither, or cannot be read.
  */
 export async function isGzip(path: string): Promise<boolean> {
-  const handle = await open(path);
-  try {
-    const {buffer} = await handle.read(Buffer.alloc(512), 0, 512, 0);
-    if (buffer.readUInt16BE() === 0x1f8b) return true;
-    if (buffer.toString('latin1', 257, 262) === 'ustar') return false;
-    throw new Error('it is not a gzip or tar file');
-  } finally {
-    await handle.close();
-  }
+  const kind = archiveKind(await readStart(path, 512));
+  if (kind === undefined) throw new Error('it is not a gzip or tar file');
+  return kind === 'gzip';
 }

@@ -309,24 +309,6 @@ describe('files that may hold secrets', () => {
     expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*--allow-sensitive-files/);
   });
 
-  test.each([
-    ['static/config.txt', '../.env'],
-    ['static/config.txt', '../alias'],
-    ['static/public', '../private'],
-    ['static/all', '..'],
-  ])('are an error where %s, which is served, is a link to them: %s', async (link, target) => {
-    const cwd = await makeFolder(treeOf(['.env', 'private/id_rsa', 'static/app.js']));
-    await symlink('.env', join(cwd, 'build/alias'));
-    await symlink(target, join(cwd, 'build', link));
-    const options = {ssrOnly: ['ssr.js', '.env', 'alias', 'private/**'], ssrShared: ['static/**']};
-    expect(await failure(cwd, options)).toMatchObject({
-      code: 'ERR_SENSITIVE_FILES',
-      message: expect.stringMatching(RegExp(`server-only: ${link} -> ${target}\\.$`)) as string,
-      details: {files: [link], count: 1},
-    });
-    expect((await plan(cwd, {...options, ssrOnly: ['**', '.env']})).warnings).toHaveLength(1);
-  });
-
   test('are a warning where they are server-only, and where they are allowed', async () => {
     const cwd = await makeFolder(treeOf(secret));
     const patterns = {ssrOnly: ['**/*', '**/.*'], ssrShared: []};
