@@ -18,7 +18,6 @@ const parts = [
   'errors/index',
   'http/index',
   'frameworks/frameworks',
-  'local-runtime/wire/openapi',
 ];
 const commands = readdirSync('src/commands', {recursive: true})
   .filter((file) => file.endsWith('.ts'))

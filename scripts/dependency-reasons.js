@@ -12,7 +12,6 @@ export const reasons = {
   which: 'Finds a program in `PATH`.',
   archiver: "Writes the archives of bundles. Most of its weight is tar-stream's.",
   'd3-hierarchy': 'Lays out the treemap of a bundle on the pages of the local runtime.',
-  '@valibot/to-json-schema': 'Makes the OpenAPI document from the schemas of the wire.',
   busboy: 'Reads uploads in the local runtime, as a stream.',
   'ci-info': 'Knows whether this is a CI system, so that nothing is redrawn there.',
   'es-module-lexer': 'Finds what the server of a build imports, to name the packages that the bundle lacks.',

@@ -46,6 +46,7 @@ export interface BundlePlan {
   /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
   readonly warnings: readonly string[];
+  /** Source of each setting. */
   readonly sources: readonly SettingSource[];
   /** Modification time of every entry. */
   readonly modifiedAt: Date;

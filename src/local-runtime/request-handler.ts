@@ -15,7 +15,7 @@ import {isPage, pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {excerptOf, maskedSearch, requestHeaders, responseHeaders} from './request-log.js';
 import {frontProtocol, isAppPath, isHome, redirectToApp, serveSite, siteProtocol} from './sites/serve-site.js';
-import {wireProtocols} from './wire/openapi.js';
+import {wireProtocols} from './wire/protocols.js';
 import {checkPath} from './wire/parameters.js';
 
 /** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */

@@ -1,5 +1,5 @@
 import {Ajv2020, type ValidateFunction} from 'ajv/dist/2020.js';
-import {openApiDocument} from '../../src/local-runtime/wire/openapi.js';
+import {openApiDocument} from '../../scripts/openapi-document.js';
 
 /** A part of the document, as far as the tests read it. */
 interface Referable {

@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {Validator} from '@seriousme/openapi-schema-validator';
 import {describe, expect, test} from 'vitest';
-import {openApiDocument} from '../../src/local-runtime/wire/openapi.js';
+import {openApiDocument} from '../../scripts/openapi-document.js';
 import {
   answerShapes,
   refusalShapes,

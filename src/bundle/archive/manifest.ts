@@ -20,6 +20,7 @@ export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createR
   readonly files: readonly ManifestFile[];
 }
 
+/** A file in a manifest. */
 interface ManifestFile {
   readonly path: string;
   /** Bytes. 0 for a link. */
@@ -28,6 +29,7 @@ interface ManifestFile {
   readonly category: BundleFileCategory;
   /** Missing if not executable. */
   readonly executable?: boolean | undefined;
+  /** Target of a symbolic link. */
   readonly linkTarget?: string | undefined;
 }
 

@@ -3,8 +3,23 @@ import {answer, json, validate} from '../answer.js';
 import type {AdmittedCall, Protocol, Route} from '../context.js';
 import type {RouteName} from '../faults.js';
 import {range} from './parameters.js';
-import type {RefusalName} from './refusals.js';
 import type {Part} from './schemas.js';
+
+/** A way to refuse a request, by its name in the document. */
+export type RefusalName =
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'UnknownProject'
+  | 'RequestTimeout'
+  | 'Conflict'
+  | 'TooLarge'
+  | 'UnsupportedMediaType'
+  | 'Misdirected'
+  | 'Unprocessable'
+  | 'RateLimited'
+  | 'ServerError';
 
 /** A route of the wire, with what the document says of it. */
 export interface Operation extends Route {

@@ -1,14 +1,10 @@
 import {toJsonSchema, toJsonSchemaDefs, type ConversionConfig} from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import {failureAnswer} from '../answer.js';
-import {apiProtocol} from './api.js';
-import {archiveProtocol} from './archive.js';
-import {legacyProtocol} from './legacy.js';
-import {operation, type Operation, type WireProtocol} from './operation.js';
-import {pathParameters, range, schemas} from './parameters.js';
-import {always, ofBody, refusals, type RefusalName} from './refusals.js';
-import {onlyHosted, onlyLocal, type Part} from './schemas.js';
-import {tokenPath, tokenProtocol} from './token.js';
+import type {Operation, RefusalName, WireProtocol} from '../src/local-runtime/wire/operation.js';
+import {pathParameters, range, schemas} from '../src/local-runtime/wire/parameters.js';
+import {wireProtocols} from '../src/local-runtime/wire/protocols.js';
+import {onlyHosted, type Part} from '../src/local-runtime/wire/schemas.js';
+import {tokenPath} from '../src/local-runtime/wire/token.js';
 
 const description = `
 The HTTP interface of the services that \`mycli\` pushes bundles to. Implement one of its two halves, **Api** or **legacy**, and mycli can use your server with the backend of that name. The local runtime (\`mycli runtime:start\`) implements both.
@@ -41,6 +37,49 @@ const securitySchemes = {
   apiKey: {type: 'http', scheme: 'bearer', description: 'The API key of a user.'},
   apiKeyOfUser: {type: 'http', scheme: 'basic', description: 'A user name, and the API key as the password.'},
 };
+
+const header = (name: string): Part => ({headers: {[name]: {schema: {type: 'string'}}}});
+
+/** Every way to refuse a request, by its name in the document: its status, when it is, and more parts of it. */
+const refusals = {
+  BadRequest: ['400', 'The path, the query or the body is invalid.'],
+  Unauthorized: ['401', 'The credentials are missing, wrong or have expired.', header('WWW-Authenticate')],
+  Forbidden: [
+    '403',
+    'The credentials are valid, but do not allow this. The local runtime also answers this to what browsers send for pages of other origins.',
+  ],
+  NotFound: ['404', 'What the path or the body names does not exist.'],
+  UnknownProject: [
+    '404',
+    'The project or target does not exist. In the local runtime, every one does: it is created by its first bundle or deployment, and its lists are empty until then.',
+    onlyHosted,
+  ],
+  RequestTimeout: ['408', 'The body stopped arriving. Nothing of it was kept.'],
+  Conflict: ['409', 'A deployment to the target is running, or the bundle is in use.'],
+  TooLarge: [
+    '413',
+    'The body is too large. A server may say so before all of it has arrived, and should then read on for a moment, so that the client gets the answer.',
+  ],
+  UnsupportedMediaType: ['415', 'The body has another content type. A request without one is accepted.'],
+  Misdirected: [
+    '421',
+    'The `Host` header does not name this server. A server for development should check it: otherwise, web pages reach it through DNS rebinding.',
+  ],
+  Unprocessable: ['422', 'The archive is damaged, unsafe or does not fit its configuration. Nothing of it was kept.'],
+  RateLimited: [
+    '429',
+    'Too many requests. The client waits as long as `Retry-After` says, and longer each time if it says nothing. Then it sends the whole request again. The request must have had no effect.',
+    header('Retry-After'),
+  ],
+  ServerError: [
+    '5XX',
+    'The server failed. Clients repeat requests that only read; they never repeat one that uploads, deploys or deletes, because it may have been carried out.',
+  ],
+} as const satisfies Readonly<Record<RefusalName, readonly [status: string, description: string, more?: Part]>>;
+
+/** How every operation can refuse, and how one with a body can. */
+const always = ['Forbidden', 'Misdirected', 'RateLimited', 'ServerError'] as const;
+const ofBody = ['RequestTimeout', 'TooLarge', 'UnsupportedMediaType'] as const;
 
 /** The media type and the schema of refusals. */
 const refusalForms = {
@@ -121,40 +160,8 @@ function operationPart(protocol: WireProtocol, route: Operation): Part {
   };
 }
 
-/** The description of the protocols, which needs no credentials. */
-export const openApiProtocol: WireProtocol = {
-  prefix: '/openapi.json',
-  kind: 'Legacy',
-  tag: 'local',
-  security: [],
-  admit: () => 'reader',
-  failure: failureAnswer,
-  routes: [
-    operation('GET', '/openapi.json', 'openapi', {
-      id: 'getOpenApi',
-      summary: 'This document',
-      description: 'The server in it is the one that was asked.',
-      marks: onlyLocal,
-      answer: schemas.OpenApiDocument,
-      handle: ({origin}) => openApiDocument(origin),
-    }),
-  ],
-};
-
-/** Every protocol of the wire. */
-export const wireProtocols: readonly WireProtocol[] = [
-  tokenProtocol,
-  archiveProtocol,
-  legacyProtocol,
-  apiProtocol,
-  openApiProtocol,
-];
-
-/**
- * The OpenAPI document of all protocols, made of their operations.
- * @param origin of the server. @default the local runtime's address with its port left open
- */
-export function openApiDocument(origin?: string) {
+/** The OpenAPI document of all protocols, made of their operations. */
+export function openApiDocument() {
   const paths: Record<string, Part> = {};
   const responses: Record<string, Part> = {};
   for (const protocol of wireProtocols) {
@@ -183,7 +190,7 @@ export function openApiDocument(origin?: string) {
       license: {name: 'Apache-2.0', identifier: 'Apache-2.0'},
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
-    servers: [origin === undefined ? local : {url: origin, description: 'This local runtime.'}],
+    servers: [local],
     tags: [
       {name: 'Api', description: 'The Api backend: OAuth, v2 bundles.'},
       {name: 'legacy', description: 'The legacy backend: API key, v1 and v2 bundles.'},
