@@ -117,26 +117,20 @@ function createContext(
 const portSchema = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 const portsSchema = v.object({api: portSchema, apps: portSchema});
 
-/** Listens on the ports last used with the data folder, unless others are requested. Returns the origins. */
+/**
+ * Listens on the ports last used with the data folder, unless others are requested. Another runtime on the same folder
+ * has taken them. Returns the origins.
+ */
 async function listenAgain(
   servers: {readonly api: Server; readonly apps: Server},
   folder: string,
-  {host = defaultHost, port, appsPort, signal, onWarning}: LocalRuntimeOptions,
+  {host = defaultHost, port, appsPort, signal}: LocalRuntimeOptions,
 ): Promise<{readonly api: string; readonly apps: string}> {
   const file = path.join(folder, 'port.json');
   // There may be none yet, or an invalid one.
   const last = await readJson(file, portsSchema).catch(() => undefined);
-  const listenOn = (server: Server, flag: string, asked?: number, kept?: number): Promise<string> => {
-    const start = (number: number) => listen(server, {host, port: number, signal, flag});
-    return start(asked ?? kept ?? 0).catch((error: unknown) => {
-      if (asked !== undefined || kept === undefined || signal?.aborted === true) throw error;
-      const moved = flag === '--port' ? 'The runtime has a new address.' : 'Deployed apps have a new address.';
-      onWarning?.(`Port ${kept}, last used with this data folder, is not available. ${moved}`);
-      return start(0);
-    });
-  };
-  const api = await listenOn(servers.api, '--port', port, last?.api);
-  const apps = await listenOn(servers.apps, '--apps-port', appsPort, last?.apps);
+  const api = await listen(servers.api, {host, signal, flag: '--port', port: port ?? last?.api ?? 0});
+  const apps = await listen(servers.apps, {host, signal, flag: '--apps-port', port: appsPort ?? last?.apps ?? 0});
   // An origin leaves out the default port.
   const portOf = (origin: string) => Number(new URL(origin).port || 80);
   await writeJson(file, {api: portOf(api), apps: portOf(apps)}, folder);

@@ -101,8 +101,6 @@ describe('a data folder', () => {
     const moments = [
       'mkdir /deployments after',
       'writeFile /temporary/ during',
-      'link /lock before',
-      'link /lock after',
       'rename /credentials.json before',
       'rename /port.json before',
     ];

@@ -1,6 +1,6 @@
 import {createHash, randomBytes, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
-import {chmod, link, lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {chmod, lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -8,27 +8,24 @@ import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
-import {isRunning, ownPid, startOf} from '../../files/ownership.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../files/write-files.js';
 import type {LocalRuntimeCredentials} from '../options.js';
 
-/** A folder that only this runtime uses. */
 export interface DataFolder {
   /** Absolute. */
   readonly path: string;
-  /** Releases the folder, and removes it if it is temporary. */
+  /** Removes the folder if it is temporary. */
   close(): Promise<void>;
 }
 
 const folders = ['bundles', 'deployments', 'sites', 'temporary'];
-const files = ['credentials.json', 'port.json', 'lock'];
+const files = ['credentials.json', 'port.json'];
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind. It
  * may come from a checkout, so no link in it is followed.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if another runtime uses it or there is a link in it; a system error if
- * it cannot be used.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if there is a link in it; a system error if it cannot be used.
  */
 export async function openDataFolder(dataDirectory: string | undefined): Promise<DataFolder> {
   if (dataDirectory === undefined) {
@@ -37,12 +34,10 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
     return {path: temporary.path, close: () => temporary.remove()};
   }
   const folder = path.resolve(dataDirectory);
-  const lock = path.join(folder, 'lock');
   await makePrivateDirectory(folder);
   await verify(folder);
   await makeFolders(folder);
-  await lockFolder(folder, lock);
-  return {path: folder, close: () => rm(lock, {force: true})};
+  return {path: folder, close: () => Promise.resolve()};
 }
 
 async function makeFolders(folder: string): Promise<void> {
@@ -71,32 +66,6 @@ function damaged(name: string): Error {
   return createError('ERR_OPTION_INVALID', `The data folder is damaged: ${name} is not what it should be.`, {
     suggestions: ['Remove what is there, or choose another data folder. Links in a data folder are not followed.'],
   });
-}
-
-/** Locks a folder with a file that names the process. It means nothing once that process has ended. */
-async function lockFolder(folder: string, lock: string): Promise<void> {
-  const own = path.join(folder, 'temporary', `${randomUUID()}.json`);
-  await writeFile(own, `${ownPid} ${(await startOf(ownPid)) ?? ''}`, {flag: 'wx', mode: 0o600});
-  try {
-    // Complete from its first moment, which a file that is written in its place is not.
-    await link(own, lock).catch(async (error: unknown) => {
-      if (systemCode(error) !== 'EEXIST') throw error;
-      const [pid = '', start = ''] = (await readFile(lock, 'utf8').catch(() => '')).split(' ');
-      if (await isRunning(Number(pid), start)) throw locked(folder, lock, pid);
-      await rm(lock, {force: true});
-      await link(own, lock);
-    });
-  } finally {
-    await rm(own, {force: true});
-  }
-}
-
-function locked(folder: string, lock: string, pid: string): Error {
-  return createError(
-    'ERR_OPTION_INVALID',
-    `The data folder ${folder} is in use by the local runtime with process ID ${pid}.`,
-    {suggestions: [`Stop that one first, or choose another data folder. If none runs, remove ${lock}.`]},
-  );
 }
 
 /** A stored file, hashed while it was written. */

@@ -67,16 +67,15 @@ describe('the port', () => {
     expect((await serving(['--data', 'other'])).origin).not.toBe(origin);
   });
 
-  test('is another one, with a warning, when it is taken', async () => {
+  test('of the data folder that is taken, as by another runtime on it, is an error', async () => {
     const {port} = new URL((await serving(['--data', 'data'])).origin);
     const server = createServer().listen(Number(port), '127.0.0.1');
     await once(server, 'listening');
     try {
-      const {origin, stderr} = await serving(['--data', 'data']);
-      expect(new URL(origin).port).not.toBe(port);
-      expect(stderr).toContain(
-        `Warning: Port ${port}, last used with this data folder, is not available. The runtime has a new address.`,
-      );
+      expect(await runCli(binary, ['runtime:start', '--data', 'data'], {cwd: folder})).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(`port ${port}: it is in use`) as string,
+      });
     } finally {
       server.close();
     }
