@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
-import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/option-problems.js';
 import type {BundleFormat} from '../bundle/types.js';
@@ -10,7 +10,7 @@ import {readArchiveContents, readFolderContents, type BundleContents} from './bu
 import {describeBundle, readDownloaded} from './download-bundle.js';
 import {findRunning} from './list.js';
 import {idFor, openBackend} from './open-backend.js';
-import {chooseForBundle, type BundleSelection} from './choose-backend.js';
+import {chooseCapable} from './choose-backend.js';
 import type {CommonOptions, ConnectionOptions, ProjectOptions} from './options.js';
 import type {Host} from './host.js';
 
@@ -107,15 +107,13 @@ type RemoteOptions = ReadSourceOptions & ProjectOptions;
 
 /**
  * Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing.
- * @param command the equivalent command, for an error about another backend
- * @throws RuntimeCliError as `chooseForBundle`; `ERR_OPTION_INVALID` for an ID that the backend cannot have.
+ * @throws RuntimeCliError as `chooseCapable`; `ERR_OPTION_INVALID` for an ID that the backend cannot have.
  */
 export async function chooseSourceBackend(
   options: ReadSourceOptions,
   sources: readonly BundleSource[],
-  command: readonly string[],
   host: Host,
-): Promise<BundleSelection> {
+): Promise<BackendSelection> {
   const remote = remoteOptions(options);
   const targets = sources.flatMap((source) => (source.kind === 'running' ? [source.targetSlug] : []));
   rejectProblems(targets.flatMap((target) => slugProblems('running', target)));
@@ -125,7 +123,7 @@ export async function chooseSourceBackend(
     ...(needsList ? (['list'] as const) : []),
     ...(targets.length > 0 ? (['history'] as const) : []),
   ];
-  const selection = await chooseForBundle(remote, capabilities, command, host);
+  const selection = await chooseCapable(remote, capabilities, host);
   for (const source of sources) {
     if (source.kind === 'bundle' && source.bundleId !== 'latest') idFor(selection.backend, source.bundleId, options);
   }
@@ -148,7 +146,7 @@ function remoteOptions(options: ReadSourceOptions): RemoteOptions {
 export async function readSource(
   source: BundleSource,
   options: ReadSourceOptions,
-  {selection, format}: {readonly selection: BundleSelection | undefined; readonly format: BundleFormat},
+  {selection, format}: {readonly selection: BackendSelection | undefined; readonly format: BundleFormat},
   host: Host,
 ): Promise<ReadSource> {
   if (source.kind === 'bundle' || source.kind === 'running') {

@@ -68,7 +68,12 @@ export async function chooseCapable(
 ): Promise<BackendSelection> {
   options.signal?.throwIfAborted();
   verifySlugs(options);
-  return chooseBackend(options.preference, options, capabilities, host);
+  try {
+    return await chooseBackend(options.preference, options, capabilities, host);
+  } catch (error) {
+    const mayBeLegacy = options.preference === 'auto' && options.legacyAuth !== undefined;
+    throw withOtherBackend(error, mayBeLegacy ? 'legacy' : undefined);
+  }
 }
 
 /** Chooses for `auto`. An Api connection that is configured but invalid is an error, never a reason to use legacy. */
@@ -99,49 +104,15 @@ function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promis
   return missingConfiguration(registryOf(options).get(name), options, surroundings);
 }
 
-/** A choice. For a call that identifies bundles by ID, it has no fallback. */
-export interface BundleSelection extends BackendSelection {
-  /** The backend that `auto` would have fallen back to without IDs. */
-  readonly other?: RuntimeBackend | undefined;
-}
-
-/** A command without its `--runtime-backend`. */
-export type Command = readonly (string | number)[];
-
 /**
- * Verifies a call that identifies bundles by ID, and chooses its backend. Sends nothing. There is no fallback, because
- * IDs never cross backends.
- * @param command the equivalent command, which an error of `auto` shows for the other backend
- * @throws RuntimeCliError for invalid slugs, or a backend that is not configured or lacks a capability.
+ * Adds a way to the other backend to the error of one that definitely refused. There is no fallback for a call that
+ * identifies bundles by ID: the same ID is another bundle there, so that is the user's choice.
  */
-export async function chooseForBundle(
-  options: ProjectOptions & BackendCallOptions,
-  capabilities: readonly BackendCapability[],
-  command: Command,
-  host: Host,
-): Promise<BundleSelection> {
-  options.signal?.throwIfAborted();
-  verifySlugs(options);
-  try {
-    const {fallback, ...selection} = await chooseBackend(options.preference, options, capabilities, host);
-    return {...selection, other: fallback};
-  } catch (error) {
-    const mayBeLegacy = options.preference === 'auto' && options.legacyAuth !== undefined;
-    throw withOtherBackend(error, mayBeLegacy ? 'legacy' : undefined, command);
-  }
-}
-
-/**
- * Adds the command for the other backend to the error of one that definitely refused. The same ID is another bundle
- * there, so that is the user's choice.
- */
-export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined, command: Command): unknown {
+export function withOtherBackend(error: unknown, other: RuntimeBackend | undefined): unknown {
   if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
+  const flags = flagValue('--runtime-backend', other).join(' ');
   return amendError(error, {
-    suggestions: [
-      `If the bundle is on the ${other} backend, run:`,
-      [{run: [...command, ...flagValue('--runtime-backend', other)]}],
-    ],
+    suggestions: [`If your bundles are on the ${other} backend, run the command again with ${flags}.`],
   });
 }
 

@@ -1,11 +1,10 @@
 import type {BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {placeFlags} from '../errors/suggest.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {idFor, invoke, openBackend} from './open-backend.js';
-import {chooseForBundle} from './choose-backend.js';
+import {chooseCapable} from './choose-backend.js';
 import type {ProjectOptions} from './options.js';
 
 /** The outcome for one bundle. */
@@ -35,9 +34,8 @@ export interface DeleteBundlesResult {
 /** Verifies a deletion and chooses its backend. Sends nothing. */
 export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
-  const command = ['bundle:delete', ...options.bundleIds, ...placeFlags({projectSlug: options.projectSlug})];
   const listing = options.bundleIds.flatMap(namingCapabilities);
-  const selection = await chooseForBundle(options, ['delete', ...listing], command, host);
+  const selection = await chooseCapable(options, ['delete', ...listing], host);
   for (const id of options.bundleIds) if (id !== 'latest') idFor(selection.backend, id, options);
   return selection;
 }

@@ -1,7 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {placeFlags} from '../errors/suggest.js';
 import type {BundleSource, ComparedBundle, ReadSourceOptions} from './bundle-source.js';
 import type {ContentsDiff} from './compare-contents.js';
 import type {Host} from './host.js';
@@ -41,13 +40,4 @@ export async function withAdvice(error: unknown, {cwd = '.'}: DiffBundlesOptions
   return amendError(error, {
     suggestions: [`There is no file or folder named "${bundleId}". Pass one, running:TARGET, latest or bundle:ID.`],
   });
-}
-
-export function diffCommand({from, to, projectSlug}: DiffBundlesOptions): readonly string[] {
-  return ['bundle:diff', argumentOf(from), argumentOf(to), ...placeFlags({projectSlug})];
-}
-
-function argumentOf(source: BundleSource): string {
-  if (source.kind === 'running') return `running:${source.targetSlug}`;
-  return source.kind === 'bundle' ? String(source.bundleId) : source.path;
 }

@@ -9,11 +9,10 @@ import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {invoke, openBackend, type OpenBackend} from './open-backend.js';
-import {chooseForBundle} from './choose-backend.js';
+import {chooseCapable} from './choose-backend.js';
 import type {ProjectOptions} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../errors/sentence.js';
-import {placeFlags} from '../errors/suggest.js';
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends ProjectOptions {
@@ -57,8 +56,7 @@ export function describeBundle(bundleId: BundleId): string {
 
 /** Verifies a download and chooses its backend. Sends nothing. */
 export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
-  const command = ['bundle:download', options.bundleId, ...placeFlags({projectSlug: options.projectSlug})];
-  return chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host);
+  return chooseCapable(options, ['download', ...namingCapabilities(options.bundleId)], host);
 }
 
 /**

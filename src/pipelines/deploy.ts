@@ -1,6 +1,6 @@
 import type {BundleId, DeploymentState} from '../backends/contract.js';
-import {placeFlags} from '../errors/suggest.js';
-import {withOtherBackend, type BundleSelection, type Command} from '../operations/choose-backend.js';
+import type {BackendSelection} from '../backends/select.js';
+import {withOtherBackend} from '../operations/choose-backend.js';
 import {withFollowUps} from '../operations/deploy/check-deployment.js';
 import {chooseDeployBackend, requestDeployment, waitForAccepted} from '../operations/deploy/deploy-bundle.js';
 import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
@@ -33,9 +33,7 @@ type DeployOptions = Omit<DeployBundleOptions, 'bundleId'> & {readonly wait: boo
 /** What is particular to an operation that deploys a bundle of the service. */
 export interface Deploying {
   readonly operation: 'deploy' | 'promote' | 'rollback';
-  /** The equivalent command, which an error shows for the other backend. */
-  readonly command: Command;
-  readonly choose: () => Promise<BundleSelection>;
+  readonly choose: () => Promise<BackendSelection>;
   readonly bundle: BundleId | FindStep;
   /** The target that runs the bundle, for a promotion. */
   readonly from?: string;
@@ -44,18 +42,18 @@ export interface Deploying {
 /** The step that finds the bundle to deploy. */
 interface FindStep {
   readonly title: string;
-  readonly find: (selection: BundleSelection, report: StepReport) => Promise<BundleId>;
+  readonly find: (selection: BackendSelection, report: StepReport) => Promise<BundleId>;
 }
 
 /** Finds a bundle of the service, checks the guards of the target, deploys it, waits, checks and rolls back. */
 export async function runDeployment(
   options: DeployOptions,
-  {operation, command, choose, bundle, from}: Deploying,
+  {operation, choose, bundle, from}: Deploying,
   host: PipelineHost,
 ): Promise<DeployBundleResult> {
   const {projectSlug, targetSlug, guard} = options;
   refuseUnsafe({...options, operation}, host);
-  const finding = typeof bundle === 'object' ? [findStep(bundle, command)] : [];
+  const finding = typeof bundle === 'object' ? [findStep(bundle)] : [];
   const run: DeployRun = {
     host,
     bundleId: typeof bundle === 'object' ? undefined : bundle,
@@ -78,7 +76,7 @@ export async function runDeployment(
             const watch = watchNotOlder(run.watch, options, (open, rules) =>
               guardBundle({operation, projectSlug, targetSlug, bundleId}, open, {...options, guard: rules}, host),
             );
-            const request = {...report.watch(options), bundleId, operation, command, from, watch};
+            const request = {...report.watch(options), bundleId, operation, from, watch};
             run.accepted = await requestDeployment(request, made(run, 'selection'), host, report.note);
             report.title = `${what} of bundle ${String(run.accepted.bundleId)} ${route} accepted`;
             report.warn(run.accepted.warnings);
@@ -106,20 +104,18 @@ export async function runDeployment(
 
 export async function deployBundle(given: DeployBundleOptions, host: PipelineHost): Promise<DeployBundleResult> {
   const options = withFollowUps(given);
-  const {bundleId, projectSlug, targetSlug} = options;
-  const command = ['bundle:deploy', bundleId, ...placeFlags({projectSlug, targetSlug})];
   const choose = () => chooseDeployBackend(options, host);
-  return runDeployment(options, {operation: 'deploy', command, choose, bundle: bundleId}, host);
+  return runDeployment(options, {operation: 'deploy', choose, bundle: options.bundleId}, host);
 }
 
-function findStep({title, find}: FindStep, command: Command): Step<DeployRun> {
+function findStep({title, find}: FindStep): Step<DeployRun> {
   return {
     name: 'find',
     title,
     task: async (run, report) => {
       const selection = made(run, 'selection');
       run.bundleId = await find(selection, report).catch((error: unknown) => {
-        throw withOtherBackend(error, selection.other, command);
+        throw withOtherBackend(error, selection.fallback);
       });
     },
   };

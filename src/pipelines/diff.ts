@@ -8,7 +8,7 @@ import {
 import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../errors/sentence.js';
 import {compareContents} from '../operations/compare-contents.js';
-import {diffCommand, withAdvice, type DiffBundlesOptions, type DiffBundlesResult} from '../operations/diff-bundles.js';
+import {withAdvice, type DiffBundlesOptions, type DiffBundlesResult} from '../operations/diff-bundles.js';
 import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type Step} from './run.js';
@@ -24,7 +24,7 @@ export async function diffBundles(options: DiffBundlesOptions, host: PipelineHos
   options.signal?.throwIfAborted();
   const remote = [from, to].filter((source) => isRemote(source));
   const choose = () =>
-    chooseSourceBackend(options, remote, diffCommand(options), host).catch(async (error: unknown) => {
+    chooseSourceBackend(options, remote, host).catch(async (error: unknown) => {
       throw await withAdvice(error, options, host);
     });
   const readStep = (name: 'from' | 'to', format: (run: DiffRun) => BundleFormat): Step<DiffRun> => ({

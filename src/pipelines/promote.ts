@@ -2,7 +2,6 @@ import {withFollowUps} from '../operations/deploy/check-deployment.js';
 import {
   choosePromoter,
   findPromoted,
-  promoteCommand,
   type PromoteBundleOptions,
   type PromoteBundleResult,
 } from '../operations/deploy/promote-bundle.js';
@@ -14,7 +13,6 @@ export async function promoteBundle(given: PromoteBundleOptions, host: PipelineH
   const {from} = options;
   const promoting = {
     operation: 'promote',
-    command: promoteCommand(options),
     choose: () => choosePromoter(options, host),
     bundle: {
       title: `Find the bundle that ${from} runs`,

@@ -23,14 +23,13 @@ import {
 } from '../operations/inspect-bundle.js';
 import {
   collectDeployments,
-  namingCapabilities,
   readBundles,
   type ListBundlesResult,
   type ListDeploymentsResult,
 } from '../operations/list.js';
 import {listRange} from '../operations/pages.js';
 import {openBackend} from '../operations/open-backend.js';
-import {chooseCapable, chooseForBundle} from '../operations/choose-backend.js';
+import {chooseCapable} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
 import {
   knownTarget,
@@ -170,8 +169,7 @@ export async function inspectArchive(
 }
 
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
-  const command = ['bundle:inspect', options.bundleId, ...placeFlags({projectSlug: options.projectSlug})];
-  const choose = () => chooseForBundle(options, ['download', ...namingCapabilities(options.bundleId)], command, host);
+  const choose = () => chooseDownloadBackend(options, host);
   const step = {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`};
   return readFrom(host, choose, step, async (selection, report) => {
     const {result, ...bundle} = await readDownloaded(selection, report.watch(options), host, (path) =>

@@ -3,7 +3,6 @@ import {
   chooseRollbackBackend,
   describeRollback,
   planRollback,
-  rollbackCommand,
   type RollbackBundleOptions,
   type RollbackBundleResult,
   type RollbackPlan,
@@ -21,7 +20,6 @@ export async function rollbackBundle(given: RollbackBundleOptions, host: Pipelin
   let plan: RollbackPlan | undefined;
   const rolling = {
     operation: 'rollback',
-    command: rollbackCommand({...options, to}),
     choose: () => chooseRollbackBackend({...options, to}, host),
     bundle: {
       title: 'Find the bundle to roll back to',

@@ -1,4 +1,5 @@
-import {describeSelection, type BundleSelection} from '../operations/choose-backend.js';
+import type {BackendSelection} from '../backends/select.js';
+import {describeSelection} from '../operations/choose-backend.js';
 import type {BackendCallOptions} from '../operations/open-backend.js';
 import type {CheckOutcome, DeploymentOptions} from '../operations/options.js';
 import {
@@ -13,11 +14,11 @@ import {made, type PipelineRun, type Step} from './run.js';
 
 /** A run that needs a backend. */
 export interface ResolvedRun extends PipelineRun {
-  selection?: BundleSelection;
+  selection?: BackendSelection;
 }
 
 /** The step that chooses the backend. */
-export function resolveStep(choose: () => Promise<BundleSelection>): Step<ResolvedRun> {
+export function resolveStep(choose: () => Promise<BackendSelection>): Step<ResolvedRun> {
   return {
     name: 'resolve',
     title: 'Resolve the backend',

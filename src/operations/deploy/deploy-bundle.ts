@@ -1,8 +1,14 @@
 import {shownUrl} from '../../backends/answers.js';
-import {deployFallbackReason, failedTwice, fallbackWarning, type RuntimeBackend} from '../../backends/select.js';
+import {
+  deployFallbackReason,
+  failedTwice,
+  fallbackWarning,
+  type BackendSelection,
+  type RuntimeBackend,
+} from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {openBackend} from '../open-backend.js';
-import {chooseCapable, withOtherBackend, type BundleSelection, type Command} from '../choose-backend.js';
+import {chooseCapable, withOtherBackend} from '../choose-backend.js';
 import {namingCapabilities, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
@@ -15,13 +21,11 @@ export interface DeploymentRequest extends DeployBundleOptions {
   readonly operation: 'deploy' | 'promote' | 'rollback';
   /** The target that runs the bundle, for a promotion. */
   readonly from?: string | undefined;
-  /** The equivalent command, which an error shows for the other backend. */
-  readonly command: Command;
   readonly watch?: DeploymentWatch | undefined;
 }
 
 /** Verifies a deployment and chooses its backend. Sends nothing. */
-export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BundleSelection> {
+export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
   const capabilities = ['deploy', ...followUpCapabilities(options), ...namingCapabilities(options.bundleId)] as const;
   return chooseCapable(options, capabilities, host);
 }
@@ -33,7 +37,7 @@ export async function chooseDeployBackend(options: DeployBundleOptions, host: Ho
  */
 export async function requestDeployment(
   options: DeploymentRequest,
-  {backend, fellBack, fallback, other = fallback}: BundleSelection,
+  {backend, fellBack, fallback}: BackendSelection,
   host: Host,
   note: (line: string) => void,
 ): Promise<DeployBundleResult> {
@@ -46,7 +50,7 @@ export async function requestDeployment(
   try {
     return await deployWith(backend, fellBack);
   } catch (error) {
-    if (options.bundleId !== 'latest') throw withOtherBackend(error, other, options.command);
+    if (options.bundleId !== 'latest') throw withOtherBackend(error, fallback);
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
     note(`Falling back to the legacy backend: ${reason}`);

@@ -1,10 +1,10 @@
 import type {BundleId} from '../../backends/contract.js';
+import type {BackendSelection} from '../../backends/select.js';
 import {rejectProblems, slugProblems} from '../../settings/option-problems.js';
 import {createError} from '../../errors/index.js';
-import {flagValue, placeFlags} from '../../errors/suggest.js';
 import {findRunning} from '../list.js';
 import {openBackend, registryOf, requireCapability} from '../open-backend.js';
-import {chooseForBundle, type BundleSelection} from '../choose-backend.js';
+import {chooseCapable} from '../choose-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {Host} from '../host.js';
 import {followUpCapabilities} from './check-deployment.js';
@@ -22,7 +22,7 @@ export interface PromoteBundleResult extends DeployBundleResult {
 }
 
 /** Verifies a promotion and chooses its backend. Sends nothing. */
-export async function choosePromoter(options: PromoteBundleOptions, host: Host): Promise<BundleSelection> {
+export async function choosePromoter(options: PromoteBundleOptions, host: Host): Promise<BackendSelection> {
   const {from, targetSlug} = options;
   if (from === targetSlug) {
     throw createError('ERR_OPTION_INVALID', `--from and --target are both ${from}, so there is nothing to promote.`, {
@@ -32,20 +32,16 @@ export async function choosePromoter(options: PromoteBundleOptions, host: Host):
   }
   rejectProblems(slugProblems('from', from));
   const capabilities = ['history', ...followUpCapabilities(options)] as const;
-  const selection = await chooseForBundle(options, capabilities, promoteCommand(options), host);
+  const selection = await chooseCapable(options, capabilities, host);
   const backend = registryOf(options).get(selection.backend);
   if (!backend.promote) requireCapability(backend, 'deploy');
   return selection;
 }
 
-export function promoteCommand({projectSlug, from, targetSlug}: PromoteBundleOptions): readonly string[] {
-  return ['bundle:promote', ...flagValue('--from', from), ...placeFlags({projectSlug, targetSlug})];
-}
-
 /** The bundle that `from` runs. Changes nothing. */
 export async function findPromoted(
   {from, ...options}: PromoteBundleOptions,
-  {backend}: BundleSelection,
+  {backend}: BackendSelection,
   host: Host,
 ): Promise<{readonly bundleId: BundleId; readonly message?: string | undefined}> {
   const open = await openBackend(backend, {...options, targetSlug: from}, host);

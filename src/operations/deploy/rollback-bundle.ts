@@ -1,9 +1,10 @@
 import type {BackendCapability, BundleId, DeploymentItem} from '../../backends/contract.js';
+import type {BackendSelection} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import {oneLine} from '../../errors/sentence.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {idFor, openBackend} from '../open-backend.js';
-import {chooseForBundle, type BundleSelection, type Command} from '../choose-backend.js';
+import {chooseCapable} from '../choose-backend.js';
 import {liveDeployment, namingCapabilities, readHistory, resolveBundleId} from '../list.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {FailedCheck, Host} from '../host.js';
@@ -40,17 +41,13 @@ export interface RollbackBundleResult extends DeployBundleResult {
 }
 
 /** Verifies a rollback and chooses its backend. Sends nothing. */
-export async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BundleSelection> {
+export async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BackendSelection> {
   const {to} = options;
   const finding: readonly BackendCapability[] = to === undefined ? ['history'] : namingCapabilities(to);
   const capabilities = ['deploy', ...followUpCapabilities(options), ...finding] as const;
-  const selection = await chooseForBundle(options, capabilities, rollbackCommand(options), host);
+  const selection = await chooseCapable(options, capabilities, host);
   if (to !== undefined && to !== 'latest') idFor(selection.backend, to, options);
   return selection;
-}
-
-export function rollbackCommand({projectSlug, targetSlug, to}: RollbackBundleOptions): Command {
-  return ['bundle:rollback', ...placeFlags({projectSlug, targetSlug}), ...(to === undefined ? [] : ['--to', to])];
 }
 
 /** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; currently bundle 4` */
@@ -64,7 +61,7 @@ export function describeRollback({bundleId, current, previous}: RollbackPlan): s
 /** Finds the bundle to roll back to. Changes nothing. */
 export async function planRollback(
   options: RollbackBundleOptions,
-  {backend}: BundleSelection,
+  {backend}: BackendSelection,
   host: Host,
 ): Promise<RollbackPlan> {
   const open = await openBackend(backend, options, host);

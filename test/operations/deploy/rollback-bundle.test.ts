@@ -118,37 +118,30 @@ describe('the history that a rollback reads', () => {
 
 describe('with auto, a backend that definitely refuses', () => {
   const auto = (server: RecordingServer) => ({...deployOptions(server), preference: 'auto'});
+  const advice = 'If your bundles are on the legacy backend, run the command again with --runtime-backend legacy.';
 
-  test.each([
-    [{}, 'mycli bundle:rollback --project shop --target staging --runtime-backend legacy'],
-    [{to: 5}, 'mycli bundle:rollback --project shop --target staging --to 5 --runtime-backend legacy'],
-  ])('a rollback shows the command for the other one: %j', async (options, command) => {
+  test('a rollback names the other one', async () => {
     await using server = await startRecordingServer(() => ({status: 403, body: {detail: 'no'}}));
     await using project = await createProject();
-    await expect(rollbackBundle({...auto(server), ...options}, project.host)).rejects.toMatchObject({
+    await expect(rollbackBundle(auto(server), project.host)).rejects.toMatchObject({
       exitCode: 4,
-      suggestions: expect.arrayContaining([command]) as string[],
+      suggestions: expect.arrayContaining([advice]) as string[],
     });
     expect(server.requests.every(({path}) => path.startsWith('/storefront/'))).toBe(true);
-    await expect(rollbackBundle({...auto(server), ...options, preference: 'api'}, project.host)).rejects.toMatchObject({
-      suggestions: expect.not.arrayContaining([command]) as string[],
+    await expect(rollbackBundle({...auto(server), preference: 'api'}, project.host)).rejects.toMatchObject({
+      suggestions: expect.not.arrayContaining([advice]) as string[],
     });
   });
 
-  test('what the Api backend cannot do shows the whole command for legacy, and nothing is sent', async () => {
+  test('what the Api backend cannot do names legacy, and nothing is sent', async () => {
     await using server = await startRecordingServer(() => ({status: 500}));
     await using project = await createProject();
     const {host} = project;
     const options = {...auto(server), targetSlug: undefined, bundleIds: [5, 6]};
-    for (const [run, command] of [
-      [() => downloadBundle(options, host), 'bundle:download 5'],
-      [() => inspectBundle(options, host), 'bundle:inspect 5'],
-      [() => deleteBundles(options, host), 'bundle:delete 5 6'],
-    ] as const) {
-      const whole = `mycli ${command} --project shop --runtime-backend legacy`;
-      await expect(run()).rejects.toMatchObject({
+    for (const run of [downloadBundle, inspectBundle, deleteBundles]) {
+      await expect(run(options, host)).rejects.toMatchObject({
         code: 'ERR_CAPABILITY_UNSUPPORTED',
-        suggestions: expect.arrayContaining([whole]) as string[],
+        suggestions: expect.arrayContaining([advice]) as string[],
       });
     }
     expect(server.requests).toEqual([]);
