@@ -20,7 +20,10 @@ type Given = Pick<
   BuiltInContext,
   'projectSlug' | 'targetSlug' | 'options' | 'configDirectory' | 'wait' | 'state' | 'env' | 'logger' | 'signal'
 >;
-type ClientOptions = Pick<HttpClientOptions, 'userAgent' | 'rateLimit' | 'once' | 'reroute' | 'secrets' | 'onRetry'>;
+type ClientOptions = Pick<
+  HttpClientOptions,
+  'userAgent' | 'rateLimit' | 'once' | 'beforeAttempt' | 'reroute' | 'secrets' | 'onRetry'
+>;
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */
 export interface BackendContextOptions extends Given, ClientOptions {
@@ -60,6 +63,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       reroute: options.reroute,
       rateLimit: options.rateLimit,
       once: options.once,
+      beforeAttempt: options.beforeAttempt,
       ...options.timeouts,
       secrets,
       onRetry: options.onRetry,

@@ -25,6 +25,8 @@ export interface HttpClientOptions {
   readonly secrets?: readonly string[] | undefined;
   /** Where to send a request instead, for tests of what fails on the way. Called before each attempt. */
   readonly reroute?: ((url: URL) => Promise<URL>) | undefined;
+  /** Called before each attempt. If it rejects, nothing is sent. */
+  readonly beforeAttempt?: (() => Promise<void>) | undefined;
   /** Called before every wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
@@ -56,7 +58,7 @@ export async function loadHttpClient(): Promise<Got> {
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onWritten, reroute, secrets = []} = options;
+  const {env, userAgent, signal, onWritten, reroute, beforeAttempt, secrets = []} = options;
   const logger = redactedLogger(options);
   const rateLimit = {...rateLimitRules(options), ...(options.once && {maxRetries: 0})};
   const policy = resolveRateLimitPolicy(rateLimit);
@@ -82,6 +84,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
     hooks: {
       init: [keepRepeatable, ...(signal === undefined ? [] : [keepSignal(signal)])],
       beforeRequest: [
+        ...(beforeAttempt === undefined ? [] : [beforeAttempt]),
         ...hooks.beforeRequest,
         createBeginAttempt(env, limits.connectTimeoutMs),
         ...authorization.beforeRequest,

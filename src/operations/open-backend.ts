@@ -48,12 +48,16 @@ export interface OpenBackend {
  */
 export async function openBackend(
   which: string | HostBackend,
-  options: BackendCallOptions & {readonly once?: boolean},
+  options: BackendCallOptions & {
+    readonly once?: boolean;
+    /** Called before each request is sent, again before a retry. If it rejects, it is not sent. */
+    readonly beforeAttempt?: () => Promise<void>;
+  },
   host: Host,
   onUpload?: (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => void,
 ): Promise<OpenBackend> {
   const backend = typeof which === 'string' ? registryOf(options).get(which) : which;
-  const {projectSlug, targetSlug, wait, rateLimit, once, onRetry} = options;
+  const {projectSlug, targetSlug, wait, rateLimit, once, beforeAttempt, onRetry} = options;
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, host.env)];
   const context = await createBackendContext({
     projectSlug,
@@ -67,6 +71,7 @@ export async function openBackend(
     userAgent: host.userAgent,
     rateLimit,
     once,
+    beforeAttempt,
     timeouts: timeoutsOf(options),
     secrets,
     onSecret(secret) {

@@ -9,7 +9,7 @@ import {
   shownPlace,
   type FinishedDeployment,
 } from '../operations/deploy/check-deployment.js';
-import {rollbackOf, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
+import {failedDeployment, rollBack, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
 import {made, type PipelineRun, type Step} from './run.js';
 
 /** A run that needs a backend. */
@@ -59,20 +59,20 @@ export function checkStep(options: FollowUpOptions): Step<FollowedRun> {
 /** The step that deploys what ran before if the deployment or a check of it has failed. */
 export function rollbackStep(options: FollowUpOptions): Step<FollowedRun> {
   const {targetSlug = ''} = options;
-  const rollback = ({failure, watch, host}: FollowedRun, watched = options) =>
-    rollbackOf(failure?.error, watch, watched, host);
+  const failedIn = ({failure, watch}: FollowedRun) => failedDeployment(failure?.error, watch);
   return {
     name: 'rollback',
     title: `Roll ${targetSlug} back if this fails`,
     enabled:
       options.rollbackOnFailure === true
-        ? (run) => (run.failure === undefined ? run.result === undefined : rollback(run) !== undefined)
+        ? (run) => (run.failure === undefined ? run.result === undefined : failedIn(run) !== undefined)
         : false,
     task: async (run, report) => {
-      const rolledBack = await rollback(run, report.watch(options))?.run();
-      if (rolledBack === undefined) return;
-      run.failure = {error: rolledBack.error};
-      report.title = `Rolled ${targetSlug} back to bundle ${String(rolledBack.bundleId)}`;
+      const failed = failedIn(run);
+      if (failed === undefined) return;
+      const {bundleId, error} = await rollBack(failed, report.watch(options), run.host);
+      run.failure = {error};
+      report.title = `Rolled ${targetSlug} back to bundle ${String(bundleId)}`;
     },
   };
 }

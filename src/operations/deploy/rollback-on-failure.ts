@@ -1,13 +1,11 @@
-import type {BundleId, DeployResult, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
+import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../errors/sentence.js';
 import {placeFlags} from '../../errors/suggest.js';
-import type {RetryEvent} from '../../http/types.js';
 import {liveDeployment, readHistory} from '../list.js';
-import {openBackend, signalOf, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
+import {openBackend, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
 import type {DeploymentOptions} from '../options.js';
 import type {Host} from '../host.js';
-import {pause} from './poll.js';
 import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
@@ -68,23 +66,19 @@ async function readBefore(open: OpenBackend, targetSlug: string): Promise<readon
 
 /** A deployment that failed, and what its target ran before. */
 interface FailedDeployment {
-  readonly options: WatchOptions;
-  readonly host: Host;
   readonly failure: RuntimeCliError;
   readonly before: NonNullable<RollbackWatch['before']>;
   readonly ours: NonNullable<RollbackWatch['ours']>;
 }
 
-/** The rollback of a deployment that failed, or whose check did. Undefined if there is nothing to roll back. */
-export function rollbackOf(
+/** A deployment to roll back: one that failed, or whose check did. Undefined for any other failure. */
+export function failedDeployment(
   failure: unknown,
   {before, ours}: Partial<RollbackWatch> = {},
-  options: WatchOptions,
-  host: Host,
-): Rollback | undefined {
+): FailedDeployment | undefined {
   if (before === undefined || ours === undefined || !isRuntimeCliError(failure)) return undefined;
   if (failure.code !== 'ERR_DEPLOYMENT_FAILED' && failure.code !== 'ERR_UNHEALTHY') return undefined;
-  return new Rollback({options, host, failure, before, ours});
+  return {failure, before, ours};
 }
 
 /** Says of a deployment that may still finish that it was not rolled back, if that was asked for. */
@@ -102,148 +96,119 @@ const unclearCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_RESPONSE_INVALID',
 ]);
 
-/** Rolls a target back. */
-class Rollback {
-  readonly #failed: FailedDeployment;
-  readonly #targetSlug: string;
-  readonly #backend: string;
-  #outcome: RollbackOutcome = {rolledBack: false};
-  #isRequested = false;
-
-  constructor(failed: FailedDeployment) {
-    this.#failed = failed;
-    this.#targetSlug = failed.options.targetSlug ?? '';
-    this.#backend = failed.before.open.backend.name;
-  }
-
-  /**
-   * Deploys what ran before. Resolves to that bundle, and to the error of a deployment that was rolled back.
-   * @throws RuntimeCliError `ERR_NOT_ROLLED_BACK`; `signal.reason` when aborted.
-   */
-  async run(): Promise<{readonly bundleId: BundleId; readonly error: Error}> {
-    const {options, host, failure, before, ours} = this.#failed;
-    host.writes?.conclude({error: failure});
-    const {bundleId, reason = ''} = bundleBefore(before.items, ours.bundleId, this.#targetSlug);
-    if (bundleId === undefined) throw this.#refusal(reason);
-    this.#outcome = {rolledBack: false, bundleId};
-    try {
-      await this.#deploy(bundleId);
-    } catch (error) {
-      const {signal} = options;
-      if (signal?.aborted) throw isRuntimeCliError(signal.reason) ? this.#interruption(signal.reason) : error;
-      host.writes?.conclude({error});
-      if (!isRuntimeCliError(error) || error.code === 'ERR_NOT_ROLLED_BACK') throw error;
-      throw this.#refusal(error.message, error);
-    }
-    host.writes?.conclude({});
-    this.#outcome = {...this.#outcome, rolledBack: true};
-    const now = `The target ${this.#targetSlug} was rolled back and runs bundle ${String(bundleId)} again.`;
-    const details = this.#details();
-    const rest = {suggestions: failure.advice, details, cause: failure};
-    return {bundleId, error: createError('ERR_ROLLED_BACK', `${asSentence(failure.message)} ${now}`, rest)};
-  }
-
-  async #deploy(bundleId: BundleId): Promise<void> {
-    const {host, before, ours} = this.#failed;
-    const [backend, targetSlug] = [this.#backend, this.#targetSlug];
-    const options = {...this.#failed.options, backend, targetSlug, wait: true};
-    const {projectSlug} = options;
-    const open = await openBackend(backend, options, host);
-    await host.writes?.before({operation: 'rollback', backend, projectSlug, targetSlug, bundleIds: [bundleId]});
-    const verify = async () => {
-      const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
-      if (came !== undefined) throw this.#refusal(came);
-      this.#isRequested = true;
-    };
-    const {deployment, status} = await requestAfter(verify, {...options, bundleId}, host);
-    this.#outcome = {...this.#outcome, deployment};
-    host.writes?.learn({deployment, status});
-    const state = await waitForDeployment({...options, deployment}, host);
-    host.writes?.learn({status: state.status});
-  }
-
-  /** What failed, where, and what came of the rollback. */
-  #details() {
-    const {failure, ours, options} = this.#failed;
-    const {code, message, details} = failure;
-    const place = {projectSlug: options.projectSlug, targetSlug: this.#targetSlug};
-    return {backend: this.#backend, ...ours, ...place, ...details, failure: {code, message}, rollback: this.#outcome};
-  }
-
-  #refusal(reason: string, cause?: RuntimeCliError): RuntimeCliError {
-    const {failure, options, host} = this.#failed;
-    this.#outcome = {...this.#outcome, reason};
-    const {bundleId, deployment} = this.#outcome;
-    const place = {projectSlug: options.projectSlug, targetSlug: this.#targetSlug, backend: this.#backend};
-    const flags = placeFlags(place, host.commandFlags);
-    const isUnclear =
-      cause !== undefined &&
-      (deployment === undefined
-        ? this.#isRequested && unclearCodes.has(cause.code)
-        : cause.code !== 'ERR_DEPLOYMENT_FAILED');
-    const started = deployment === undefined ? 'may have started' : 'was accepted and may still finish';
-    const state = isUnclear ? `Its rollback to bundle ${String(bundleId)} ${started}` : 'It was not rolled back';
-    // Where another deployment came after ours, that is not ours to undo.
-    const canRetry = bundleId !== undefined && cause !== undefined && !isUnclear;
-    return createError('ERR_NOT_ROLLED_BACK', `${asSentence(failure.message)} ${state}: ${asClause(reason)}.`, {
-      suggestions: [
-        ...failure.advice,
-        [`Check what ${this.#targetSlug} runs: `, {run: ['bundle:history', ...flags]}],
-        ...(canRetry ? [['To roll back, run: ', {run: ['bundle:deploy', bundleId, ...flags]}] as const] : []),
-      ],
-      details: this.#details(),
-      cause: cause ?? failure,
-    });
-  }
-
-  /** The error for an interrupted rollback: what state it is in. */
-  #interruption(interrupted: RuntimeCliError): RuntimeCliError {
-    const {failure} = this.#failed;
-    const {bundleId, deployment} = this.#outcome;
-    const started = deployment === undefined ? 'may have started' : 'continues';
-    const state = this.#isRequested
-      ? `Its rollback to bundle ${String(bundleId)} ${started}.`
-      : 'It was not rolled back.';
-    return amendError(interrupted, {
-      message: `${interrupted.message} ${asSentence(failure.message)} ${state}`,
-      suggestions: failure.advice,
-      details: this.#details(),
-    });
-  }
+/** How far a rollback is. */
+interface Progress {
+  readonly bundleId?: BundleId | undefined;
+  readonly isRequested?: boolean;
+  readonly deployment?: DeploymentRef | undefined;
 }
 
-/** Requests a deployment. Calls `verify` before it and after each wait for a retry: others may deploy meanwhile. */
-async function requestAfter(
-  verify: () => Promise<void>,
-  request: WatchOptions & {readonly backend: string; readonly bundleId: BundleId; readonly targetSlug: string},
+/**
+ * Deploys what a target ran before a deployment that failed. Resolves to that bundle, and to the error of the failed
+ * deployment.
+ * @throws RuntimeCliError `ERR_NOT_ROLLED_BACK`; `signal.reason` when aborted.
+ */
+export async function rollBack(
+  failed: FailedDeployment,
+  options: WatchOptions,
   host: Host,
-): Promise<DeployResult> {
-  const given = signalOf(request);
-  for (let retries = 0, most = Infinity; ; retries += 1) {
-    await verify();
-    const stop = new AbortController();
-    const waits: RetryEvent[] = [];
-    const once = {
-      ...request,
-      ...(retries >= most && {rateLimit: {...request.rateLimit, maxRetries: 0}}),
-      signal: AbortSignal.any([given, stop.signal]),
-      // What is to be retried was refused or never sent, so nothing is lost.
-      onRetry(event: RetryEvent) {
-        waits.push(event);
-        stop.abort();
-      },
+): Promise<{readonly bundleId: BundleId; readonly error: Error}> {
+  const {failure, before, ours} = failed;
+  const {signal, projectSlug, targetSlug = ''} = options;
+  const place = {backend: before.open.backend.name, projectSlug, targetSlug};
+  host.writes?.conclude({error: failure});
+  const {bundleId, reason = ''} = bundleBefore(before.items, ours.bundleId, targetSlug);
+  if (bundleId === undefined) throw notRolledBack(failed, place, {}, {reason}, host);
+  let progress: Progress = {bundleId};
+  try {
+    await host.writes?.before({operation: 'rollback', ...place, bundleIds: [bundleId]});
+    const open = await openBackend(place.backend, {...options, targetSlug}, host);
+    // Others may deploy before the request, and while it waits to be repeated.
+    const beforeAttempt = async () => {
+      const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
+      if (came !== undefined) throw notRolledBack(failed, place, {bundleId}, {reason: came}, host);
+      progress = {bundleId, isRequested: true};
     };
-    try {
-      const open = await openBackend(request.backend, once, host);
-      return await requestDeploy(open, request, {...once, waitForSlot: false});
-    } catch (error) {
-      const [event] = waits;
-      if (event === undefined || given.aborted) throw error;
-      most = event.maxRetries;
-      request.onRetry?.({...event, attempt: retries + 1});
-      await pause(event.delayMs, given);
-    }
+    await beforeAttempt();
+    const requesting = await openBackend(place.backend, {...options, targetSlug, wait: true, beforeAttempt}, host);
+    const {deployment, status} = await requestDeploy(
+      requesting,
+      {bundleId, targetSlug},
+      {...options, waitForSlot: false},
+    );
+    progress = {bundleId, isRequested: true, deployment};
+    host.writes?.learn({deployment, status});
+    const state = await waitForDeployment({...options, ...place, deployment}, host);
+    host.writes?.learn({status: state.status});
+  } catch (error) {
+    if (signal?.aborted) throw interruptedRollback(signal.reason, failed, place, progress);
+    host.writes?.conclude({error});
+    if (!isRuntimeCliError(error) || error.code === 'ERR_NOT_ROLLED_BACK') throw error;
+    throw notRolledBack(failed, place, progress, {reason: error.message, cause: error}, host);
   }
+  host.writes?.conclude({});
+  const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again.`;
+  const details = detailsOf(failed, place, {rolledBack: true, bundleId, deployment: progress.deployment});
+  const rest = {suggestions: failure.advice, details, cause: failure};
+  return {bundleId, error: createError('ERR_ROLLED_BACK', `${asSentence(failure.message)} ${now}`, rest)};
+}
+
+/** Where a rollback is made. */
+interface RollbackPlace {
+  readonly backend: string;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+}
+
+/** What failed, where, and what came of the rollback. */
+function detailsOf({failure, ours}: FailedDeployment, place: RollbackPlace, rollback: RollbackOutcome) {
+  const {code, message, details} = failure;
+  return {...ours, ...place, ...details, failure: {code, message}, rollback};
+}
+
+function notRolledBack(
+  failed: FailedDeployment,
+  place: RollbackPlace,
+  {bundleId, isRequested = false, deployment}: Progress,
+  {reason, cause}: {readonly reason: string; readonly cause?: RuntimeCliError},
+  host: Host,
+): RuntimeCliError {
+  const {failure} = failed;
+  const flags = placeFlags(place, host.commandFlags);
+  const isUnclear =
+    cause !== undefined &&
+    (deployment === undefined ? isRequested && unclearCodes.has(cause.code) : cause.code !== 'ERR_DEPLOYMENT_FAILED');
+  const started = deployment === undefined ? 'may have started' : 'was accepted and may still finish';
+  const state = isUnclear ? `Its rollback to bundle ${String(bundleId)} ${started}` : 'It was not rolled back';
+  // Where another deployment came after ours, that is not ours to undo.
+  const canRetry = bundleId !== undefined && cause !== undefined && !isUnclear;
+  return createError('ERR_NOT_ROLLED_BACK', `${asSentence(failure.message)} ${state}: ${asClause(reason)}.`, {
+    suggestions: [
+      ...failure.advice,
+      [`Check what ${place.targetSlug} runs: `, {run: ['bundle:history', ...flags]}],
+      ...(canRetry ? [['To roll back, run: ', {run: ['bundle:deploy', bundleId, ...flags]}] as const] : []),
+    ],
+    details: detailsOf(failed, place, {rolledBack: false, bundleId, deployment, reason}),
+    cause: cause ?? failure,
+  });
+}
+
+/** The error for an interrupted rollback: what state it is in. A caller's own reason is passed on unchanged. */
+function interruptedRollback(
+  reason: unknown,
+  failed: FailedDeployment,
+  place: RollbackPlace,
+  {bundleId, isRequested = false, deployment}: Progress,
+): unknown {
+  if (!isRuntimeCliError(reason)) return reason;
+  const {failure} = failed;
+  const started = deployment === undefined ? 'may have started' : 'continues';
+  const state = isRequested ? `Its rollback to bundle ${String(bundleId)} ${started}.` : 'It was not rolled back.';
+  return amendError(reason, {
+    message: `${reason.message} ${asSentence(failure.message)} ${state}`,
+    suggestions: failure.advice,
+    details: detailsOf(failed, place, {rolledBack: false, bundleId, deployment}),
+  });
 }
 
 /** The bundle that a target ran before ours, or why there is none to go back to. */
@@ -269,12 +234,8 @@ function cameBetween(
   now: readonly DeploymentItem[],
   {bundleId, deployment}: NonNullable<RollbackWatch['ours']>,
 ): string | undefined {
-  const known = before.map(identityOf);
-  const later = now.filter((item) => {
-    const at = known.indexOf(identityOf(item));
-    if (at !== -1) known.splice(at, 1);
-    return at === -1;
-  });
+  const known = new Set(before.map(identityOf));
+  const later = now.filter((item) => !known.has(identityOf(item)));
   const [newest] = later;
   if (newest === undefined) return 'the history of the target does not list it';
   const {deploymentId} = newest.deployment;

@@ -1,4 +1,5 @@
 import {expect, test, describe} from 'vitest';
+import type {DeploymentItem} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
@@ -208,6 +209,28 @@ describe('a rollback on failure', () => {
     expect(error.suggestions.join()).toContain('mycli bundle:history --project shop --target staging');
     expect(error.suggestions.join()).not.toContain('bundle:deploy');
     expect(await history(service)).toEqual(['3 finished', '2 finished', '1 finished']);
+  });
+
+  test('looks again who has deployed before its request is repeated', async () => {
+    const service = await startDeployed();
+    const registry = createBackendRegistry();
+    const legacy = registry.get('legacy');
+    const createdAt = '2100-01-01T00:00:00Z';
+    const deployment = {deployment: {targetSlug: 'staging'}, bundleId: 3, status: 'finished', createdAt} as const;
+    let others: readonly DeploymentItem[] = [];
+    const listDeployments: typeof legacy.listDeployments = async (...asked) => {
+      const page = await legacy.listDeployments?.(...asked);
+      return {...page, items: [...others, ...(page?.items ?? [])]};
+    };
+    const backends = {...registry, get: () => ({...legacy, listDeployments})};
+    const onRetry = () => {
+      others = [deployment];
+    };
+    const limit = async () => service.runtime.addFault('429x1:route=deploy');
+    expect(await pushBroken(service, limit, {backends, onRetry})).toMatchObject({
+      code: 'ERR_NOT_ROLLED_BACK',
+      details: {rollback: {reason: 'another deployment of bundle 3 came after it'}},
+    });
   });
 
   test('does not wait for a deployment that occupies the target', async () => {
