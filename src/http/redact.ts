@@ -24,7 +24,9 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
         (_, name: string, scheme = '') => [name, scheme && `${String(scheme)} `, mask].join(''),
       )
       .replace(/\b(bearer|basic) [\w.~+/-]{16,}=*/gi, `$1 ${mask}`)
-      .replace(/[^\s"'<>]+/g, (word) => (word.includes('://') ? maskQueries(maskCredentials(word)) : word));
+      .replace(/[^\s"'<>]+/g, (word) =>
+        word.includes('://') ? maskQueries(word.replace(urlCredentials, `$1${mask}@`)) : word,
+      );
   };
 }
 
@@ -38,39 +40,12 @@ function maskable(secrets: readonly string[]): readonly string[] {
   return [...new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf))];
 }
 
-/** Longer than the scheme of any URL. */
-const longestScheme = 64;
-
 /**
- * Masks the user and password of each URL in a word. They end at the first `@`, or at the last one if the password
- * contains a slash or the like, which makes the URL invalid but is still meant as one. Runs in linear time, since a
- * server may have written the word; a regular expression that looks for a scheme at each letter would not.
+ * The user and password of a URL. They end at the first `@`, or at the last one if the password contains a slash or the
+ * like, which makes the URL invalid but is still meant as one; not if a port follows the host. A server may have written
+ * the text, so nothing in the expression looks far ahead.
  */
-function maskCredentials(word: string): string {
-  const lastAt = word.lastIndexOf('@');
-  let masked = '';
-  let done = 0;
-  for (let at = word.indexOf('://'); at !== -1 && at < lastAt; at = word.indexOf('://', at + 1)) {
-    const start = at + 3;
-    if (start <= done || !/\b[a-z][a-z0-9+.-]*$/i.test(word.slice(Math.max(done, at - longestScheme), at))) continue;
-    const end = credentialsEnd(word, start, lastAt);
-    if (end === undefined) continue;
-    masked += `${word.slice(done, start)}${mask}`;
-    done = end;
-  }
-  return masked + word.slice(done);
-}
-
-/** The index of the `@` after the credentials of a URL. Undefined if it has none. */
-function credentialsEnd(word: string, start: number, lastAt: number): number | undefined {
-  let at = start;
-  let colon: number | undefined;
-  for (; at < word.length && !'/?#@'.includes(word.charAt(at)); at += 1) if (word[at] === ':') colon ??= at;
-  if (word[at] === '@') return at;
-  if (colon === undefined || lastAt <= colon) return undefined;
-  const isPort = /^\d{1,5}[/?#]/.test(word.slice(colon + 1, colon + 7));
-  return isPort ? undefined : lastAt;
-}
+const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#@]*@|[^/?#@:]{0,100}:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
 
 /** Masks the query of each http URL in a word, since it may be presigned. */
 function maskQueries(word: string): string {

@@ -232,10 +232,4 @@ export interface AuthStrategy {
    * without this method are not asked for another one. `header`: the one that was refused.
    */
   invalidate?(header?: string): void;
-  /**
-   * Whether a header that the strategy returned has expired since, by its own clock. A 401 is not a refusal then: the
-   * strategy is asked for another header, and the request is sent once more. Strategies without this method never
-   * expire.
-   */
-  hasExpired?(header: string): boolean;
 }

@@ -215,20 +215,6 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_HOOK_FAILED: () => askPlugin(Promise.reject(new Error('the calendar is unreachable'))),
   ERR_UNAUTHORIZED: () => answered(401, '{"detail": "The API key is wrong."}'),
   ERR_FORBIDDEN: () => answered(403),
-  ERR_TOKEN_EXPIRED: async () => {
-    let now = 0;
-    const {origin} = await startServer((request, response) => {
-      const isToken = request.url === '/token';
-      if (!isToken) now += 3_600_000;
-      request.resume();
-      response.writeHead(isToken ? 200 : 401, {'content-type': 'application/json'});
-      response.end(JSON.stringify(isToken ? {access_token: 'a', expires_in: 3600, token_type: 'Bearer'} : {}));
-    });
-    const tokens = {tokenUrl: `${origin}/token`, clientId: 'ci', clientSecret: 'shh', now: () => now};
-    const auth = new OAuthClientCredentialsStrategy(tokens);
-    const {http} = await testClient(once);
-    await authorize(http, auth, origin).post(`${origin}/api/projects/shop/bundles/`, {json: {}});
-  },
   ERR_OAUTH: async () => {
     const {origin} = await startServer((request, response) => {
       request.resume();

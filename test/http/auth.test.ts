@@ -165,62 +165,6 @@ describe('authorize', () => {
     await Promise.all([authorized.get(api.origin), authorized.get(api.origin)]);
     expect(tokens.requests).toHaveLength(2);
   });
-
-  describe('a token that expires during an upload', () => {
-    const source = testSource(3_000_000);
-
-    /** A server that takes so long for each upload that all tokens given before it have expired, and refuses it. */
-    async function startSlow() {
-      const clock = {now: 1000};
-      const {origin, requests} = await startRecordingServer((response) => {
-        clock.now += 3_600_000;
-        sendJson(response, 401, {});
-      });
-      return {origin, requests, clock};
-    }
-
-    test('is renewed when the server refuses it before it has read everything', async () => {
-      const tokens = await startTokenServer(3600);
-      let now = 1000;
-      const api = await startServer((request, response) => {
-        if (request.headers.authorization === 'Bearer token-2') {
-          request.resume().on('end', () => sendJson(response, 201, {}));
-          return;
-        }
-        request.once('data', () => {
-          now += 3_600_000;
-          response.writeHead(401).end('{}', () => request.destroy());
-        });
-      });
-      const auth = strategy(tokens, {now: () => now});
-      const authorized = authorize((await testClient()).http, auth, api.origin);
-      const body = createRequestBodies().file(testSource(20_000_000));
-      expect(await authorized.post(api.origin, body)).toMatchObject({statusCode: 201});
-    });
-
-    test('is not renewed for ever: when the next one expires as well, that is what is said', async () => {
-      const tokens = await startTokenServer(3600);
-      const api = await startSlow();
-      const auth = strategy(tokens, {now: () => api.clock.now});
-      const authorized = authorize((await testClient()).http, auth, api.origin);
-      const error = await rejection(authorized.post(`${api.origin}/x`, createRequestBodies().file(source)));
-      expect(error).toMatchObject({code: 'ERR_TOKEN_EXPIRED', exitCode: 4, status: 401, method: 'POST', path: '/x'});
-      expect(api.requests).toHaveLength(2);
-    });
-
-    test('when the endpoint gives no other, that is what is said, and nothing is sent again', async () => {
-      const tokens = await startRecordingServer((response, _, count) => {
-        if (count === 1) sendJson(response, 200, {access_token: 'token-1', expires_in: 3600});
-        else sendJson(response, 400, {error: 'invalid_scope'});
-      });
-      const api = await startSlow();
-      const auth = strategy(tokens, {now: () => api.clock.now});
-      const authorized = authorize((await testClient()).http, auth, api.origin);
-      const error = await rejection(authorized.post(api.origin, createRequestBodies().file(source)));
-      expect(error).toMatchObject({code: 'ERR_TOKEN_EXPIRED', cause: {code: 'ERR_OAUTH'}});
-      expect(api.requests).toHaveLength(1);
-    });
-  });
 });
 
 describe('OAuth client credentials', () => {

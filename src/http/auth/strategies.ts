@@ -103,8 +103,6 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #now: () => number;
   readonly #onToken: (token: string) => void;
   #token: Token | undefined;
-  /** The previous token. A request may still be using it. */
-  #previous: Token | undefined;
   #pending: PendingToken | undefined;
 
   /**
@@ -142,18 +140,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
 
   invalidate(header?: string): void {
     // Another call may have fetched a new one already.
-    if (header === undefined || header === this.#token?.header) this.#replace(undefined);
-  }
-
-  hasExpired(header: string): boolean {
-    const known = [this.#token, this.#previous].find((token) => token?.header === header);
-    // A token that was replaced more than once has long expired.
-    return known === undefined || this.#now() >= known.expiresAt;
-  }
-
-  #replace(token: Token | undefined): void {
-    this.#previous = this.#token ?? this.#previous;
-    this.#token = token;
+    if (header === undefined || header === this.#token?.header) this.#token = undefined;
   }
 
   #start(context: AuthContext | undefined): PendingToken {
@@ -196,9 +183,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     }
     const lifeMs = lifeMsOf(expiresIn);
     const expiresAt = askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
-    const fetched = {header: `Bearer ${token}`, expiresAt};
-    this.#replace(fetched);
-    return fetched;
+    this.#token = {header: `Bearer ${token}`, expiresAt};
+    return this.#token;
   }
 
   /** The request for a token, for errors. */

@@ -47,10 +47,10 @@ export class Call {
   attempt = new Attempt();
   /** How often a safe request was repeated after a failure. */
   repeats = 0;
-  /** What the last attempt was authorized with, and whether it had expired before. */
-  credentials: {readonly header: string; readonly hadExpired: boolean} | undefined;
-  /** Why it is sent again with other credentials. */
-  renewed: 'refused' | 'expired' | undefined;
+  /** What the last attempt was authorized with. */
+  authorization: string | undefined;
+  /** Whether it was sent again with other credentials. */
+  isRenewed = false;
   /** Why the client itself ended the call. */
   failure: RuntimeCliError | undefined;
 

@@ -1,6 +1,6 @@
 import {readdir} from 'node:fs/promises';
 import {describe, expect, test} from 'vitest';
-import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../../src/http/index.js';
+import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {startRecordingServer, type Handler, type RecordingServer} from '../../recording-server.js';
 import {createProject, smallBuild} from '../test-host.js';
@@ -48,31 +48,6 @@ describe('falling back from Api to legacy', () => {
       '/api/projects/shop/builds/',
     ]);
     expect(await readdir(project.temporary)).toEqual([]);
-  });
-
-  test('401 to a token that expired during the upload does not fall back: it says nothing about the credentials', async () => {
-    let now = 0;
-    let tokens = 0;
-    await using server = await startRecordingServer(({path}) => {
-      if (path === '/token') return {status: 200, body: {access_token: `token-${(tokens += 1)}`, expires_in: 3600}};
-      now += 3_600_000;
-      return {status: 401, body: {detail: 'expired'}};
-    });
-    await using project = await createProject();
-    const {origin} = server;
-    const auth = new OAuthClientCredentialsStrategy({
-      tokenUrl: `${origin}/token`,
-      clientId: 'client',
-      clientSecret: 'secret',
-      now: () => now,
-    });
-    const options = {...optionsFor(server), apiConnection: {origin, organizationId: 'org', auth}};
-    await expect(pushRuntimeBundle(options, project.host)).rejects.toMatchObject({
-      code: 'ERR_TOKEN_EXPIRED',
-      status: 401,
-    });
-    expect(server.requests.filter(({path}) => isApi(path))).toHaveLength(2);
-    expect(server.requests.filter(({path}) => path.startsWith('/api/'))).toEqual([]);
   });
 
   test('when legacy fails, too, the error names both refusals', async () => {
