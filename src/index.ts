@@ -29,7 +29,7 @@ export type {
   FileState,
   FileTotal,
 } from './operations/compare-contents.js';
-export type {DiffBundlesOptions, DiffBundlesResult} from './operations/diff-bundles.js';
+export type {DiffBundlesOptions, DiffBundlesResult} from './pipelines/diff.js';
 export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';

@@ -5,7 +5,7 @@ import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '.
 import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/option-problems.js';
 import type {BundleFormat} from '../bundle/types.js';
-import {createError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from './bundle-contents.js';
 import {describeBundle, readDownloaded} from './download-bundle.js';
 import {findRunning} from './list.js';
@@ -125,9 +125,19 @@ export async function chooseSourceBackend(
   ];
   const selection = await chooseCapable(remote, capabilities, host);
   for (const source of sources) {
-    if (source.kind === 'bundle' && source.bundleId !== 'latest') idFor(selection.backend, source.bundleId, options);
+    if (source.kind === 'bundle') verifyId(source.bundleId, selection.backend, options);
   }
   return selection;
+}
+
+/** What is not an ID was perhaps meant as a path. */
+function verifyId(bundleId: BundleId, backend: RuntimeBackend, options: ReadSourceOptions): void {
+  try {
+    if (bundleId !== 'latest') idFor(backend, bundleId, options);
+  } catch (error) {
+    const suggestions = ['Pass a file or folder that exists, running:TARGET, latest or the ID of a bundle.'];
+    throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
+  }
 }
 
 function remoteOptions(options: ReadSourceOptions): RemoteOptions {

@@ -3,15 +3,32 @@ import {
   describeSource,
   isRemote,
   readSource,
+  type BundleSource,
+  type ComparedBundle,
   type ReadSource,
+  type ReadSourceOptions,
 } from '../operations/bundle-source.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../errors/sentence.js';
-import {compareContents} from '../operations/compare-contents.js';
-import {withAdvice, type DiffBundlesOptions, type DiffBundlesResult} from '../operations/diff-bundles.js';
+import {compareContents, type ContentsDiff} from '../operations/compare-contents.js';
 import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type Step} from './run.js';
+
+/** Options of `diffBundles`. The options for a bundle's content are those of the build directories to compare. */
+export interface DiffBundlesOptions extends ReadSourceOptions {
+  /** The bundle before. */
+  readonly from: BundleSource;
+  /** The bundle after. */
+  readonly to: BundleSource;
+}
+
+/** What `diffBundles` resolves to. */
+export interface DiffBundlesResult extends ContentsDiff {
+  readonly before: ComparedBundle;
+  readonly after: ComparedBundle;
+  readonly warnings: readonly string[];
+}
 
 /** The bundles that the steps of a comparison have read. */
 interface DiffRun extends ResolvedRun {
@@ -23,10 +40,7 @@ export async function diffBundles(options: DiffBundlesOptions, host: PipelineHos
   const {from, to} = options;
   options.signal?.throwIfAborted();
   const remote = [from, to].filter((source) => isRemote(source));
-  const choose = () =>
-    chooseSourceBackend(options, remote, host).catch(async (error: unknown) => {
-      throw await withAdvice(error, options, host);
-    });
+  const choose = () => chooseSourceBackend(options, remote, host);
   const readStep = (name: 'from' | 'to', format: (run: DiffRun) => BundleFormat): Step<DiffRun> => ({
     name,
     title: `Read ${describeSource(options[name])}`,

@@ -2,7 +2,7 @@ import type {AuthStrategy} from '../http/types.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import {withFollowUps} from '../operations/deploy/check-deployment.js';
 import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
-import {askForTarget, describeGuards} from '../operations/guard/guards.js';
+import {askForTarget, checkPush, describeGuards, isGuarded, watchPush} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBack} from '../operations/host.js';
 import {describeSelection} from '../operations/choose-backend.js';
@@ -14,7 +14,6 @@ import type {
   PushV2Result,
 } from '../operations/push/options.js';
 import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
-import {checkPush, isGuarded, watchPush} from '../operations/push/guard-push.js';
 import {
   describePlan,
   mustPackForLimits,

@@ -2,7 +2,7 @@ import prettyBytes from 'pretty-bytes';
 import {categoryWords} from '../../bundle/index.js';
 import {count} from '../../errors/sentence.js';
 import type {ComparedBundle} from '../../operations/bundle-source.js';
-import type {DiffBundlesResult} from '../../operations/diff-bundles.js';
+import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {CategoryDiff, FileChange} from '../../operations/compare-contents.js';
 import type {Body, BundleDiffDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';

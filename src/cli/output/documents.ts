@@ -5,7 +5,7 @@ import type {BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
 import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
-import type {DiffBundlesResult} from '../../operations/diff-bundles.js';
+import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {DownloadBundleResult} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';

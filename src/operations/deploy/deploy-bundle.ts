@@ -1,3 +1,4 @@
+import type {BundleId, DeployResult, DeploymentRef} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import {
   deployFallbackReason,
@@ -7,14 +8,15 @@ import {
   type RuntimeBackend,
 } from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {openBackend} from '../open-backend.js';
+import {invoke, openBackend, type OpenBackend} from '../open-backend.js';
 import {chooseCapable, withOtherBackend} from '../choose-backend.js';
-import {namingCapabilities, resolveBundleId} from '../list.js';
-import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
+import {explainMissingBundle, namingCapabilities, resolveBundleId} from '../list.js';
+import type {CommonOptions, DeployBundleOptions, DeployBundleResult, DeploymentOptions} from '../options.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
 import {followUpCapabilities, requireTargetUrl} from './check-deployment.js';
-import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
-import {waitForDeployment} from './wait-for-deployment.js';
+import {withLastLines} from './read-logs.js';
+import {inTargetSlot} from './target-slot.js';
+import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a bundle, and the operation that it is part of. */
 export interface DeploymentRequest extends DeployBundleOptions {
@@ -97,4 +99,48 @@ export async function waitForAccepted(
   const url = shownUrl(state.url) ?? accepted.url;
   host.writes?.learn({status, url});
   return {...accepted, status, url};
+}
+
+/** Follows a deployment of ours while it is made. */
+export interface DeploymentWatch {
+  /**
+   * Called right before each request that starts it.
+   * @throws RuntimeCliError if it must not start.
+   */
+  look(open: OpenBackend): Promise<void>;
+  /** Called when it was accepted, even if it has failed already. */
+  note(accepted: {readonly bundleId: BundleId; readonly deployment: DeploymentRef}): void;
+}
+
+/** How a deployment is requested. */
+type RequestOptions = DeploymentOptions &
+  Pick<CommonOptions, 'onProgress'> & {readonly watch?: DeploymentWatch | undefined};
+
+/**
+ * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
+ * @throws RuntimeCliError when it is refused, or accepted but failed at once; `signal.reason` when aborted.
+ */
+export async function requestDeploy(
+  open: OpenBackend,
+  {
+    bundleId,
+    targetSlug,
+    from,
+  }: {readonly bundleId: BundleId; readonly targetSlug: string; readonly from?: string | undefined},
+  options: RequestOptions,
+): Promise<DeployResult> {
+  const {watch} = options;
+  const send = async () => {
+    await watch?.look(open);
+    return from !== undefined && open.backend.promote
+      ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
+      : invoke(open, 'deploy', {bundleId, targetSlug});
+  };
+  const result = await inTargetSlot(open, targetSlug, options, send).catch(async (error: unknown) => {
+    throw await explainMissingBundle(error, open, bundleId);
+  });
+  const {deployment} = result;
+  watch?.note({bundleId, deployment});
+  if (result.status === 'failed') throw await withLastLines(deploymentFailed(deployment, result), open, deployment);
+  return result;
 }

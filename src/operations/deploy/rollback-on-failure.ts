@@ -6,7 +6,7 @@ import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
 import type {DeploymentOptions} from '../options.js';
 import type {Host} from '../host.js';
-import {requestDeploy, type DeploymentWatch} from './request-deploy.js';
+import {requestDeploy, type DeploymentWatch} from './deploy-bundle.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
 /** How a failed deployment was rolled back, or why not: `details.rollback` of the error. */

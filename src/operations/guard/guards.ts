@@ -1,12 +1,15 @@
 import {resolve} from 'node:path';
 import type {BundleId} from '../../backends/contract.js';
+import {readManifest} from '../../bundle/archive/manifest.js';
 import {readWorkTree} from '../../bundle/provenance/git.js';
+import {recordedCommit} from '../../bundle/provenance/provenance.js';
 import {createError} from '../../errors/index.js';
-import type {DeploymentWatch} from '../deploy/request-deploy.js';
+import type {DeploymentWatch} from '../deploy/deploy-bundle.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
-import {checks, type GuardedDeployment, type GuardName} from './checks.js';
+import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
+import {checks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 
 type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDirectory?: string | undefined};
@@ -123,4 +126,43 @@ function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: rea
     suggestions: [...new Set(failures.map(({suggestion}) => suggestion))],
     details: {targetSlug, failures: failures.map(({guard, message}) => ({guard, message}))},
   });
+}
+
+/** Whether there are guards to check before a push. */
+export function isGuarded({targetSlug, guard}: PushRuntimeBundleBackendOptions): boolean {
+  return targetSlug !== undefined && activeGuards(guard).length > 0;
+}
+
+/** Checks again what the target runs right before each request that starts the deployment of a push. */
+export function watchPush(
+  watch: DeploymentWatch | undefined,
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+): DeploymentWatch | undefined {
+  return watchNotOlder(watch, options, (open, guard) => checkPush(open, {...options, guard}, host));
+}
+
+/**
+ * Checks the guards of a push.
+ * @throws RuntimeCliError `ERR_GUARD_REFUSED`.
+ */
+export async function checkPush(
+  open: OpenBackend,
+  options: PushRuntimeBundleBackendOptions,
+  host: Host,
+): Promise<void> {
+  const {projectSlug, targetSlug = ''} = options;
+  const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
+  const source = await pushSource(options, host);
+  await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host);
+}
+
+/** What a push deploys: what is built from the work tree, or a prebuilt archive, whose manifest knows its commit. */
+async function pushSource(options: PushRuntimeBundleBackendOptions, host: Host): Promise<GuardedSource> {
+  const {archive, cwd = host.cwd, buildDirectory = 'build'} = options;
+  if (archive === undefined) return {kind: 'tree', buildDirectory: resolve(host.cwd, cwd, buildDirectory)};
+  const manifest = await readManifest(resolve(host.cwd, cwd, archive));
+  const {commit, branch, dirty = false} = manifest?.provenance ?? {};
+  const recorded = commit === undefined ? manifest && recordedCommit(manifest.message) : {commit, branch, dirty};
+  return {kind: 'bundle', name: archive, recorded};
 }

@@ -3,7 +3,7 @@ import type {DeployResult} from '../../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, placeFlags} from '../../errors/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
-import {requestDeploy} from '../deploy/request-deploy.js';
+import {requestDeploy} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import type {Host} from '../host.js';
 import {openBackend, registryOf} from '../open-backend.js';

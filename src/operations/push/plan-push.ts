@@ -18,7 +18,7 @@ import {optionProblems, rejectProblems} from '../../settings/option-problems.js'
 import type {OptionProblem} from '../../settings/types.js';
 import {chooseBackend} from '../choose-backend.js';
 import {checksOf, followUpCapabilities, requireTargetUrl} from '../deploy/check-deployment.js';
-import type {DeploymentWatch} from '../deploy/request-deploy.js';
+import type {DeploymentWatch} from '../deploy/deploy-bundle.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {needsCommit} from '../guard/guards.js';
 import type {Host} from '../host.js';

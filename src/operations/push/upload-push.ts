@@ -18,7 +18,7 @@ import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {callBack, callBackSafely, type Host} from '../host.js';
 import {openBackend, placeOf, type OpenBackend} from '../open-backend.js';
-import {watchPush} from './guard-push.js';
+import {watchPush} from '../guard/guards.js';
 import {formatFor, planContent, type PushPlan} from './plan-push.js';
 import {buildPush, type PushContent, type SentContent} from './push-content.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
