@@ -6,9 +6,15 @@ import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
 import type {Environment} from '../../http/types.js';
-import {secretKeys, variableOf, type SecretKey} from '../../settings/definitions.js';
+import {secretKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
 import {loadConfigFile} from './config-file.js';
-import type {CredentialFile} from './credential-file.js';
+import {isApiUnset, serviceUrl, type AddressKey} from './connection.js';
+import {
+  readCredentials,
+  type CredentialFile,
+  type OriginCredentials,
+  type StoredCredentials,
+} from './credential-file.js';
 import {
   explainEach,
   resolveSettings,
@@ -16,8 +22,7 @@ import {
   type FlagValues,
   type SettingsSources,
 } from './resolve-settings.js';
-import type {Setting, Settings} from './settings.js';
-import {storedSettings} from './stored-settings.js';
+import type {Setting, Settings, ValueSource} from './settings.js';
 import {Secret} from './text.js';
 
 interface SettingsOrigin extends SecretReader {
@@ -63,6 +68,118 @@ export interface ExplainedSettings {
 export async function explainSettings(origin: SettingsOrigin): Promise<ExplainedSettings> {
   const sources = await readSources(origin);
   return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
+}
+
+/**
+ * What stored credentials add to the settings from all stronger sources. Those of an origin are used as a whole or not
+ * at all: a stored user is never combined with a key from elsewhere, nor a stored secret sent to another token
+ * endpoint. If nothing specifies a service, it is that of the last login, with its own credentials only.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the credentials file is damaged.
+ */
+export async function storedSettings(settings: Settings, file: CredentialFile): Promise<Partial<Settings>> {
+  const {apiKey, apiToken, clientSecret, origin, apiOrigin} = settings;
+  const takesLegacy = apiKey === undefined;
+  const takesApi = apiToken === undefined && clientSecret === undefined;
+  const open = unnamedServices(settings);
+  if (!(takesLegacy && origin !== undefined) && !(takesApi && apiOrigin !== undefined) && open.length === 0) return {};
+  const stored = await readCredentials(file);
+  const service = lastService(settings, open, stored);
+  const located = {...settings, ...service};
+  const added = {
+    ...service,
+    ...(takesLegacy && legacySettings(originOf(located.origin), stored)),
+    ...(takesApi && apiSettings(located, originOf(located.apiOrigin), stored, file.warn)),
+  };
+  const isNew = ([key, value]: [string, unknown]) => value !== undefined && settings[key as SettingKey] === undefined;
+  return Object.fromEntries(Object.entries(added).filter(isNew));
+}
+
+/**
+ * The backends that could serve and have neither an address nor credentials; under `auto`, only if the other one has
+ * none either. A key from the environment must not reach a service that it is not meant for, and settings for one
+ * backend must not add the other as a fallback.
+ */
+function unnamedServices(settings: Settings): readonly string[] {
+  const {value: preference} = settings.runtimeBackend;
+  const {origin, apiKey, apiUser, organizationId} = settings;
+  const isLegacySet = [origin, apiKey, apiUser].some((setting) => setting !== undefined);
+  const isApiSet = !isApiUnset({...settings, organizationId: undefined});
+  if (preference === 'legacy') return isLegacySet ? [] : ['legacy'];
+  if (preference === 'api') return isApiSet ? [] : ['api'];
+  if (preference !== 'auto' || isLegacySet || isApiSet) return [];
+  return organizationId === undefined ? ['legacy', 'api'] : ['api'];
+}
+
+/** The service of the last login to a backend. */
+function lastService(
+  {runtimeBackend}: Settings,
+  open: readonly string[],
+  {last}: StoredCredentials,
+): Pick<Settings, 'origin' | 'apiOrigin' | 'organizationId'> {
+  const backend = runtimeBackend.value === 'auto' ? last?.backend : runtimeBackend.value;
+  if (last === undefined || backend === undefined || !open.includes(backend)) return {};
+  const source: ValueSource = {kind: 'stored', name: 'mycli login'};
+  if (backend === 'legacy') return {origin: settingOf(last.legacy, source)};
+  return {apiOrigin: settingOf(last.api?.origin, source), organizationId: settingOf(last.api?.organizationId, source)};
+}
+
+function settingOf(value: string | undefined, source: ValueSource): Setting<string> | undefined {
+  return value === undefined ? undefined : {value, source};
+}
+
+/** The origin that credentials are stored for. Undefined for an invalid URL, which is reported when connecting. */
+export function originOf(setting: Setting<string> | undefined): string | undefined {
+  const url = setting && urlOf('origin', setting);
+  return url === undefined ? undefined : new URL(url).origin;
+}
+
+function urlOf(key: AddressKey, {value, source}: Setting<string>): string | undefined {
+  try {
+    return serviceUrl(key, source.name, value);
+  } catch {
+    return undefined;
+  }
+}
+
+function legacySettings(origin = '', {origins}: StoredCredentials): Pick<Settings, 'apiKey' | 'apiUser'> {
+  const {apiKey, apiUser} = credentialSettings(origins[origin] ?? {}, storedSource(origin));
+  return {apiKey, apiUser};
+}
+
+function apiSettings(
+  {clientId, tokenUrl}: Settings,
+  origin = '',
+  {origins}: StoredCredentials,
+  warn: CredentialFile['warn'],
+): Pick<Settings, 'apiToken' | 'tokenUrl' | 'clientId' | 'clientSecret'> {
+  const {apiKey: _, apiUser: __, ...stored} = credentialSettings(origins[origin] ?? {}, storedSource(origin));
+  if (stored.clientSecret === undefined) return stored;
+  // Another client, or another token endpoint than that of the stored secret.
+  const isOtherClient = clientId !== undefined && clientId.value !== stored.clientId?.value;
+  const isOtherUrl = tokenUrl !== undefined && urlOf('tokenUrl', tokenUrl) !== stored.tokenUrl?.value;
+  const other = isOtherClient ? clientId : isOtherUrl ? tokenUrl : undefined;
+  if (other === undefined) return stored;
+  warn(`The client secret stored for ${origin} is not used, because ${other.source.name} does not match it.`);
+  return {};
+}
+
+function storedSource(origin: string): ValueSource {
+  return {kind: 'stored', name: `credentials stored for ${origin}`};
+}
+
+/** Credentials as settings. */
+export function credentialSettings({apiKey, api}: OriginCredentials, source: ValueSource) {
+  const secretOf = (value: string | undefined) =>
+    value === undefined ? undefined : {value: new Secret(value), source};
+  const client = api?.kind === 'client-secret' ? api : undefined;
+  return {
+    apiKey: secretOf(apiKey?.key),
+    apiUser: settingOf(apiKey?.user, source),
+    apiToken: secretOf(api?.kind === 'api-token' ? api.token : undefined),
+    tokenUrl: settingOf(client?.tokenUrl, source),
+    clientId: settingOf(client?.clientId, source),
+    clientSecret: secretOf(client?.clientSecret),
+  };
 }
 
 interface SecretReader {

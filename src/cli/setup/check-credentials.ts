@@ -1,22 +1,18 @@
-import type {BackendSettings, Identity} from '../../backends/built-ins.js';
+import type {BackendSettings} from '../../backends/built-ins.js';
 import type {HostBackend} from '../../backends/built-in.js';
 import {capabilitiesOf} from '../../backends/call.js';
 import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
-import type {Backend, BackendCapability, VerifyResult} from '../../backends/contract.js';
+import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
-import {isBuiltIn} from '../../backends/select.js';
+import {isBuiltIn, type BuiltInName} from '../../backends/select.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
 import {isPluginBackend, resolveConnection} from '../settings/connection.js';
-import type {OriginCredentials} from '../settings/credential-file.js';
-import {Secret} from '../settings/text.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-options.js';
-import {loadAllBackends} from '../settings/reach-backends.js';
-import {describeSettings, type Settings, type ValueSource} from '../settings/settings.js';
+import {describeSettings, type Settings} from '../settings/settings.js';
 
-type CheckedBackend = 'api' | 'legacy';
 type BuiltInSettings = Omit<BackendSettings, 'backendOptions'>;
 
 /** The outcome of asking a service whether it accepts credentials. */
@@ -35,21 +31,22 @@ export interface CredentialCheck {
   readonly suggestions?: readonly string[] | undefined;
 }
 
-interface Checked {
-  readonly check: CredentialCheck;
-  readonly failed: boolean;
+/** A plugin's backend with what is set for it, or the name of a built-in one, which takes it from the settings. */
+type Service = BuiltInName | PluginCredentials;
+
+interface PluginCredentials extends PluginSettings {
+  readonly backend: HostBackend;
 }
 
 /**
- * Asks a built-in backend's service whether it accepts the credentials of the settings, with a request that changes
- * nothing.
- * @throws RuntimeCliError when it refuses them or cannot be reached.
+ * Asks a service whether it accepts the credentials, with a request that changes nothing.
+ * @throws RuntimeCliError when it refuses them or cannot be reached, or when the backend is not configured.
  */
-export async function askService(
-  context: CommandContext,
-  settings: Settings,
-  backend: CheckedBackend,
-): Promise<Identity> {
+export function askService(context: CommandContext, settings: Settings, service: Service): Promise<CredentialCheck> {
+  return typeof service === 'string' ? askBuiltIn(context, settings, service) : askPlugin(context, settings, service);
+}
+
+async function askBuiltIn(context: CommandContext, settings: Settings, backend: BuiltInName): Promise<CredentialCheck> {
   const {identify} = await import('../../operations/identify.js');
   const hasOrganization = settings.organizationId !== undefined;
   const {secrets, ...connection} = resolveConnection(context, {
@@ -59,37 +56,29 @@ export async function askService(
     organizationId: settings.organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
   });
   const projectSlug = hasOrganization ? settings.projectSlug?.value : undefined;
-  const {signal} = context;
-  return identify({...connection, backend, projectSlug, signal}, commandHost(context, {secrets}));
+  const call = {...connection, backend, projectSlug, signal: context.signal};
+  const {asked, clientId, expiresAt} = await identify(call, commandHost(context, {secrets}));
+  if (asked) return {status: 'accepted', clientId, expiresAt};
+  const reason = 'A token can only be checked with an organization and a project.';
+  return {status: 'unknown', clientId, expiresAt, reason, suggestions: ['Pass --organization and --project.']};
 }
 
-/** The same, with refusals and failures as an outcome. Shows first which addresses get the credentials, and why. */
-async function checkService(context: CommandContext, settings: Settings, backend: CheckedBackend): Promise<Checked> {
-  const isLegacy = backend === 'legacy';
-  const owner = isLegacy ? {user: settings.apiUser?.value} : {clientId: settings.clientId?.value};
-  const tokenUrl = settings.apiToken === undefined ? (['tokenUrl'] as const) : [];
-  const addresses = isLegacy ? (['origin'] as const) : (['apiOrigin', ...tokenUrl] as const);
-  for (const line of describeSettings(settings, addresses, context.cwd)) context.output.info(line);
-  return checked(owner, async () => {
-    const {asked, clientId, expiresAt} = await askService(context, settings, backend);
-    const known = isLegacy ? owner : {clientId: owner.clientId ?? clientId, expiresAt};
-    if (asked) return {status: 'accepted', ...known};
-    const reason = 'A token can only be checked with an organization and a project.';
-    return {status: 'unknown', ...known, reason, suggestions: ['Pass --organization and --project.']};
-  });
-}
-
-async function checked(
-  owner: Pick<CredentialCheck, 'user' | 'clientId'>,
-  ask: () => Promise<CredentialCheck>,
-): Promise<Checked> {
-  try {
-    return {check: await ask(), failed: false};
-  } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    const {message: reason, suggestions} = error;
-    return {check: {...owner, status: isRefusal(error) ? 'refused' : 'unknown', reason, suggestions}, failed: true};
+async function askPlugin(
+  context: CommandContext,
+  settings: Settings,
+  credentials: PluginCredentials,
+): Promise<CredentialCheck> {
+  const {backend, options: backendOptions, variables} = credentials;
+  await requireConfigured(context, settings, credentials);
+  if (backend.verify === undefined) {
+    return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
   }
+  const {verifyBackend} = await import('../../operations/identify.js');
+  const {projectSlug, targetSlug} = surroundings(context, settings);
+  const {value: requestTimeout} = settings.requestTimeout;
+  const call = {backend, backendOptions, projectSlug, targetSlug, requestTimeout, signal: context.signal};
+  const {account} = await withVariables(context, variables, () => verifyBackend(call, commandHost(context)));
+  return {status: 'accepted', user: account};
 }
 
 /** Whether a service refused the credentials, and not merely failed. */
@@ -97,8 +86,25 @@ export function isRefusal({status, code}: RuntimeCliError): boolean {
   return status === 401 || status === 403 || catalogue[code].kind === 'credentials';
 }
 
-interface PluginCredentials extends PluginSettings {
-  readonly backend: HostBackend;
+/** As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials. */
+async function checkService(context: CommandContext, settings: Settings, service: Service) {
+  const {apiUser, apiToken, clientId} = settings;
+  const tokenUrl = apiToken === undefined ? (['tokenUrl'] as const) : [];
+  const addresses = {legacy: ['origin'], api: ['apiOrigin', ...tokenUrl]} as const;
+  if (typeof service === 'string') {
+    for (const line of describeSettings(settings, addresses[service], context.cwd)) context.output.info(line);
+  }
+  const user = service === 'legacy' ? apiUser?.value : undefined;
+  const client = service === 'api' ? clientId?.value : undefined;
+  try {
+    const check = await askService(context, settings, service);
+    return {check: {...check, user: user ?? check.user, clientId: client ?? check.clientId}, failed: false};
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    const {message: reason, suggestions} = error;
+    const status = isRefusal(error) ? ('refused' as const) : ('unknown' as const);
+    return {check: {user, clientId: client, status, reason, suggestions}, failed: true};
+  }
 }
 
 /** Checks the settings of a plugin's backend. @throws RuntimeCliError naming what is missing or invalid. */
@@ -124,34 +130,6 @@ function missingFor(
   );
 }
 
-/**
- * Asks the service of a plugin's backend whether it accepts the credentials.
- * @returns undefined if it was not asked, since the backend cannot do it.
- * @throws RuntimeCliError when it refuses them or cannot be asked, or when the backend is not configured.
- */
-export async function askPlugin(
-  context: CommandContext,
-  settings: Settings,
-  credentials: PluginCredentials,
-): Promise<VerifyResult | undefined> {
-  const {backend, options: backendOptions, variables} = credentials;
-  await requireConfigured(context, settings, credentials);
-  if (backend.verify === undefined) return undefined;
-  const {verifyBackend} = await import('../../operations/identify.js');
-  const {projectSlug, targetSlug} = surroundings(context, settings);
-  const {value: requestTimeout} = settings.requestTimeout;
-  const call = {backend, backendOptions, projectSlug, targetSlug, requestTimeout, signal: context.signal};
-  return withVariables(context, variables, () => verifyBackend(call, commandHost(context)));
-}
-
-function checkPlugin(context: CommandContext, settings: Settings, credentials: PluginCredentials): Promise<Checked> {
-  return checked({}, async () => {
-    const result = await askPlugin(context, settings, credentials);
-    if (result !== undefined) return {status: 'accepted', user: result.account};
-    return {status: 'unknown', reason: `The ${credentials.backend.name} backend cannot verify credentials.`};
-  });
-}
-
 function surroundings({configDirectory, env, output: logger}: CommandContext, {projectSlug, targetSlug}: Settings) {
   return {configDirectory, env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
 }
@@ -171,22 +149,6 @@ async function withVariables<Result>(
   }
 }
 
-/** The settings with newly entered credentials, and no others for the same backend. */
-export function withCredentials(settings: Settings, {apiKey, api}: OriginCredentials): Settings {
-  const source: ValueSource = {kind: 'stored', name: 'mycli login'};
-  const set = (value: string | undefined) => (value === undefined ? undefined : {value, source});
-  const secret = (value: string | undefined) => (value === undefined ? undefined : {value: new Secret(value), source});
-  if (apiKey) return {...settings, apiKey: secret(apiKey.key), apiUser: set(apiKey.user)};
-  if (api?.kind === 'api-token') return {...settings, apiToken: secret(api.token), clientSecret: undefined};
-  return {
-    ...settings,
-    apiToken: undefined,
-    clientId: set(api?.clientId),
-    tokenUrl: set(api?.tokenUrl),
-    clientSecret: secret(api?.clientSecret),
-  };
-}
-
 /** The credentials that a push from here would use for a backend. */
 export interface ServiceCredentials {
   readonly backend: string;
@@ -195,56 +157,61 @@ export interface ServiceCredentials {
   /** Source of the secret; null if there is none. */
   readonly source: string | null;
   /** Whether its service accepts them. Undefined if there are none, or it was not asked. */
-  readonly checked?: Checked | undefined;
+  readonly check?: CredentialCheck | undefined;
+  /** Whether it refused them or could not be asked. */
+  readonly failed?: boolean | undefined;
 }
 
-/** The credentials that a push from here would use: of a plugin's backend, or of each built-in one with an address. */
+/**
+ * The credentials that a push from here would use: of a plugin's backend, or of each built-in one with an address.
+ * @param backends those of plugins, if one of them is requested
+ */
 export async function checkServices(
   context: CommandContext,
   settings: Settings,
+  backends: BackendRegistry | undefined,
   verify: boolean,
 ): Promise<readonly ServiceCredentials[]> {
   const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientId, tokenUrl, clientSecret} = settings;
-  if (isPluginBackend(runtimeBackend.value)) {
-    const registry = await loadAllBackends(context, settings);
-    return [await checkPluginService(registry.find(runtimeBackend.value), context, settings, verify)];
+  if (backends !== undefined && isPluginBackend(runtimeBackend.value)) {
+    const registration = backends.find(runtimeBackend.value);
+    const {name, backend} = registration;
+    const used = await readPluginSettings(registration, context, settings);
+    const row = {backend: name, source: sourceOfSecrets(registration, used, context, settings)};
+    return [verify ? {...row, ...(await checkService(context, settings, {backend, ...used}))} : row];
   }
-  const hasClient = clientId !== undefined && tokenUrl !== undefined && clientSecret !== undefined;
+  const isClient = clientId !== undefined && tokenUrl !== undefined && clientSecret !== undefined;
   const rows = [
     {backend: 'legacy', address: origin, secret: apiKey, isComplete: apiKey !== undefined},
     {
       backend: 'api',
       address: apiOrigin,
       secret: apiToken ?? clientSecret,
-      isComplete: apiToken !== undefined || hasClient,
+      isComplete: apiToken !== undefined || isClient,
     },
   ] as const;
   const found = rows.map(async ({backend, address, secret, isComplete}) => {
     if (address === undefined) return [];
     const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};
-    return [verify && isComplete ? {...row, checked: await checkService(context, settings, backend)} : row];
+    return [verify && isComplete ? {...row, ...(await checkService(context, settings, backend))} : row];
   });
   return (await Promise.all(found)).flat();
 }
 
-async function checkPluginService(
+/** Where the secrets of a plugin's backend come from. */
+function sourceOfSecrets(
   registration: BackendRegistration,
-  context: CommandContext,
+  used: PluginSettings,
+  {env}: CommandContext,
   settings: Settings,
-  verify: boolean,
-): Promise<ServiceCredentials> {
-  const {name, backend} = registration;
-  const {secrets = [], secretEnv = []} = backend;
+): string | null {
+  const {secrets = [], secretEnv = []} = registration.backend;
   const given = optionsFor(registration, settings);
-  const used = await readPluginSettings(registration, context, settings);
-  const isStored =
-    Object.keys(used.variables).length > 0 ||
-    secrets.some((key) => used.options[key] !== undefined && given[key] === undefined);
-  const isGiven = secrets.some((key) => given[key] !== undefined);
-  const variable = secretEnv.find((key) => Boolean(context.env[key]?.trim()));
-  const elsewhere = isGiven ? settings.backendOptions.source.name : (variable ?? null);
-  const row = {backend: name, source: isStored ? `credentials stored for ${name}` : elsewhere};
-  return verify ? {...row, checked: await checkPlugin(context, settings, {backend, ...used})} : row;
+  const isAdded = (key: string) => used.options[key] !== undefined && given[key] === undefined;
+  if (Object.keys(used.variables).length > 0 || secrets.some(isAdded))
+    return `credentials stored for ${registration.name}`;
+  if (secrets.some((key) => given[key] !== undefined)) return settings.backendOptions.source.name;
+  return secretEnv.find((key) => Boolean(env[key]?.trim())) ?? null;
 }
 
 /** A backend, and whether it is configured. */
@@ -301,9 +268,7 @@ async function examine(
     const credentials = {backend, ...(await readPluginSettings(registration, context, settings))};
     const missing = await missingFor(context, settings, credentials, connection);
     if (missing.length > 0 || !verify) return {configured: missing.length === 0, missing};
-    const {check} = isBuiltIn(backend.name)
-      ? await checkService(context, settings, backend.name)
-      : await checkPlugin(context, settings, credentials);
+    const {check} = await checkService(context, settings, isBuiltIn(backend.name) ? backend.name : credentials);
     return {configured: true, missing, check};
   } catch (error) {
     // A problem with one backend must not hide the others.

@@ -36,16 +36,16 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
   const {env, cwd} = context;
   const {settings, result} = await checkConfiguration(context);
   const registry = settings && (await loadAllBackends(context, settings));
-  const unusable = 'Not checked: The configuration cannot be used.';
+  const skipped = (name: string) => [outcome('skipped', name, 'Not checked: The configuration cannot be used.')];
   return [
     // bin/run.js refuses older ones.
     outcome('ok', 'node', `Node.js ${process.versions.node}.`),
     result,
     ...safetyOf(context).map((mode) => outcome('ok', 'safety', describeSafety(mode))),
-    ...(settings ? await checkCredentials(context, settings) : [outcome('skipped', 'credentials', unusable)]),
+    ...(settings && registry ? await checkCredentials(context, settings, registry) : skipped('credentials')),
     checkProxies(env, settings),
     await checkCertificates(env, cwd),
-    ...(registry === undefined ? [outcome('skipped', 'plugins', unusable)] : checkPlugins(registry)),
+    ...(registry ? checkPlugins(registry) : skipped('plugins')),
     ...(await checkPackages(context.config)),
   ];
 }
@@ -79,12 +79,16 @@ async function checkConfiguration(
 }
 
 /** Asks each service that a push from here could use whether it accepts the credentials. */
-async function checkCredentials(context: CommandContext, settings: Settings): Promise<readonly CheckResult[]> {
+async function checkCredentials(
+  context: CommandContext,
+  settings: Settings,
+  registry: BackendRegistry,
+): Promise<readonly CheckResult[]> {
   try {
     const incomplete = incompleteApi(settings, context.env);
     if (incomplete !== undefined) throw incomplete;
-    const services = await checkServices(context, settings, true);
-    const asked = services.filter(({checked}) => checked !== undefined);
+    const services = await checkServices(context, settings, registry, true);
+    const asked = services.filter(({check}) => check !== undefined);
     if (asked.length > 0) return asked.map(describeService);
   } catch (error) {
     return [failure('credentials', error)];
@@ -94,8 +98,8 @@ async function checkCredentials(context: CommandContext, settings: Settings): Pr
   return [outcome('failed', 'credentials', 'A push from here has no credentials.', [`Run ${login}.`])];
 }
 
-function describeService({backend, origin, checked}: ServiceCredentials): CheckResult {
-  const {status, user, clientId, reason = '', suggestions} = checked?.check ?? {};
+function describeService({backend, origin, check, failed}: ServiceCredentials): CheckResult {
+  const {status, user, clientId, reason = '', suggestions} = check ?? {};
   const service = origin === undefined ? backend : `${backendTitle(backend)} at ${origin}`;
   const owner = user ?? clientId;
   if (status === 'accepted') {
@@ -103,7 +107,7 @@ function describeService({backend, origin, checked}: ServiceCredentials): CheckR
     return outcome('ok', 'credentials', `${service} accepts the credentials${whose}.`);
   }
   const message = `${service}: ${reason}`;
-  if (checked?.failed) return outcome('failed', 'credentials', message, suggestions);
+  if (failed) return outcome('failed', 'credentials', message, suggestions);
   // A token that cannot be checked for lack of a project is not an error, nor a backend that can't verify.
   if (origin === undefined) return outcome('skipped', 'credentials', `Not checked: ${reason}`);
   return outcome('warning', 'credentials', message, suggestions);

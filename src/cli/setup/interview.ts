@@ -11,7 +11,7 @@ import type {CommandContext} from '../command/command-context.js';
 import {assertTrustedOrigin, missingApiSettings, serviceUrl, type AddressKey} from '../settings/connection.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
-import {storedSettings} from '../settings/stored-settings.js';
+import {storedSettings} from '../settings/load-settings.js';
 import {takeOverProject} from './other-clients.js';
 import {askChoice, askText, askYesNo} from './prompts.js';
 

@@ -14,11 +14,11 @@ import {
   type OriginCredentials,
   type StoredCredentials,
 } from '../settings/credential-file.js';
-import {checkedSecret} from '../settings/load-settings.js';
+import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
 import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
-import {askService, withCredentials} from './check-credentials.js';
+import {askService, isRefusal} from './check-credentials.js';
 import {takeOverKey} from './other-clients.js';
-import {canAsk, confirm, readSecretInput} from './prompts.js';
+import {askYesNo, canAsk, confirm, readSecretInput} from './prompts.js';
 
 /** An address that secrets would go to, and how to name it on the command line. */
 interface Address {
@@ -67,10 +67,8 @@ export interface Entered {
 export async function logIn(context: CommandContext, login: Login, verifies: boolean) {
   await confirmConfigured(context, login, canAsk(context));
   const entered = await login.ask();
-  context.output.addSecrets(entered.secrets);
-  const {accepted: verified, account, expiresAt} = verifies ? await verifyEntered(entered) : {accepted: false};
-  context.signal.throwIfAborted();
-  return {...entered.facts, file: await storeEntered(context, entered), verified, account, expiresAt};
+  const {accepted: verified, account, expiresAt} = await verifyAndStore(context, entered, verifies);
+  return {...entered.facts, file: credentialPath(context.credentialFile), verified, account, expiresAt};
 }
 
 /**
@@ -79,7 +77,7 @@ export async function logIn(context: CommandContext, login: Login, verifies: boo
  * `MYCLI_TRUSTED_ORIGINS` is set: what it does not list is refused elsewhere.
  * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can be asked; `ERR_USAGE` when the answer is no.
  */
-export async function confirmConfigured(
+async function confirmConfigured(
   context: CommandContext,
   {what, file, configured, shown}: Login,
   asks: boolean,
@@ -109,20 +107,26 @@ export async function confirmConfigured(
   });
 }
 
-/** Asks the service. @throws RuntimeCliError when it refuses the credentials or cannot be asked. */
-export async function verifyEntered({verify}: Entered): Promise<Verified> {
-  return verify().catch((error: unknown) => {
-    if (!isRuntimeCliError(error)) throw error;
-    throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
-  });
+/**
+ * Asks the service, stores the credentials, and says so.
+ * @throws RuntimeCliError when the service refuses them or cannot be asked, or they cannot be stored.
+ */
+async function verifyAndStore(
+  {output, credentialFile, signal}: CommandContext,
+  {secrets, label, verify, store}: Entered,
+  verifies: boolean,
+): Promise<Verified> {
+  output.addSecrets(secrets);
+  const verified = verifies ? await verify().catch(refuse) : {accepted: false};
+  signal.throwIfAborted();
+  await updateCredentials(credentialFile, store);
+  output.outcome(`Stored ${label} in ${credentialPath(credentialFile)}.`);
+  return verified;
 }
 
-/** Stores credentials, and says so. Resolves to the path of the file. */
-export async function storeEntered({output, credentialFile}: CommandContext, entered: Entered): Promise<string> {
-  await updateCredentials(credentialFile, entered.store);
-  const file = credentialPath(credentialFile);
-  output.outcome(`Stored ${entered.label} in ${file}.`);
-  return file;
+function refuse(error: unknown): never {
+  if (!isRuntimeCliError(error)) throw error;
+  throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
 }
 
 /** Remembers URLs that the user set up a project with: the file that names them is the user's own decision. */
@@ -186,10 +190,13 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       label: `the ${kind} for ${origin}`,
       async verify() {
         const backend = isApi ? 'api' : 'legacy';
-        const {asked, expiresAt} = await askService(context, withCredentials(settings, credentials), backend);
-        if (asked) output.outcome(`${origin} accepted the ${credentialWords[kind]}.`);
+        const source = {kind: 'stored', name: 'mycli login'} as const;
+        const entered = {...settings, ...credentialSettings(credentials, source)};
+        const {status, expiresAt} = await askService(context, entered, backend);
+        const accepted = status === 'accepted';
+        if (accepted) output.outcome(`${origin} accepted the ${credentialWords[kind]}.`);
         else output.warn('The token was not checked. To check it, pass --organization and --project.');
-        return {accepted: asked, expiresAt};
+        return {accepted, expiresAt};
       },
       store({origins, last, ...others}: StoredCredentials): StoredCredentials {
         const api = {origin: url, organizationId: settings.organizationId?.value};
@@ -225,4 +232,60 @@ function checkedUrl(context: CommandContext, settings: Settings, key: AddressKey
   const url = serviceUrl(key, name, value);
   checkCredentialsUrl(context, url, name);
   return url;
+}
+
+interface SignIn {
+  readonly context: CommandContext;
+  readonly settings: Settings;
+  readonly backend: string;
+  readonly asks: boolean;
+  readonly verify: boolean;
+}
+
+interface SignedIn {
+  /** User that the stored API key belongs to. */
+  readonly user?: string | undefined;
+  readonly stored?: CredentialKind | undefined;
+  /** The variable with the credentials, if they are in the environment only. */
+  readonly unstored?: string | undefined;
+}
+
+/**
+ * Stores the credentials of a new project once the service has accepted them: those from a flag, from a variable if the
+ * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
+ * @throws RuntimeCliError of a login.
+ */
+export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<SignedIn> {
+  if (backend !== 'legacy' && backend !== 'api') return {};
+  const {apiKey, apiToken, clientSecret, origin} = settings;
+  const key = backend === 'legacy' ? 'apiKey' : apiToken === undefined ? 'clientSecret' : 'apiToken';
+  const kind = ({apiKey: 'api-key', clientSecret: 'client-secret', apiToken: 'api-token'} as const)[key];
+  const secret = {apiKey, apiToken, clientSecret}[key];
+  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return {};
+  if (secret?.source.kind === 'environment') {
+    const {name} = secret.source;
+    const question = `Store the ${definitions[key].label} from ${name}, for when it is not set?`;
+    if (!asks || !(await askYesNo(question, true, context))) return {unstored: name};
+  }
+  const login = builtInLogin(context, settings, kind);
+  await confirmConfigured(context, login, asks);
+  const takesOver = secret === undefined && kind === 'api-key' && origin !== undefined;
+  const other = takesOver ? await takeOverKey(origin.value, context) : undefined;
+  let given = secret?.value.reveal() ?? other?.apiKey;
+  let verifies = verify;
+  for (;;) {
+    given ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
+    if (asks && given.trim() === '') return {};
+    try {
+      const entered = login.enter(given, other?.apiUser);
+      await verifyAndStore(context, entered, verifies);
+      return {user: entered.user, stored: kind};
+    } catch (error) {
+      if (!asks || context.signal.aborted || !isRuntimeCliError(error) || error.code === 'ERR_OUTPUT') throw error;
+      context.output.error(error.message, []);
+      const isWrong = isRefusal(error) || error.code === 'ERR_OPTION_INVALID';
+      if (!isWrong && (await askYesNo(`Store the ${kind} without checking it?`, false, context))) verifies = false;
+      else given = undefined;
+    }
+  }
 }

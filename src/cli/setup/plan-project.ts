@@ -15,9 +15,8 @@ import {isPluginBackend, serviceUrl, type AddressKey} from '../settings/connecti
 import {configIn} from '../settings/config-file.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import {backendOf, buildDirectoryOf, interview, requireBackend, suggestedProject} from './interview.js';
-import {trustAddresses} from './login.js';
+import {signIn, trustAddresses} from './login.js';
 import {askYesNo, canAsk} from './prompts.js';
-import {signIn} from './sign-in.js';
 
 interface ProjectSetup {
   /** Whether the user can be asked for what flags, variables and the last login don't set. */

@@ -10,7 +10,7 @@ import {assertTrustedOrigin} from '../settings/connection.js';
 import type {StoredCredentials} from '../settings/credential-file.js';
 import {loginCommand, optionsFor, originsIn, partitioned, urlsIn} from '../settings/plugin-options.js';
 import type {Settings} from '../settings/settings.js';
-import {askPlugin} from './check-credentials.js';
+import {askService} from './check-credentials.js';
 import type {Entered, Login} from './login.js';
 import {askText, canAsk, openBrowser, readSecretInput} from './prompts.js';
 
@@ -33,10 +33,11 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
     if (backend.verify === undefined) return {accepted: false};
     const {options, variables} = partitioned(values, backend.secretEnv ?? []);
     try {
-      const result = await askPlugin(context, settings, {backend, options: {...given, ...options}, variables});
-      const owner = result?.account === undefined ? '' : ` of ${result.account}`;
+      const service = {backend, options: {...given, ...options}, variables};
+      const {user: account} = await askService(context, settings, service);
+      const owner = account === undefined ? '' : ` of ${account}`;
       output.outcome(`The service of the ${name} backend accepted the credentials${owner}.`);
-      return {accepted: true, account: result?.account};
+      return {accepted: true, account};
     } catch (error) {
       // Without its other options it cannot be asked yet.
       if (!isRuntimeCliError(error) || error.details?.['missing'] === undefined) throw error;

@@ -1,7 +1,7 @@
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {isPluginBackend} from '../../cli/settings/connection.js';
 import {readCredentials, updateCredentials, withoutCredentials} from '../../cli/settings/credential-file.js';
-import {originOf} from '../../cli/settings/stored-settings.js';
+import {originOf} from '../../cli/settings/load-settings.js';
 import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';

@@ -10,6 +10,7 @@ import {
   everySecret,
   type CredentialEntry,
 } from '../../cli/settings/credential-file.js';
+import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
 import {checkServices, type ServiceCredentials} from '../../cli/setup/check-credentials.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
@@ -38,7 +39,8 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     const stored = await readCredentials(credentialFile);
     output.addSecrets(everySecret(stored));
     const settings = await context.loadSettings();
-    const services = await checkServices(context, settings, this.flags.verify);
+    const registry = await loadWantedBackends(context, settings);
+    const services = await checkServices(context, settings, registry, this.flags.verify);
     const credentials = credentialEntries(stored);
     const plugins = backendEntries(stored);
     const file = credentialPath(credentialFile);
@@ -51,7 +53,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
       output.outcome(`  ${backend}: ${options.join(', ')}${place}`, '    ');
     }
     for (const service of services) output.outcome(describeService(service));
-    const backends = services.map(({checked, ...row}) => ({...row, check: checked?.check}));
+    const backends = services.map(({failed: _, ...row}) => row);
     return {file, credentials, plugins, backends} satisfies Body<AuthStatusDocument>;
   }
 }
@@ -63,10 +65,10 @@ function describeEntry({origin, kind, user, clientId, tokenUrl}: CredentialEntry
 }
 
 /** A line such as `Runtime (API key) at https://runtime.example: accepted, user ann (from MYCLI_API_KEY)`. */
-function describeService({backend, origin, source, checked}: ServiceCredentials): string {
+function describeService({backend, origin, source, check}: ServiceCredentials): string {
   const title = backendTitle(backend);
   const place = origin === undefined ? title : `${title} at ${origin}`;
-  const {status, user, clientId, expiresAt, reason} = checked?.check ?? {};
+  const {status, user, clientId, expiresAt, reason} = check ?? {};
   if (source === null && status !== 'accepted') return `${place}: no credentials`;
   const facts = [
     ...(status === undefined || status === 'unknown' ? [] : [status]),

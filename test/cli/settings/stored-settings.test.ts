@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {explainEach, resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
-import {storedSettings} from '../../../src/cli/settings/stored-settings.js';
+import {storedSettings} from '../../../src/cli/settings/load-settings.js';
 
 const [legacy, api, other] = ['https://runtime.example', 'https://api.example', 'https://other.example'];
 const tokenUrl = 'https://login.example/token';
