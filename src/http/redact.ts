@@ -42,10 +42,10 @@ function maskable(secrets: readonly string[]): readonly string[] {
 
 /**
  * The user and password of a URL. They end at the first `@`, or at the last one if the password contains a slash or the
- * like, which makes the URL invalid but is still meant as one; not if a port follows the host. A server may have written
- * the text, so nothing in the expression looks far ahead.
+ * like, which makes the URL invalid but is still meant as one; not if a port follows the host. Nothing in it looks far
+ * ahead: a server may have written the text.
  */
-const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#@]*@|[^/?#@:]{0,100}:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
+const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#@]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
 
 /** Masks the query of each http URL in a word, since it may be presigned. */
 function maskQueries(word: string): string {
