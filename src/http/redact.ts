@@ -86,17 +86,3 @@ export function isSecretName(name: string): boolean {
 export function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, '').toLowerCase();
 }
-
-const likelyName =
-  /auth|cookie|token|secret|signature|passw|credential|session|api[-_]?key|(?:^|[-_])(?:key|pass|passphrase|pwd|jwt|sig|sid|otp|assertion|samlresponse)$/i;
-const likelyCamelCase = /[a-z](?:Key|Pass|Passphrase|Pwd|Jwt|Otp|Assertion)$/;
-const harmlessName = /^(?:token_type|authority|www-authenticate|idempotency-key|sec-websocket-key)$/i;
-
-/**
- * Whether a header, a parameter or a member of JSON may have a secret as its value. Others have named it, so this
- * guesses, and rather masks too much.
- */
-export function mayNameSecret(name: string): boolean {
-  const isLikely = likelyName.test(name) || likelyCamelCase.test(name);
-  return isSecretName(name) || (isLikely && !harmlessName.test(name));
-}

@@ -1,6 +1,5 @@
 import type {IncomingMessage} from 'node:http';
 import {HttpFailure, parsed} from './answer.js';
-import {excerptOf, type BodyPart} from './request-log.js';
 
 /** Maximum size of the body of a request that is not an upload. */
 const smallBodyBytes = 64 * 1024;
@@ -9,12 +8,8 @@ const smallBodyBytes = 64 * 1024;
 export class RequestBody {
   readonly #request: IncomingMessage;
   readonly #stallMilliseconds: number;
-  /** The parts of an upload, noted by who reads it. */
-  readonly parts: BodyPart[] = [];
   /** Number of bytes read. */
   bytes = 0;
-  /** A small body, once it was read. */
-  excerpt: string | undefined;
 
   /** @param stallSeconds How long the client may send nothing. */
   constructor(request: IncomingMessage, stallSeconds: number) {
@@ -61,9 +56,7 @@ export class RequestBody {
     this.refuseOtherTypes(type);
     const chunks: Buffer[] = [];
     for await (const chunk of this.read(smallBodyBytes)) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString('utf8');
-    this.excerpt = excerptOf(text);
-    return text;
+    return Buffer.concat(chunks).toString('utf8');
   }
 
   /** @throws HttpFailure 415 for another content type, 413 when it is too large for a request that is not an upload. */

@@ -13,7 +13,6 @@ import type {Call, Protocol, Route, RuntimeContext} from './context.js';
 import {faultText, type FaultRule, type RouteName} from './faults.js';
 import {isPage, pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
-import {excerptOf, maskedSearch, requestHeaders, responseHeaders} from './request-log.js';
 import {frontProtocol, isAppPath, isHome, redirectToApp, serveSite, siteProtocol} from './sites/serve-site.js';
 import {wireProtocols} from './wire/protocols.js';
 import {checkPath} from './wire/parameters.js';
@@ -32,7 +31,6 @@ interface Exchange {
   route?: RouteName | undefined;
   fault?: FaultRule['action'];
   appliedFaults: string[];
-  answer?: string | undefined;
 }
 
 /** The protocols of the API, those with the longer prefixes first. */
@@ -82,7 +80,7 @@ function openExchange(
   const exchange: Exchange = {call, isForPeople, appliedFaults: []};
   const requestId = randomUUID();
   response.setHeader('x-request-id', requestId);
-  if (!isForPeople) recordAtEnd(exchange, role, requestId);
+  if (!isForPeople) recordAtEnd(exchange, requestId);
   return exchange;
 }
 
@@ -145,20 +143,8 @@ function hostFailure(exchange: Exchange, role: ServerRole): Promise<Response> | 
   }
 }
 
-/** Answers a request whose route is known, unless a fault does, and keeps a short answer for its record. */
+/** Answers a request whose route is known, unless a fault does. Never rejects. */
 async function answerTo(
-  exchange: Exchange,
-  route: Pick<Route, 'name' | 'handle'>,
-  protocol: Protocol,
-): Promise<Response> {
-  const answer = await tryAnswer(exchange, route, protocol);
-  const isShort = /\bjson\b|^text\/plain/.test(answer.headers.get('content-type') ?? '');
-  if (isShort) exchange.answer = excerptOf(await answer.clone().text());
-  return answer;
-}
-
-/** Never rejects. */
-async function tryAnswer(
   exchange: Exchange,
   {name, handle}: Pick<Route, 'name' | 'handle'>,
   protocol: Protocol,
@@ -223,13 +209,12 @@ function asFailure(error: unknown): HttpFailure {
   return new HttpFailure(500, asSentence(`The local runtime failed: ${reason}`));
 }
 
-function recordAtEnd(exchange: Exchange, role: ServerRole, requestId: string): void {
-  const {context, request, response, body, path, search} = exchange.call;
+function recordAtEnd(exchange: Exchange, requestId: string): void {
+  const {context, request, response, body, path} = exchange.call;
   const started = performance.now();
-  const {socket} = request;
-  const [at, sentBefore] = [new Date().toISOString(), socket.bytesWritten];
+  const at = new Date().toISOString();
   response.once('close', () => {
-    const record = {
+    context.log.add({
       method: request.method ?? 'GET',
       path,
       status: response.headersSent ? response.statusCode : 0,
@@ -239,17 +224,7 @@ function recordAtEnd(exchange: Exchange, role: ServerRole, requestId: string): v
       fault: exchange.fault,
       userAgent: request.headers['user-agent'],
       requestId,
-    };
-    context.log.add(record, {
       at,
-      isForApp: role === 'apps',
-      search: maskedSearch(search),
-      requestHeaders: requestHeaders(request),
-      requestBody: body.excerpt,
-      requestParts: body.parts,
-      responseHeaders: response.headersSent ? responseHeaders(response.getHeaders()) : [],
-      responseBody: exchange.answer,
-      bytesSent: socket.bytesWritten - sentBefore,
       appliedFaults: exchange.appliedFaults,
     });
   });

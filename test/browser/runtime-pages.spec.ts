@@ -129,7 +129,6 @@ test('the pages load and run nothing foreign, fit, and have no barrier that axe 
     project: '/-/projects/shop',
     bundle: '/-/projects/shop/bundles/2',
     requests: '/-/requests',
-    request: '/-/requests/1',
     faults: '/-/faults',
     hostile: hostileProject,
     'hostile-bundle': `${hostileProject}/bundles/3`,

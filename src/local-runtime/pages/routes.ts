@@ -6,7 +6,7 @@ import {showBundle} from './bundle-page.js';
 import {addFault, removeFault, showFaults} from './fault-page.js';
 import {assetAnswer, notice, pageAnswer, pagesPath} from './page.js';
 import {deployBundle, showOverview, showProject} from './project-pages.js';
-import {showRequest, showRequests} from './request-pages.js';
+import {showRequests} from './request-page.js';
 
 /** Where browsers look for an icon at every server, whatever its pages say. */
 const faviconPath = '/favicon.ico';
@@ -29,7 +29,6 @@ export const pagesProtocol: Protocol = {
     get(`${project}/bundles/{bundleId}`, showBundle),
     post(`${project}/deploy`, deployBundle),
     get(`${pagesPath}requests`, showRequests),
-    get(`${pagesPath}requests/{number}`, showRequest),
     get(`${pagesPath}faults`, (call) => showFaults(call)),
     post(`${pagesPath}faults`, addFault),
     post(`${pagesPath}faults/remove`, removeFault),

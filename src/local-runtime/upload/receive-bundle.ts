@@ -41,10 +41,6 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
     const reader = new V1BodyReader();
     const stored = await storeStream(decoded(call, reader), archive);
     const document = validate(legacy.LegacyV1Bundle, reader.end(), {status: 400, what: 'The body'});
-    for (const [name, value] of Object.entries(document)) {
-      if (name !== 'data') call.body.parts.push({name, bytes: Buffer.byteLength(JSON.stringify(value))});
-    }
-    call.body.parts.push({name: 'data, decoded', bytes: stored.size});
     const checked = await checkV1Bundle(archive, projectSlug, document);
     return {stored, checked, bundle: {projectSlug, format: 'v1', message: document.message}};
   });
@@ -111,7 +107,6 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
       }
     });
     parser.on('field', (name: string, value: string, {nameTruncated, valueTruncated}: busboy.FieldInfo) => {
-      body.parts.push({name, bytes: Buffer.byteLength(value)});
       if (nameTruncated || valueTruncated) refuse('The form has a field that is too long.');
       else if (name === 'bundle') refuse('The part "bundle" of the form has no filename.');
       else if (fields.has(name)) refuse(`The form has the field "${name}" twice.`);
@@ -129,6 +124,5 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
   }
   const stored = await storing;
   if (!stored) throw new HttpFailure(400, 'The form has no part "bundle".');
-  body.parts.push({name: 'bundle', bytes: stored.size});
   return {stored, fields: Object.fromEntries(fields)};
 }

@@ -1,0 +1,33 @@
+import {html} from 'hono/html';
+import prettyBytes from 'pretty-bytes';
+import type {AdmittedCall} from '../context.js';
+import type {LoggedRequest} from '../request-log.js';
+import {foreign, liveSection, pageAnswer, table, timeText, type Html} from './page.js';
+
+/** How many requests are shown. */
+const shown = 200;
+
+/** The newest requests. */
+export function showRequests({context: {log, mask}}: AdmittedCall): Promise<Response> {
+  const requests = table('Requests, newest first', {
+    columns: ['Request', 'Status', 'Duration', 'Received', 'Fault', 'At'],
+    rows: log.records
+      .slice(-shown)
+      .toReversed()
+      .map((request) => [
+        foreign(mask(`${request.method} ${request.path}`)),
+        statusText(request),
+        `${request.durationMs.toLocaleString('en-US')} ms`,
+        prettyBytes(request.bytesReceived),
+        html`<code>${request.appliedFaults.join(' ') || '–'}</code>`,
+        timeText(request.at),
+      ]),
+    empty: 'No requests yet. Requests to the API and to apps appear here once they are answered.',
+  });
+  return pageAnswer({title: 'Requests', place: 'Requests', content: liveSection('Newest requests', requests)});
+}
+
+function statusText({status}: LoggedRequest): Html {
+  const name = status === 0 ? 'No answer' : status;
+  return html`<span class="state ${status === 0 || status >= 400 ? 'failed' : 'live'}">${name}</span>`;
+}
