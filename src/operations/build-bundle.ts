@@ -37,9 +37,7 @@ export async function writeBuild(
   host: Host,
 ): Promise<BuildBundleResult> {
   const path = resolve(options.cwd ?? host.cwd, options.output);
-  // Again, because a file may have appeared since.
-  const verify = options.force ? undefined : () => verifyReplaceable(path);
-  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, verify, ...packOptions(options)});
+  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options)});
   return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
 }
 

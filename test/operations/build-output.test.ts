@@ -1,5 +1,4 @@
-import {writeFileSync} from 'node:fs';
-import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {createProject, smallBuild} from './test-host.js';
@@ -46,17 +45,5 @@ describe('the output of a build', () => {
     const other = await buildBundle({...options, format: 'v2', ssrOnly: ['ssr*']}, project.host);
     expect(other.bundle.sha256).not.toBe(first.bundle.sha256);
     await buildBundle(options, project.host);
-  });
-
-  test('does not replace a file that came while the bundle was built', async () => {
-    await using project = await createProject(smallBuild);
-    const path = join(project.directory, 'out.json');
-    const onProgress = (): void => {
-      writeFileSync(path, 'mine');
-    };
-    const building = buildBundle({output: 'out', onProgress}, project.host);
-    await expect(building).rejects.toMatchObject({code: 'ERR_OUTPUT', details: {path}});
-    expect(await readFile(path, 'utf8')).toBe('mine');
-    expect(await readdir(project.directory)).not.toContain('out');
   });
 });

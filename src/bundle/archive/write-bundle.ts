@@ -18,8 +18,6 @@ interface WriteBundleOptions extends PackOptions {
   readonly path: string;
   /** Permissions of the archive, before the umask. @default 0o600 */
   readonly mode?: number | undefined;
-  /** Called just before the files are put in place. If it rejects, the old ones stay. */
-  readonly verify?: (() => Promise<void>) | undefined;
   /** Also write the manifest, `<path>.json`. @default false */
   readonly manifest?: boolean | undefined;
 }
@@ -30,7 +28,7 @@ interface WriteBundleOptions extends PackOptions {
  * @throws RuntimeCliError like `packBundle`; `ERR_OUTPUT` if the file cannot be written; `signal.reason` if aborted.
  */
 export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions): Promise<Bundle> {
-  const {path, mode = 0o600, manifest = false, verify, ...packing} = options;
+  const {path, mode = 0o600, manifest = false, ...packing} = options;
   const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, packing));
   try {
     const {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files} = plan;
@@ -48,9 +46,8 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
       files,
     });
     if (manifest) {
-      await placeWithManifest(archive, bundle, mode, verify);
+      await placeWithManifest(archive, bundle, mode);
     } else {
-      await verify?.();
       await archive.place();
     }
     return bundle;
@@ -63,16 +60,10 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
  * Puts an archive and its manifest in place once both are complete. If the process is killed in between, there is an
  * archive without a manifest, either the old or the new one.
  */
-async function placeWithManifest(
-  archive: StagedFile<unknown>,
-  bundle: Bundle,
-  mode: number,
-  verify: WriteBundleOptions['verify'],
-): Promise<void> {
+async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, mode: number): Promise<void> {
   const manifest = await stageManifest(bundle, mode);
   const old = manifestPathOf(bundle.path);
   try {
-    await verify?.();
     await rm(old, {force: true}).catch((error: unknown) => {
       throw outputError(old, error);
     });

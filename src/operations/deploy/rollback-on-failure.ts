@@ -2,6 +2,7 @@ import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contr
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../errors/sentence.js';
 import {placeFlags} from '../../errors/suggest.js';
+import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
 import type {DeploymentOptions} from '../options.js';
@@ -117,8 +118,9 @@ export async function rollBack(
   const {signal, projectSlug, targetSlug = ''} = options;
   const place = {backend: before.open.backend.name, projectSlug, targetSlug};
   host.writes?.conclude({error: failure});
-  const {bundleId, reason = ''} = bundleBefore(before.items, ours.bundleId, targetSlug);
-  if (bundleId === undefined) throw notRolledBack(failed, place, {}, {reason}, host);
+  const {live, reason = ''} = deploymentBefore(before.items, ours.bundleId, targetSlug);
+  const bundleId = live?.bundleId;
+  if (live === undefined || bundleId === undefined) throw notRolledBack(failed, place, {}, {reason}, host);
   let progress: Progress = {bundleId};
   try {
     await host.writes?.before({operation: 'rollback', ...place, bundleIds: [bundleId]});
@@ -147,7 +149,9 @@ export async function rollBack(
     throw notRolledBack(failed, place, progress, {reason: error.message, cause: error}, host);
   }
   host.writes?.conclude({});
-  const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again.`;
+  const known = await failedChecks(place.backend, {...options, targetSlug}, host);
+  const doubt = hasFailedCheck(live, known) ? ', which failed its check, too' : '';
+  const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again${doubt}.`;
   const details = detailsOf(failed, place, {rolledBack: true, bundleId, deployment: progress.deployment});
   const rest = {suggestions: failure.advice, details, cause: failure};
   return {bundleId, error: createError('ERR_ROLLED_BACK', `${asSentence(failure.message)} ${now}`, rest)};
@@ -211,12 +215,12 @@ function interruptedRollback(
   });
 }
 
-/** The bundle that a target ran before ours, or why there is none to go back to. */
-function bundleBefore(
+/** The deployment of the bundle that a target ran before ours, or why there is none to go back to. */
+function deploymentBefore(
   items: readonly DeploymentItem[],
   ours: BundleId,
   targetSlug: string,
-): Pick<RollbackOutcome, 'bundleId' | 'reason'> {
+): {readonly live?: DeploymentItem; readonly reason?: string} {
   const [newest] = items;
   const live = liveDeployment(items);
   if (newest?.status === 'queued' || newest?.status === 'in_progress')
@@ -225,7 +229,7 @@ function bundleBefore(
     return {reason: `nothing ran on ${targetSlug} before`};
   if (live?.bundleId === undefined) return {reason: `the server does not report what ${targetSlug} ran before`};
   if (String(live.bundleId) === String(ours)) return {reason: `${targetSlug} ran the same bundle before`};
-  return {bundleId: live.bundleId};
+  return {live};
 }
 
 /** Why our deployment is not known to be the newest, and the only one since `before`. */

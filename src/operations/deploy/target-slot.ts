@@ -5,7 +5,7 @@ import {readHistory} from '../list.js';
 import {quickLook, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, DeploymentOptions} from '../options.js';
 import {callBackSafely} from '../host.js';
-import {startPoll, type Poll} from './poll.js';
+import {startPoll} from './poll.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
 
 /** Consecutive refusals without a running deployment before we assume that they mean something else. */
@@ -33,33 +33,22 @@ export async function inTargetSlot<Result>(
       return await send();
     } catch (error) {
       if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
-      const occupant = await findOccupant(open, targetSlug);
+      let occupant = await findOccupant(open, targetSlug);
       unexplained = occupant === 'none' ? unexplained + 1 : 0;
       if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
-      await waitWhileBusy(error, occupant, open, targetSlug, options, poll).catch((reason: unknown) => {
-        throw signal.aborted ? stoppedWaiting(reason) : reason;
-      });
+      do {
+        const description = describeOccupant(occupant, targetSlug);
+        callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()}));
+        if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+        try {
+          await poll.pause();
+          occupant = await findOccupant(open, targetSlug);
+        } catch (reason) {
+          throw signal.aborted ? stoppedWaiting(reason) : reason;
+        }
+      } while (typeof occupant === 'object');
     }
   }
-}
-
-/** Waits after the refusal `error` until another attempt may succeed. */
-async function waitWhileBusy(
-  error: RuntimeCliError,
-  occupant: Occupant,
-  open: OpenBackend,
-  targetSlug: string,
-  {onProgress}: Pick<CommonOptions, 'onProgress'>,
-  poll: Poll,
-): Promise<void> {
-  let current = occupant;
-  do {
-    const description = describeOccupant(current, targetSlug);
-    callBackSafely(() => onProgress?.({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()}));
-    if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, current);
-    await poll.pause();
-    current = await findOccupant(open, targetSlug);
-  } while (typeof current === 'object');
 }
 
 /** The newest deployment to the target, if it has not ended. */

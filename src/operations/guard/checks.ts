@@ -60,7 +60,7 @@ async function checkCleanTree({deployment: {source}, directory, host}: Checking)
   if (files === undefined) return noRepository(directory);
   if (files.length === 0) return undefined;
   const more = files.length > shownFiles ? ` and ${String(files.length - shownFiles)} more` : '';
-  const message = `Not everything is committed: ${files.slice(0, shownFiles).join(', ')}${more}.`;
+  const message = `There are uncommitted changes: ${files.slice(0, shownFiles).join(', ')}${more}.`;
   return {message, suggestion: 'Commit the files, stash them with git stash -u, or add them to .gitignore.'};
 }
 

@@ -121,7 +121,7 @@ const nouns = {push: 'push', deploy: 'deployment', promote: 'promotion', rollbac
 
 function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: readonly GuardFailure[]): Error {
   const sentences = [...new Set(failures.map(({message}) => message))].join(' ');
-  const refuse = failures.length === 1 ? 'A guard refuses' : `${String(failures.length)} guards refuse`;
+  const refuse = failures.length === 1 ? 'A guard blocked' : `${String(failures.length)} guards blocked`;
   return createError('ERR_GUARD_REFUSED', `${refuse} this ${nouns[operation]} to ${targetSlug}. ${sentences}`, {
     suggestions: [...new Set(failures.map(({suggestion}) => suggestion))],
     details: {targetSlug, failures: failures.map(({guard, message}) => ({guard, message}))},

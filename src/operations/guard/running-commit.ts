@@ -80,7 +80,7 @@ export async function commitProblem(
   if (recorded === undefined) {
     return {
       message: `The target ${targetSlug} runs ${bundle}, which does not say which commit it was built from.`,
-      suggestion: `To replace it once, ${onPurpose}.`,
+      suggestion: `To replace it once, ${onPurpose}, and recordCommit to true, so that the new bundle says it.`,
     };
   }
   const relation = await compareCommits(directory, {commit, with: recorded.commit}, env);
@@ -111,7 +111,7 @@ export async function commitProblem(
     };
   }
   return {
-    message: `This clone does not know the commit ${missing}, so it cannot tell whether ${shown} is older than ${runs}.`,
+    message: `This clone does not have the commit ${missing}, so it cannot tell whether ${shown} is older than ${runs}.`,
     suggestion: `Run git fetch --all. If the commit is gone for good, ${onPurpose}.`,
   };
 }

@@ -9,12 +9,12 @@ const modes = ['read-only', 'no-delete', 'no-production'] as const;
 export type SafetyMode = (typeof modes)[number];
 
 const meanings: Readonly<Record<SafetyMode, string>> = {
-  'read-only': 'allows no change on the service',
-  'no-delete': 'allows no deletion of bundles',
-  'no-production': 'allows no deployment to production',
+  'read-only': 'blocks every change',
+  'no-delete': 'blocks deleting bundles',
+  'no-production': 'blocks deployments to production',
 };
 
-/** A restriction in a sentence: `MYCLI_SAFETY=no-delete allows no deletion of bundles.` */
+/** A restriction in a sentence: `MYCLI_SAFETY=no-delete blocks deleting bundles.` */
 export function describeSafety(mode: SafetyMode): string {
   return `${safetyVariable}=${mode} ${meanings[mode]}.`;
 }

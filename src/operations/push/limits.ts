@@ -43,7 +43,7 @@ export function verifyLimits(
   if (size > maxBundleBytes) {
     const largest = largestOf(files.map((file) => ({path: file.path, value: file.size})));
     throw tooLarge(
-      `The archive has ${exactBytes(size)}, but ${accepts} ${exactBytes(maxBundleBytes)}.`,
+      `The archive is ${exactBytes(size)}, but ${accepts} ${exactBytes(maxBundleBytes)}.`,
       `The largest files: ${largest.map(({path, value}) => `${path} (${prettyBytes(value)})`).join(', ')}.`,
       {limit: 'maxBundleBytes', maximum: maxBundleBytes, actual: size, largest},
     );

@@ -119,7 +119,7 @@ async function confirmRecord(
   const {bundleId, pushedAt, size, sha256} = record;
   const found = await findBundle(await openBackend(backend, options, host), bundleId);
   if (found && isAnother(found, record)) {
-    host.logger.info(`Bundle ${String(bundleId)} is not that of the last push, but another one with the same ID.`);
+    host.logger.info(`The last push got the ID ${String(bundleId)}, which another bundle has now.`);
     return undefined;
   }
   if (found?.status === 'ready' || found?.status === 'preparing')

@@ -109,8 +109,8 @@ test('config:show and doctor tell what MYCLI_SAFETY does, and which guards a tar
     true,
   ]);
   const {stdout} = await run(['doctor'], env);
-  expect(stdout).toContain('MYCLI_SAFETY=no-delete allows no deletion of bundles.');
-  expect(stdout).toContain('MYCLI_SAFETY=no-production allows no deployment to production.');
+  expect(stdout).toContain('MYCLI_SAFETY=no-delete blocks deleting bundles.');
+  expect(stdout).toContain('MYCLI_SAFETY=no-production blocks deployments to production.');
 });
 
 test('bundle:build tells where the bundle comes from, in its document and in the manifest', async () => {

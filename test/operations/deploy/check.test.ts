@@ -211,6 +211,18 @@ describe('a rollback on failure', () => {
     expect(await history(service)).toEqual(['3 finished', '2 finished', '1 finished']);
   });
 
+  test('says that the bundle it goes back to failed its check, too', async () => {
+    const service = await startDeployed();
+    service.runtime.addFault(broken);
+    const failed = {bundleId: 1, failedAt: new Date().toISOString()};
+    const checkRecords = {read: async () => [failed], add: async () => undefined};
+    const error = await failureOf(push(service, failing, {...service.project.host, checkRecords}));
+    expect(error).toMatchObject({
+      code: 'ERR_ROLLED_BACK',
+      message: expect.stringMatching(/ runs bundle 1 again, which failed its check, too\.$/) as string,
+    });
+  });
+
   test('looks again who has deployed before its request is repeated', async () => {
     const service = await startDeployed();
     const registry = createBackendRegistry();

@@ -80,10 +80,10 @@ describe('cleanTree', () => {
   test('refuses tracked and untracked changes, but not the build', async () => {
     const {refusal, release, project} = await startRelease();
     await rm(join(project.directory, '.gitignore'));
-    expect(await refusal({cleanTree: true})).toEqual(['cleanTree: Not everything is committed: .gitignore.']);
+    expect(await refusal({cleanTree: true})).toEqual(['cleanTree: There are uncommitted changes: .gitignore.']);
     commit(project.directory, 'no ignored files');
     await writeFile(join(project.directory, 'new\u001B[31m.js'), '');
-    expect(await refusal({cleanTree: true})).toEqual(['cleanTree: Not everything is committed: new\u001B[31m.js.']);
+    expect(await refusal({cleanTree: true})).toEqual(['cleanTree: There are uncommitted changes: new\u001B[31m.js.']);
     commit(project.directory, 'the new file');
     await writeFile(join(project.directory, 'build/static/more.js'), '');
     expect(await release({cleanTree: true})).toBe(1);
@@ -241,7 +241,7 @@ describe('notOlder', () => {
       message: expect.stringContaining('This clone is shallow') as string,
       suggestions: [expect.stringContaining('git fetch --unshallow')],
     });
-    expect(await refusal(guard)).toEqual([expect.stringContaining('This clone does not know the commit')]);
+    expect(await refusal(guard)).toEqual([expect.stringContaining('This clone does not have the commit')]);
     await rm(join(project.directory, '.git'), {recursive: true});
     expect(await refusal(guard)).toEqual([expect.stringContaining('is not in a git work tree')]);
   });
@@ -294,7 +294,7 @@ test('one error names every guard that refuses, and a dry run reports it, too', 
   const preview = previewPush({...place, guard: {cleanTree: true, branch: ['release'], ciOnly: true}}, host);
   await expect(preview).rejects.toMatchObject({
     message: expect.stringMatching(
-      /^3 guards refuse this push to live\. Not everything.*\. The branch.*\. Only CI/,
+      /^3 guards blocked this push to live\. There are.*\. The branch.*\. Only CI/,
     ) as string,
   });
 });

@@ -47,7 +47,7 @@ test.each([
   await expect(store[how]()).rejects.toMatchObject({
     code: 'ERR_BUNDLE_TOO_LARGE',
     message: expect.stringMatching(
-      /^The archive has 2\d\d kB \(2\d{5} bytes\), but the acme backend accepts at most 100 kB \(100000 bytes\)\.$/,
+      /^The archive is 2\d\d kB \(2\d{5} bytes\), but the acme backend accepts at most 100 kB \(100000 bytes\)\.$/,
     ) as string,
     suggestions: [
       expect.stringMatching(/^The largest files: large\.bin \(200 kB\), ssr\.js /) as string,
