@@ -13,7 +13,7 @@ import type {Call, Protocol, Route, RuntimeContext} from './context.js';
 import {faultText, type FaultRule, type RouteName} from './faults.js';
 import {isPage, pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
-import {frontProtocol, isAppPath, isHome, redirectToApp, serveSite, siteProtocol} from './sites/serve-site.js';
+import {frontProtocol, isHome, serveSite, siteProtocol} from './sites/serve-site.js';
 import {wireProtocols} from './wire/protocols.js';
 import {checkPath} from './wire/parameters.js';
 
@@ -103,9 +103,6 @@ function createRouter(): (request: Request, exchange: Exchange) => Response | Pr
   app.notFound(({env, req}) => {
     const {path, request} = env.call;
     const protocol = protocolOf(env);
-    if (protocol === frontProtocol && isAppPath(path)) {
-      return answerTo(env, {name: 'site', handle: redirectToApp}, frontProtocol);
-    }
     const handle = (): never => {
       const served = req.path.replace(/(?<=.)\/$/, '');
       const allowed = methods.filter((method) => app.router.match(method, served)[0].length > 0);

@@ -6,7 +6,6 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {exists} from '../../files/read-file.js';
 import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure} from '../answer.js';
-import {removeFolder} from '../store/data-folder.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/read-archive.js';
 import {AppFailure, startApp, type AppProcess} from './app-process.js';
@@ -127,7 +126,7 @@ class App {
     await process?.ended;
     const bundle = await this.#unpacked?.catch(() => undefined);
     if (!bundle) return;
-    await removeFolder(bundle.folder).catch((error: unknown) => {
+    await rm(bundle.folder, {recursive: true, force: true, maxRetries: 3}).catch((error: unknown) => {
       const files = `The files of the server of ${this.#name} in ${bundle.folder}`;
       this.#options.onWarning(asSentence(`${files} could not be removed: ${reasonOf(error)}`));
     });

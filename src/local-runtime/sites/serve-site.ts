@@ -7,7 +7,7 @@ import {answer, HttpFailure, json, type Headers} from '../answer.js';
 import type {AdmittedCall, Call, Protocol, RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/store.js';
-import {siteOfHost, sitePath, siteUrl, type SiteName} from './site-address.js';
+import {siteOfHost, sitePath, type SiteName} from './site-address.js';
 
 /** Whether it is the top of the port, where no app is. */
 export function isHome({path, request}: Call): boolean {
@@ -37,24 +37,6 @@ export const frontProtocol: Protocol = {
   // Most requests to unknown paths were meant for the API.
   failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
 };
-
-const appPath = /^\/([^/]+)\/([^/]+)(?:\/(.*))?$/;
-
-/** Whether an app might be expected at a path. */
-export function isAppPath(path: string): boolean {
-  return appPath.test(path);
-}
-
-/** Redirects from where an app might be expected to where it is. */
-export function redirectToApp(call: Call): Response {
-  const [, project = '', target = '', file = ''] = appPath.exec(call.path) ?? [];
-  const site = {projectSlug: decodeURIComponent(project), targetSlug: decodeURIComponent(target)};
-  if (call.context.store.deployments(site.projectSlug, site.targetSlug).length === 0) {
-    throw new HttpFailure(404, `Nothing is served at ${call.path}.`);
-  }
-  if (!isRead(call)) throw notAllowed(call);
-  return answer(307, '', {location: `${siteUrl(call, site)}${file}${call.search}`});
-}
 
 function isRead({request: {method}}: Call): boolean {
   return method === 'GET' || method === 'HEAD';

@@ -1,6 +1,6 @@
 import {createHash, randomBytes, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
-import {chmod, lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -112,26 +112,6 @@ export async function readJson<Schema extends v.GenericSchema>(
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
   return v.parse(schema, JSON.parse(await readFile(file, 'utf8')));
-}
-
-/**
- * Removes a folder that a program has had as its own: it may have taken permissions away, as caches of packages do, and
- * what it has started may still be writing.
- */
-export async function removeFolder(folder: string): Promise<void> {
-  const remove = () => rm(folder, {recursive: true, force: true, maxRetries: 3});
-  await remove().catch(async (error: unknown) => {
-    if (!['EACCES', 'EPERM'].includes(systemCode(error) ?? '')) throw error;
-    await makeWritable(folder);
-    await remove();
-  });
-}
-
-async function makeWritable(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, {withFileTypes: true})) {
-    if (entry.isDirectory()) await makeWritable(path.join(folder, entry.name));
-  }
 }
 
 // The folder may come from someone else, and users put its credentials into shells and dotenv files.

@@ -3,7 +3,7 @@ import {mkdir, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
-import {readJson, removeFolder, writeJson} from './data-folder.js';
+import {readJson, writeJson} from './data-folder.js';
 
 /** IDs are used in paths, so even those on disk are accepted only in the form in which they are created. */
 const serialNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -66,7 +66,6 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  * deployments/{number}.json
  * sites/{deploymentId}/      the files that a deployment serves
  * temporary/{uuid}           uploads in progress; swept on startup
- * lock                       names the process that uses the folder
  * ```
  *
  * Everything is complete before it is renamed into place, and nothing is acknowledged before that, so what was accepted
@@ -227,7 +226,7 @@ export class Store {
   /** Removes what a killed run left unfinished. Anything not named by this class stays. */
   async #sweep(): Promise<void> {
     for (const name of await readdir(this.#path('temporary'))) {
-      if (temporaryName.test(name)) await removeFolder(this.#path('temporary', name));
+      if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
     }
     const known = new Set(this.#deployments.map(({deploymentId}) => deploymentId));
     for (const name of await readdir(this.#path('sites'))) {
