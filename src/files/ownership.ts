@@ -2,10 +2,8 @@
 import type {Stats} from 'node:fs';
 import {systemCode} from '../errors/system-failure.js';
 
-/** ID of this process. */
 export const ownPid = process.pid;
 
-/** Whether a process with this ID exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

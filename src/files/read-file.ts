@@ -5,7 +5,6 @@ import {readFile, stat} from 'node:fs/promises';
  * Reads one of the user's text files, without its byte order mark. It must be a regular file: reading a named pipe
  * would block until it has a writer, regardless of signals.
  * @param maxBytes size limit
- * @throws the system's Error when it cannot be read; Error when it is not a regular file or is too large.
  */
 export async function readTextFile(path: string, maxBytes = Infinity): Promise<string> {
   const {size} = await verifyRegularFile(path);
@@ -13,10 +12,7 @@ export async function readTextFile(path: string, maxBytes = Infinity): Promise<s
   return readText(path);
 }
 
-/**
- * Reads a file that the user named with `@FILE`, without its byte order mark. It may be a pipe, as in `<(command)`.
- * @throws the system's Error when it cannot be read.
- */
+/** Reads a file that the user named with `@FILE`, without its byte order mark. It may be a pipe, as in `<(command)`. */
 export async function readText(path: string): Promise<string> {
   return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
 }
@@ -26,7 +22,6 @@ export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-/** @throws the system's Error when `path` does not exist; Error when it is not a regular file. */
 export async function verifyRegularFile(path: string): Promise<Stats> {
   const stats = await stat(path);
   if (stats.isFile()) return stats;

@@ -26,7 +26,6 @@ const abandonedAfter = 24 * 60 * 60 * 1000;
 /**
  * Creates the folder `mycli-<pid>-<machine>-<random>` in `parent`, accessible only to its owner.
  * @param pid The process that will remove it. If it dies, `sweepTemporaryDirectories` does.
- * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be created.
  */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${here}-`)).catch((error: unknown) => {

@@ -31,7 +31,6 @@ const queuedBytes = 1024 * 1024;
 /**
  * Writes a file that will replace `path` atomically. `write` gets its stream. The caller must discard it.
  * @param mode Permissions of the file, before the umask.
- * @throws RuntimeCliError `ERR_OUTPUT` naming `path`; whatever `write` rejects with. Nothing is left behind.
  */
 export async function stageFile<Result>(
   path: string,
@@ -87,7 +86,6 @@ export async function replacePrivateFile(path: string, content: string): Promise
 /**
  * Reads such a file, which contains JSON; undefined if it does not exist. The value of invalid JSON is `undefined`,
  * because the parser's error would quote a part of it.
- * @throws Error of the system when it cannot be read; Error when it is not a regular file.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
   const content = await readTextFile(path).catch((error: unknown) => {

@@ -26,11 +26,7 @@ export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> 
   readonly output?: string | undefined;
 }
 
-/**
- * Writes the archive of a plan and its manifest. Each is written completely or not at all.
- * @throws RuntimeCliError for a file that changes while it is read, or an output that cannot be written or must not be
- * replaced; `signal.reason` when aborted.
- */
+/** Writes the archive of a plan and its manifest. Each is written completely or not at all. */
 export async function writeBuild(
   plan: BundlePlan,
   options: BuildBundleOptions,
@@ -41,11 +37,6 @@ export async function writeBuild(
   return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
 }
 
-/**
- * Verifies the build and scans its directory. Writes nothing.
- * @throws RuntimeCliError for invalid options, an unusable build directory or configuration, or an output inside the
- * build.
- */
 export async function planBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
@@ -54,7 +45,6 @@ export async function planBuild(options: PreviewBuildOptions, host: Host): Promi
   return plan;
 }
 
-/** The packing options of an operation. */
 export function packOptions({signal, onProgress}: CommonOptions): PackOptions {
   return {
     signal,
@@ -62,10 +52,7 @@ export function packOptions({signal, onProgress}: CommonOptions): PackOptions {
   };
 }
 
-/**
- * Refuses to write an archive into the build, where it would be part of the next one.
- * @throws RuntimeCliError `ERR_OUTPUT`.
- */
+/** Refuses to write an archive into the build, where it would be part of the next one. */
 export function verifyOutside(buildDirectory: string, output: string): void {
   const inside = relative(buildDirectory, output);
   if (inside.startsWith('..') || isAbsolute(inside)) return;

@@ -77,7 +77,6 @@ export interface ArchiveContents extends BundleContents {
 /**
  * Reads what an archive contains, with the digests of its files.
  * @param path Absolute.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
 export async function readArchiveContents(
   path: string,
@@ -135,10 +134,7 @@ function contentFile(file: BundleFile, sha256: string | undefined): ContentFile 
   return {path, size, sha256, category: categoryOf(file), executable, linkTarget};
 }
 
-/**
- * Reads what the bundle of a build directory would contain, by the same rules as a build.
- * @throws RuntimeCliError as a build.
- */
+/** Reads what the bundle of a build directory would contain, by the same rules as a build. */
 export async function readFolderContents(
   options: BundlePlanOptions,
 ): Promise<{readonly contents: BundleContents; readonly warnings: readonly string[]}> {
@@ -153,10 +149,6 @@ export async function readFolderContents(
   return {contents: {format, rootDir, configPath, matchMode, config, files}, warnings};
 }
 
-/**
- * The digest of a file of a build.
- * @throws RuntimeCliError `ERR_FILE_CHANGED` if it changed since the bundle was planned.
- */
 async function digestOf(file: PlannedBundleFile, buildDirectory: string): Promise<string> {
   const digest = new Digest();
   for (const piece of readFile({...file, source: sourceOf(buildDirectory, file.path)})) {

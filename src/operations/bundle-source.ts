@@ -37,7 +37,6 @@ export type BundleSource =
 /**
  * What a text for users names: `running:TARGET` what a target runs, `bundle:ID` an uploaded bundle. Anything else that
  * exists, or contains a slash, a backslash or a dot, is a path. The rest is the ID of an uploaded bundle, or `latest`.
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if the path does not exist.
  */
 export async function bundleSource(text: string, cwd: string): Promise<BundleSource> {
   const [, scheme, name = ''] = /^(running|bundle):(.+)$/s.exec(text) ?? [];
@@ -53,7 +52,6 @@ export async function bundleSource(text: string, cwd: string): Promise<BundleSou
   });
 }
 
-/** Whether a source is on a server. */
 export function isRemote({kind}: BundleSource): boolean {
   return kind === 'bundle' || kind === 'running';
 }
@@ -96,7 +94,6 @@ export interface ComparedBundle {
   readonly bundleId?: BundleId | undefined;
 }
 
-/** A bundle that was read from its source. */
 export interface ReadSource {
   readonly bundle: ComparedBundle;
   readonly contents: BundleContents;
@@ -105,10 +102,7 @@ export interface ReadSource {
 
 type RemoteOptions = ReadSourceOptions & ProjectOptions;
 
-/**
- * Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing.
- * @throws RuntimeCliError as `chooseCapable`; `ERR_OPTION_INVALID` for an ID that the backend cannot have.
- */
+/** Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing. */
 export async function chooseSourceBackend(
   options: ReadSourceOptions,
   sources: readonly BundleSource[],
@@ -151,7 +145,6 @@ function remoteOptions(options: ReadSourceOptions): RemoteOptions {
 /**
  * Reads what the bundle at a source contains. An uploaded one is streamed into a temporary folder.
  * @param format how to plan a build directory
- * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
 export async function readSource(
   source: BundleSource,

@@ -17,10 +17,6 @@ import type {Host} from './host.js';
 import type {ProjectOptions} from './options.js';
 import {configDirectoryOf, registryOf, requireCapability, type BackendCallOptions} from './open-backend.js';
 
-/**
- * Checks the slugs of a call.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` listing every problem.
- */
 export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
   rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);
 }
@@ -28,7 +24,6 @@ export function verifySlugs(options: {readonly projectSlug: string; readonly tar
 /**
  * Chooses the backend that serves a call, without touching the network.
  * @param previews whether it is only told: it need not be configured then
- * @throws RuntimeCliError when it is unknown, is not configured or lacks one of `capabilities`.
  */
 export async function chooseBackend(
   preference: RuntimeBackendPreference,
@@ -57,10 +52,7 @@ export async function chooseBackend(
   throw error;
 }
 
-/**
- * Verifies a call and chooses a backend that has `capabilities`. Sends nothing.
- * @throws RuntimeCliError for invalid slugs, and as `chooseBackend`.
- */
+/** Verifies a call and chooses a backend that has `capabilities`. Sends nothing. */
 export async function chooseCapable(
   options: ProjectOptions & BackendCallOptions,
   capabilities: readonly BackendCapability[],

@@ -164,7 +164,6 @@ function totalOf(before: readonly FileState[], after: readonly FileState[], chan
   };
 }
 
-/** The total of each category that has files. */
 function byCategory(
   before: readonly FileState[],
   after: readonly FileState[],
@@ -180,7 +179,6 @@ function byCategory(
 
 const layoutKeys = ['format', 'rootDir', 'configPath', 'matchMode'] as const;
 
-/** Compares what is known of both. */
 function configChanges(before: BundleContents, after: BundleContents): readonly ConfigChange[] {
   const layout = layoutKeys.flatMap((key) =>
     before[key] === undefined || after[key] === undefined || before[key] === after[key]

@@ -31,7 +31,6 @@ export interface DeleteBundlesResult {
   readonly deleted: readonly BundleId[];
 }
 
-/** Verifies a deletion and chooses its backend. Sends nothing. */
 export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const listing = options.bundleIds.flatMap(namingCapabilities);
@@ -40,7 +39,6 @@ export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: H
   return selection;
 }
 
-/** The IDs of the bundles to delete, each once. */
 export async function resolveIds(
   {backend}: BackendSelection,
   options: DeleteBundlesOptions,
@@ -55,8 +53,6 @@ export async function resolveIds(
 /**
  * Deletes bundles with the chosen backend, one after the other. It goes on if the server refuses one, but stops at a
  * failure that the others would share (credentials, network, rate limit).
- * @throws RuntimeCliError the first failure, if any bundle was not deleted. Its `details` list which were `deleted`,
- * which `failed` and which were `notTried`.
  */
 export async function deleteBundlesFrom(
   name: RuntimeBackend,

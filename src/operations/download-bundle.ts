@@ -54,7 +54,6 @@ export function describeBundle(bundleId: BundleId): string {
   return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
 }
 
-/** Verifies a download and chooses its backend. Sends nothing. */
 export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
   return chooseCapable(options, ['download', ...namingCapabilities(options.bundleId)], host);
 }
@@ -62,8 +61,6 @@ export async function chooseDownloadBackend(options: DownloadBundleOptions, host
 /**
  * Downloads a bundle's archive from the chosen backend to a file, which is created only once it is complete and valid.
  * An interrupted download is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
- * @throws RuntimeCliError `ERR_OUTPUT` when the file exists or cannot be written, `ERR_RESPONSE_INVALID` when the
- * response is not an archive, and for everything else a user can cause; `signal.reason` when aborted.
  */
 export async function downloadBundleFrom(
   selection: BackendSelection,
@@ -175,7 +172,6 @@ async function fetchArchive(
   }
 }
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the archive is not complete and valid. It is removed then. */
 async function verifyArchive(
   part: PartFile,
   bundleId: BundleId,
@@ -211,7 +207,6 @@ function outputPaths({output, cwd}: DownloadBundleOptions, bundleId: BundleId, h
   return {compressed: absolute(output ?? `${name}.gz`), plain: absolute(output ?? name)};
 }
 
-/** @throws RuntimeCliError `ERR_OUTPUT` when there is something that must not be replaced. */
 async function verifyOutput(path: string, force: boolean): Promise<void> {
   const stats = await lstat(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;

@@ -22,7 +22,6 @@ export interface IdentifyOptions extends Asking, BackendSettings {
 
 /**
  * Asks a built-in backend, with a request that changes nothing, whether it accepts the credentials, and whose they are.
- * @throws RuntimeCliError when it refuses them or cannot be asked; `signal.reason` when aborted.
  */
 export async function identify(options: IdentifyOptions, host: Host): Promise<Identity> {
   const {backend: name, projectSlug = ''} = options;
@@ -32,7 +31,6 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   return builtIn.identify(options, context);
 }
 
-/** Milliseconds that a backend may take to verify credentials. */
 const verifyTimeoutMs = 60_000;
 
 /** A call to a backend that is not about a project. */
@@ -41,16 +39,12 @@ export interface ServiceCall extends Asking {
   readonly backendOptions: Readonly<Record<string, unknown>>;
 }
 
-/** A call that verifies credentials. */
 interface ServiceVerification extends ServiceCall, Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'> {
   /** @default 60000 */
   readonly timeoutMs?: number | undefined;
 }
 
-/**
- * Asks the service of a plugin's backend whether it accepts the credentials. The backend must have `verify`.
- * @throws RuntimeCliError when it refuses them or cannot be asked; `signal.reason` when aborted.
- */
+/** Asks the service of a plugin's backend whether it accepts the credentials. The backend must have `verify`. */
 export async function verifyBackend(
   {projectSlug, targetSlug, timeoutMs = verifyTimeoutMs, ...call}: ServiceVerification,
   host: Host,
@@ -66,8 +60,6 @@ export async function verifyBackend(
 
 /**
  * Lets a plugin's backend log the user in. Resolves to the secrets that it has obtained, which are masked from then on.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend has no login; what it rejects with;
- * `signal.reason` when aborted.
  */
 export async function logIn(
   {prompt, openUrl, ...call}: ServiceCall & Pick<BackendLoginContext, 'prompt' | 'openUrl'>,

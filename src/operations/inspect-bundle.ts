@@ -39,14 +39,12 @@ export interface BundleInspection extends ArchiveInspection {
 /**
  * Inspects an archive.
  * @param archive absolute path
- * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` when it is damaged or not a bundle; `signal.reason` when aborted.
  */
 export async function inspectFile(archive: string, options: InspectArchiveOptions): Promise<ArchiveInspection> {
   const {matchMode, ...contents} = await readArchiveContents(archive, options);
   return {...contents, ...(await analyse(contents, options.signal))};
 }
 
-/** What the patterns of a bundle match, and what is wrong with it. */
 async function analyse(
   {config, files}: Pick<ArchiveContents, 'config' | 'files'>,
   signal?: AbortSignal,

@@ -16,10 +16,6 @@ export interface ListBundlesResult {
   readonly total?: number | undefined;
 }
 
-/**
- * The project's newest deployable bundle, by creation time.
- * @throws RuntimeCliError `ERR_REJECTED` when there is none.
- */
 export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   const {projectSlug} = open.context;
   const latest = (await readBundles(open)).items.find(({status}) => status === 'ready');
@@ -29,7 +25,6 @@ export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   });
 }
 
-/** The bundle with this ID, if the project has it. Searches the newest first. */
 export async function findBundle(open: OpenBackend, bundleId: BundleId): Promise<BundleItem | undefined> {
   for await (const {items} of listPages(everything, (range) => invoke(open, 'listBundles', range))) {
     const found = items.find((item) => item.bundleId === bundleId);
@@ -43,10 +38,7 @@ export function namingCapabilities(bundleId: BundleId | undefined): readonly Bac
   return bundleId === 'latest' ? ['list'] : [];
 }
 
-/**
- * Resolves a caller's bundle ID: looks up `latest`, and converts any other ID to what the backend accepts.
- * @throws RuntimeCliError `ERR_REJECTED` when there is no latest bundle; `ERR_OPTION_INVALID` for an invalid ID.
- */
+/** Resolves a caller's bundle ID: looks up `latest`, and converts any other ID to what the backend accepts. */
 export async function resolveBundleId(
   open: OpenBackend,
   bundleId: BundleId,
@@ -139,10 +131,7 @@ export async function readHistory(
   return (await historyPages(open, targetSlug, limit)).items;
 }
 
-/**
- * The bundle that a target runs, with its description.
- * @throws RuntimeCliError `ERR_REJECTED` if nothing was ever deployed, or the server does not report what runs.
- */
+/** The bundle that a target runs, with its description. */
 export async function findRunning(
   open: OpenBackend,
   targetSlug: string,

@@ -22,7 +22,6 @@ import {requestSeconds} from '../settings/schemas.js';
 import {callBackSafely, type Host} from './host.js';
 import type {PushPlace} from './push/records.js';
 
-/** What choosing and opening a backend needs. */
 export type BackendCallOptions = CommonOptions &
   ConnectionOptions & {
     readonly projectSlug: string;
@@ -30,7 +29,6 @@ export type BackendCallOptions = CommonOptions &
     readonly wait?: boolean | undefined;
   };
 
-/** A backend, and the context to call it with. */
 export interface OpenBackend {
   readonly backend: HostBackend;
   readonly context: HostContext;
@@ -91,7 +89,6 @@ export async function openBackend(
   };
 }
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a timeout outside the range of timers. */
 function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions) {
   const timeouts = Object.entries({connectTimeout, idleTimeout, requestTimeout});
   const given = timeouts.filter(([, seconds]) => seconds !== undefined);
@@ -115,11 +112,7 @@ type BackendMembers = {
   readonly [Call in OptionalCall]?: (request: RequestOf<Call>, context: BackendContext) => Promise<AnswerTo<Call>>;
 };
 
-/**
- * Calls an optional member of a backend.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend does not have it, or whatever it throws, as a
- * catalogue error; `signal.reason` when aborted.
- */
+/** Calls an optional member of a backend. */
 export function invoke<Call extends OptionalCall>(
   {backend, context, secrets}: OpenBackend,
   call: Call,
@@ -153,7 +146,6 @@ export async function quickLook<Result>(
   }
 }
 
-/** @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` when the backend lacks the capability. */
 export function requireCapability(backend: Backend, capability: BackendCapability): void {
   if (!capabilitiesOf(backend).includes(capability)) throw unsupported(backend, capability);
 }
@@ -167,7 +159,6 @@ function unsupported(backend: Backend, capability: BackendCapability): Error {
   });
 }
 
-/** The backends that a call can choose from. */
 export function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
@@ -177,11 +168,7 @@ export function configDirectoryOf({cwd}: Pick<CommonOptions, 'cwd'>, host: Host)
   return host.configDirectory ?? resolve(host.cwd, cwd ?? '.');
 }
 
-/**
- * Converts a bundle ID to what its backend accepts.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when the backend's ids are numbers, and this is not a number; for `.`
- * and `..`, which would lead elsewhere in a URL.
- */
+/** Converts a bundle ID to what its backend accepts. */
 export function idFor(name: RuntimeBackend, bundleId: BundleId, options: ConnectionOptions): BundleId {
   if (bundleId === '.' || bundleId === '..') {
     throw createError('ERR_OPTION_INVALID', `"${bundleId}" is not a bundle ID.`, {

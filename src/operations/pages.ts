@@ -9,7 +9,6 @@ export interface ListPart {
   readonly offset: number;
 }
 
-/** All of a list. */
 export const everything: ListPart = {limit: Infinity, offset: 0};
 
 /** The largest page that servers return. */
@@ -20,9 +19,8 @@ const maxPages = 1000;
 
 /**
  * Yields the pages of a list from `offset`, until there are `limit` items or no more. A server may return fewer than
- * requested at a time, or all at once.
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the server repeats a page or returns an empty one although there
- * should be more, and when there is more after 1,000 pages: a partial list must not look complete.
+ * requested at a time, or all at once. One that repeats a page, ends too early or never is an error: a partial list
+ * must not look complete.
  */
 export async function* listPages<Item>(
   {limit, offset}: ListPart,
@@ -92,10 +90,6 @@ export function createdTime({createdAt}: {readonly createdAt?: string | undefine
   return Date.parse(createdAt ?? '') || 0;
 }
 
-/**
- * The part of a list that a caller requests.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for a limit below 1, an offset below 0, or a fraction.
- */
 export function listRange({
   limit = defaultListLimit,
   offset = 0,

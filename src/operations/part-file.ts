@@ -51,10 +51,7 @@ export class PartFile {
     }
   }
 
-  /**
-   * Writes what `download` sends, after the part or from its beginning. `onBytes` gets the total so far.
-   * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written; what `download` rejects with.
-   */
+  /** Writes what `download` sends, after the part or from its beginning. `onBytes` gets the total so far. */
   async write(
     resume: DownloadResume | undefined,
     download: (request: PartRequest) => Promise<void>,

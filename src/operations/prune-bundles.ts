@@ -39,7 +39,6 @@ export interface PruneBundlesResult extends DeleteBundlesResult {
   readonly kept: number;
 }
 
-/** The deployments to a target, newest first. */
 export interface TargetHistory {
   readonly targetSlug: string;
   readonly deployments: readonly DeploymentItem[];
@@ -47,7 +46,6 @@ export interface TargetHistory {
 
 const defaultKeep = 10;
 
-/** @throws RuntimeCliError `ERR_OPTION_INVALID` for rules that could delete everything. */
 export function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): void {
   if (!Number.isInteger(keep) || keep < 1) {
     throw createError('ERR_OPTION_INVALID', `keep must be an integer of at least 1, not ${String(keep)}.`);
@@ -86,10 +84,6 @@ export async function stillPrunable(
     .toReversed();
 }
 
-/**
- * Chooses the bundles to delete, newest first.
- * @throws RuntimeCliError `ERR_REJECTED` if a target runs or gets a bundle that the server does not name.
- */
 export function planPrune(
   bundles: readonly BundleItem[],
   histories: readonly TargetHistory[],

@@ -73,11 +73,6 @@ export async function listTargets(open: OpenBackend): Promise<readonly TargetIte
   return targets;
 }
 
-/**
- * A target that a user named.
- * @throws RuntimeCliError `ERR_REJECTED` if the backend lists targets and this is none of them: a misspelled one must
- * not look like one that nothing was deployed to.
- */
 export async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   if (open.backend.listTargets === undefined) return {targetSlug};
   const targets = await listTargets(open);
@@ -103,7 +98,6 @@ export async function knownTarget(open: OpenBackend, targetSlug: string): Promis
   throw createError('ERR_REJECTED', message, {suggestions, details: {targetSlug, targets: slugs}});
 }
 
-/** How many targets an error names. */
 const shownTargets = 10;
 
 /** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
@@ -112,7 +106,6 @@ export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<
   return shownUrl((await listTargets(open)).find((item) => item.targetSlug === targetSlug)?.url);
 }
 
-/** What `findTarget` resolves to. */
 export interface FoundTarget {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;

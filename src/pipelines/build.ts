@@ -13,7 +13,6 @@ import type {BuildBundleOptions} from '../operations/options.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type PipelineRun, type Step} from './run.js';
 
-/** What the steps of a build have made so far. */
 interface BuildRun extends PipelineRun {
   readonly options: PreviewBuildOptions;
   plan?: BundlePlan;
@@ -31,14 +30,12 @@ const verifyStep: Step<BuildRun> = {
 
 const packStep = {name: 'build', title: 'Build the bundle'} as const;
 
-/** Verifies the build and scans its directory. Writes nothing. */
 export async function previewBuild(options: PreviewBuildOptions, host: PipelineHost): Promise<BundlePlan> {
   const run: BuildRun = {host, options};
   await runPipeline(run, [verifyStep]);
   return made(run, 'plan');
 }
 
-/** Builds an archive file and its manifest. Each is written completely or not at all. */
 export async function buildBundle(options: BuildBundleOptions, host: PipelineHost): Promise<BuildBundleResult> {
   const run: BuildRun & {result?: BuildBundleResult} = {host, options};
   await runPipeline(run, [
@@ -54,7 +51,6 @@ export async function buildBundle(options: BuildBundleOptions, host: PipelineHos
   return made(run, 'result');
 }
 
-/** Builds an archive into a stream, without a manifest, and ends it (stdout stays open). */
 export async function buildBundleInto(
   destination: Writable,
   options: PreviewBuildOptions,

@@ -24,7 +24,6 @@ import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type Step} from './run.js';
 
-/** What the steps of a deletion have found out and made so far. */
 interface DeleteRun extends ResolvedRun {
   ids?: readonly BundleId[];
   deleted?: readonly BundleId[];
@@ -78,7 +77,6 @@ function deleteStep(
   };
 }
 
-/** What the steps of a cleanup have found out and made so far. */
 interface PruneRun extends DeleteRun {
   found?: readonly BundleItem[];
   kept?: number;

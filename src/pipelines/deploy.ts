@@ -20,7 +20,6 @@ import type {PipelineHost} from './host.js';
 import type {StepReport} from './report.js';
 import {made, runGuarded, runPipeline, type PipelineRun, type Step} from './run.js';
 
-/** What the steps of a deployment have found out and made so far. */
 interface DeployRun extends FollowedRun, ResolvedRun {
   /** The bundle to deploy, once it is known. */
   bundleId?: BundleId | undefined;
@@ -39,7 +38,6 @@ export interface Deploying {
   readonly from?: string;
 }
 
-/** The step that finds the bundle to deploy. */
 interface FindStep {
   readonly title: string;
   readonly find: (selection: BackendSelection, report: StepReport) => Promise<BundleId>;

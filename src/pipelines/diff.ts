@@ -30,7 +30,6 @@ export interface DiffBundlesResult extends ContentsDiff {
   readonly warnings: readonly string[];
 }
 
-/** The bundles that the steps of a comparison have read. */
 interface DiffRun extends ResolvedRun {
   from?: ReadSource;
   to?: ReadSource;

@@ -35,7 +35,6 @@ export class EventFeed {
   }
 }
 
-/** The options of a call that concern its events. */
 type EventOptions = Pick<CommonOptions, 'onEvent' | 'signal'>;
 
 /** Runs a call of the library and passes its events, the outcome last, to `onEvent`, if there is one. */

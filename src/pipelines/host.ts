@@ -26,7 +26,6 @@ export interface StepTerminal {
   clean(text: string): string;
 }
 
-/** The host of a pipeline. */
 export interface PipelineHost extends Host {
   /** Where to show the steps. @default nowhere */
   readonly terminal?: StepTerminal | undefined;

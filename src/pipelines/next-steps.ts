@@ -19,7 +19,6 @@ export interface NextSteps {
   readonly hasHistory: boolean;
 }
 
-/** The result of a deployment, or of a push without one. */
 interface Deployed {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;

@@ -31,7 +31,6 @@ import type {StepReport} from './report.js';
 import type {PipelineHost} from './host.js';
 import {made, runGuarded, runPipeline, type Step} from './run.js';
 
-/** What the steps of a push have found out and made so far. */
 interface PushRun extends FollowedRun {
   readonly options: PushRuntimeBundleBackendOptions & {readonly wait: boolean};
   /** The folder of the archive, removed at the end. */
@@ -46,7 +45,6 @@ interface PushRun extends FollowedRun {
   readonly previews: boolean;
 }
 
-/** Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target. */
 export async function pushRuntimeBundle(
   given: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
@@ -78,7 +76,6 @@ export async function pushRuntimeBundle(
   return {...made(run, 'result'), ...(run.check && {check: run.check})};
 }
 
-/** Does everything a push does before it sends anything that writes. */
 export async function previewPush(given: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
   const run = startPush(given, host, {previews: true});
   const {options} = run;
@@ -102,7 +99,6 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
   }
 }
 
-/** @throws RuntimeCliError for invalid options, and for a push that `MYCLI_SAFETY` does not allow. */
 function startPush(
   given: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
@@ -213,7 +209,6 @@ function watchedPlan(plan: PushPlan, report: StepReport): PushPlan {
   return {...plan, options: report.watch(plan.options)};
 }
 
-/** Builds a v2 bundle and uploads it to the legacy origin, without deploying it. */
 export async function pushBundleV2(
   options: PushV2Options,
   auth: AuthStrategy,

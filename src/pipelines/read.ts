@@ -107,10 +107,6 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
   });
 }
 
-/**
- * Finds the URL of a target.
- * @throws RuntimeCliError `ERR_REJECTED` if the server reports none; for everything else a user can cause.
- */
 export async function findTarget(
   options: ProjectStatusOptions & {readonly targetSlug: string},
   host: PipelineHost,

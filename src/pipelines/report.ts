@@ -12,10 +12,8 @@ const eventPauseMs = 250;
 /** A log has the progress of a step every 5 s, or every 10 % if that takes at least a second. */
 const logged = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};
 
-/** Width of a step's progress bar, in characters. */
 const barWidth = 20;
 
-/** The title and the output of a task of listr2. */
 interface ShownTask {
   title: string;
   output: string;
@@ -86,7 +84,6 @@ export class StepReport {
     };
   }
 
-  /** Removes what is temporary. */
   end(): void {
     clearTimeout(this.#silence);
     if (this.#host.terminal?.interactive === true) this.#draw();
@@ -160,12 +157,10 @@ function bar(fraction: number): string {
   return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
 }
 
-/** The starting point for measuring a rate. */
 interface FirstProgress extends Pick<OperationProgress, 'transferred' | 'attempt'> {
   readonly at: number;
 }
 
-/** Progress as users read it. */
 interface ShownProgress {
   readonly text: string;
   /** How much is done, 0 to 1. */
@@ -174,7 +169,6 @@ interface ShownProgress {
   readonly isWait: boolean;
 }
 
-/** Describes the progress of a step. */
 export class ProgressText {
   #first: FirstProgress | undefined;
 

@@ -24,10 +24,7 @@ export interface Step<Run> {
   readonly task: (run: Run, report: StepReport) => Promise<void>;
 }
 
-/**
- * Runs steps in their order as a list of listr2.
- * @throws what a step throws. Those after it are skipped, unless they say otherwise.
- */
+/** Runs steps in their order as a list of listr2. */
 export async function runPipeline<Run extends PipelineRun>(run: Run, steps: readonly Step<Run>[]): Promise<void> {
   const {terminal, onEvent} = run.host;
   const planned = steps.filter(({enabled}) => enabled !== false);
@@ -81,7 +78,6 @@ export async function runGuarded<Run extends PipelineRun>(
 
 type PlannedTask<Run> = Listr<Run, ListrRendererFactory>['tasks'][number];
 
-/** A step as a task of listr2. */
 function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<Run, ListrRendererFactory> {
   const {name, title, enabled, task} = step;
   return {
@@ -132,10 +128,7 @@ function follow<Run extends PipelineRun>(task: PlannedTask<Run>, {name, title}: 
   });
 }
 
-/**
- * What an earlier step of a run has made.
- * @throws Error if there is none, which is a bug.
- */
+/** What an earlier step of a run has made. */
 export function made<Run, Key extends keyof Run & string>(run: Run, key: Key): NonNullable<Run[Key]> {
   const value = run[key];
   if (value === undefined || value === null) throw new Error(`Bug: no step has made the ${key} of the run yet.`);

@@ -12,12 +12,10 @@ import {
 import {failedDeployment, rollBack, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
 import {made, type PipelineRun, type Step} from './run.js';
 
-/** A run that needs a backend. */
 export interface ResolvedRun extends PipelineRun {
   selection?: BackendSelection;
 }
 
-/** The step that chooses the backend. */
 export function resolveStep(choose: () => Promise<BackendSelection>): Step<ResolvedRun> {
   return {
     name: 'resolve',
@@ -39,7 +37,6 @@ export interface FollowedRun extends PipelineRun {
 
 type FollowUpOptions = BackendCallOptions & DeploymentOptions;
 
-/** The step that checks what was deployed. */
 export function checkStep(options: FollowUpOptions): Step<FollowedRun> {
   const {targetSlug = ''} = options;
   const checks = checksOf(options);

@@ -22,10 +22,7 @@ export function checksOf({check = []}: DeploymentOptions): readonly CheckOptions
   return [check].flat();
 }
 
-/**
- * The options of an operation with `wait` set: what follows a deployment waits for it.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid check, and for `wait: false` with something to follow.
- */
+/** The options of an operation with `wait` set: what follows a deployment waits for it. */
 export function withFollowUps<Options extends DeploymentOptions>(options: Options): Options & {readonly wait: boolean} {
   const checks = checksOf(options);
   const {wait, rollbackOnFailure = false} = options;
@@ -46,12 +43,10 @@ export function followUpCapabilities({wait, rollbackOnFailure}: DeploymentOption
   return [...(wait ? (['wait'] as const) : []), ...(rollbackOnFailure ? (['deploy', 'history'] as const) : [])];
 }
 
-/** The URL of a check without its query. */
 export function shownPlace({url}: CheckOptions): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-/** A deployment that has finished. */
 export interface FinishedDeployment extends BackendCallOptions, Pick<DeploymentOptions, 'rollbackOnFailure'> {
   readonly backend: RuntimeBackend;
   readonly bundleId: BundleId;
@@ -61,11 +56,7 @@ export interface FinishedDeployment extends BackendCallOptions, Pick<DeploymentO
   readonly url?: string | undefined;
 }
 
-/**
- * Checks what was deployed: each check in turn, until one does not pass.
- * @throws RuntimeCliError `ERR_UNHEALTHY` with `details.check`; when aborted, `signal.reason`, which tells that the
- * bundle is deployed if it is one of ours.
- */
+/** Checks what was deployed: each check in turn, until one does not pass. */
 export async function checkDeployment(
   given: FinishedDeployment,
   checks: readonly CheckOptions[],
@@ -138,7 +129,6 @@ async function runCheck(
   }
 }
 
-/** Whether a check looks at a path below the URL of the target. */
 function isPath(place: string): boolean {
   return place.startsWith('/');
 }
@@ -146,7 +136,6 @@ function isPath(place: string): boolean {
 /**
  * Verifies before a deployment that the paths to check will have a URL. A target that does not exist yet may get one,
  * and what cannot be read now may be known after the deployment.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend reports the target without a URL.
  */
 export async function requireTargetUrl(
   open: OpenBackend,

@@ -26,7 +26,6 @@ export interface DeploymentRequest extends DeployBundleOptions {
   readonly watch?: DeploymentWatch | undefined;
 }
 
-/** Verifies a deployment and chooses its backend. Sends nothing. */
 export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
   const capabilities = ['deploy', ...followUpCapabilities(options), ...namingCapabilities(options.bundleId)] as const;
   return chooseCapable(options, capabilities, host);
@@ -112,13 +111,11 @@ export interface DeploymentWatch {
   note(accepted: {readonly bundleId: BundleId; readonly deployment: DeploymentRef}): void;
 }
 
-/** How a deployment is requested. */
 type RequestOptions = DeploymentOptions &
   Pick<CommonOptions, 'onProgress'> & {readonly watch?: DeploymentWatch | undefined};
 
 /**
  * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
- * @throws RuntimeCliError when it is refused, or accepted but failed at once; `signal.reason` when aborted.
  */
 export async function requestDeploy(
   open: OpenBackend,

@@ -39,7 +39,6 @@ export interface Poll {
 /**
  * Starts polling: the timeout counts from now on.
  * @param given the caller's signal
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if pollInterval is not above 0, or timeout is negative.
  */
 export function startPoll(options: WaitOptions, given: AbortSignal): Poll {
   const {pollInterval = defaultWait.pollInterval, timeout = defaultWait.timeout} = options;

@@ -21,7 +21,6 @@ export interface PromoteBundleResult extends DeployBundleResult {
   readonly promotedFrom: string;
 }
 
-/** Verifies a promotion and chooses its backend. Sends nothing. */
 export async function choosePromoter(options: PromoteBundleOptions, host: Host): Promise<BackendSelection> {
   const {from, targetSlug} = options;
   if (from === targetSlug) {

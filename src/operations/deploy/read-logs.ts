@@ -42,10 +42,6 @@ const defaultPollInterval = 2;
 /** How many of the last lines the error of a failed deployment has. */
 const shownLines = 20;
 
-/**
- * The deployment whose log is read.
- * @throws RuntimeCliError `ERR_REJECTED` when there is no such deployment.
- */
 export async function findDeployment(
   open: OpenBackend,
   {projectSlug, targetSlug, deploymentId}: ReadLogsOptions,

@@ -22,7 +22,6 @@ export interface RollbackBundleOptions extends Omit<
   readonly to?: BundleId | undefined;
 }
 
-/** The plan of a rollback. */
 export interface RollbackPlan {
   /** The bundle to deploy. */
   readonly bundleId: BundleId;
@@ -40,7 +39,6 @@ export interface RollbackBundleResult extends DeployBundleResult {
   readonly rolledBackFrom?: BundleId | undefined;
 }
 
-/** Verifies a rollback and chooses its backend. Sends nothing. */
 export async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BackendSelection> {
   const {to} = options;
   const finding: readonly BackendCapability[] = to === undefined ? ['history'] : namingCapabilities(to);

@@ -36,7 +36,6 @@ export class RollbackWatch implements DeploymentWatch {
     this.#targetSlug = targetSlug;
   }
 
-  /** @throws RuntimeCliError when it cannot be read: then nothing must be deployed that could not be rolled back. */
   async look(open: OpenBackend): Promise<void> {
     this.before = {open, items: await readBefore(open, this.#targetSlug)};
   }
@@ -107,7 +106,6 @@ interface Progress {
 /**
  * Deploys what a target ran before a deployment that failed. Resolves to that bundle, and to the error of the failed
  * deployment.
- * @throws RuntimeCliError `ERR_NOT_ROLLED_BACK`; `signal.reason` when aborted.
  */
 export async function rollBack(
   failed: FailedDeployment,
@@ -157,7 +155,6 @@ export async function rollBack(
   return {bundleId, error: createError('ERR_ROLLED_BACK', `${asSentence(failure.message)} ${now}`, rest)};
 }
 
-/** Where a rollback is made. */
 interface RollbackPlace {
   readonly backend: string;
   readonly projectSlug: string;

@@ -17,8 +17,6 @@ type Occupant = DeploymentItem | 'none' | 'unknown';
 /**
  * Sends a request that starts a deployment. A target accepts one at a time, and is busy while another is running. It
  * has done nothing then, so the request can be sent again. With `waitForSlot`, that happens once the other has ended.
- * @throws RuntimeCliError the refusal, saying which deployment has been running since when; `ERR_WAIT_TIMEOUT` when
- * waiting took too long; an interruption of the wait, with `details.deploymentRequested` false.
  */
 export async function inTargetSlot<Result>(
   open: OpenBackend,

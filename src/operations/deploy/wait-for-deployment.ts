@@ -13,11 +13,6 @@ import type {CommandToRun} from '../../errors/suggestion.js';
 /** Consecutive failed polls before the state counts as unknown. */
 const maxLostPolls = 5;
 
-/**
- * Waits for a deployment to end.
- * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED` when it failed, `ERR_WAIT_TIMEOUT` when it did not end in time,
- * `ERR_OUTCOME_UNKNOWN` when its state could no longer be read.
- */
 export async function waitForDeployment(options: WaitForDeploymentOptions, host: Host): Promise<DeploymentState> {
   const {deployment, onProgress} = options;
   const given = signalOf(options);

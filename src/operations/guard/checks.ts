@@ -8,7 +8,6 @@ import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import {remoteKey, shownRemote} from './remotes.js';
 import {commitProblem, type Problem, type RunningBundle} from './running-commit.js';
 
-/** The name of a guard. */
 export type GuardName = keyof GuardRules;
 
 /** What is to be deployed: the work tree, or a bundle and what it says about its commit. */
@@ -16,7 +15,6 @@ export type GuardedSource =
   | {readonly kind: 'tree'; readonly buildDirectory: string}
   | {readonly kind: 'bundle'; readonly name: string; readonly recorded: RecordedCommit | undefined};
 
-/** A deployment to be checked. */
 export interface GuardedDeployment {
   readonly confirmation: TargetConfirmation;
   readonly source: GuardedSource;
@@ -117,7 +115,6 @@ function checkCi({deployment, host}: Checking): Outcome {
   };
 }
 
-/** Whether there is somebody to ask. */
 function checkConfirm({deployment, guard: {ciOnly}, confirmTarget, host}: Checking): Outcome {
   if (confirmTarget !== undefined) return undefined;
   const {targetSlug} = deployment.confirmation;

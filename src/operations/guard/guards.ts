@@ -32,10 +32,7 @@ export function rollbackRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
   return {ciOnly, confirm};
 }
 
-/**
- * Checks every guard that is on, even if others refuse already, so that one error names all of them.
- * @throws RuntimeCliError `ERR_GUARD_REFUSED` with a failure for each guard that refuses.
- */
+/** Checks every guard that is on, even if others refuse already, so that one error names all of them. */
 export async function checkGuards(deployment: GuardedDeployment, options: Options, host: Host): Promise<void> {
   const {guard = {}, confirmTarget} = options;
   const active = activeGuards(guard);
@@ -56,7 +53,6 @@ type BundleDeployment = TargetConfirmation & {readonly bundleId: BundleId};
 /**
  * Checks the guards for a bundle that is on the service already: what it says about its commit counts, not the work
  * tree.
- * @throws RuntimeCliError `ERR_GUARD_REFUSED`.
  */
 export async function guardBundle(
   confirmation: BundleDeployment,
@@ -97,10 +93,7 @@ export function watchNotOlder(
   };
 }
 
-/**
- * Asks a person to type the name of the target, if `guard.confirm` is on.
- * @throws RuntimeCliError `ERR_GUARD_REFUSED` if something else was typed.
- */
+/** Asks a person to type the name of the target, if `guard.confirm` is on. */
 export async function askForTarget(
   confirmation: TargetConfirmation,
   {guard, confirmTarget}: GuardOptions,
@@ -128,7 +121,6 @@ function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: rea
   });
 }
 
-/** Whether there are guards to check before a push. */
 export function isGuarded({targetSlug, guard}: PushRuntimeBundleBackendOptions): boolean {
   return targetSlug !== undefined && activeGuards(guard).length > 0;
 }
@@ -142,10 +134,6 @@ export function watchPush(
   return watchNotOlder(watch, options, (open, guard) => checkPush(open, {...options, guard}, host));
 }
 
-/**
- * Checks the guards of a push.
- * @throws RuntimeCliError `ERR_GUARD_REFUSED`.
- */
 export async function checkPush(
   open: OpenBackend,
   options: PushRuntimeBundleBackendOptions,

@@ -7,7 +7,6 @@ import type {Environment} from '../../http/types.js';
 import {findBundle, readHistory, recentDeployments} from '../list.js';
 import {requireCapability, type OpenBackend} from '../open-backend.js';
 
-/** A bundle that a target runs or is getting. */
 export interface RunningBundle {
   /** Undefined if the server does not report it. */
   readonly bundleId: BundleId | undefined;
@@ -18,7 +17,6 @@ export interface RunningBundle {
 /**
  * The bundles that a target runs and is getting. Every deployment back to the newest that has finished counts, except
  * those that failed.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend has no history, and as a list.
  */
 export async function runningBundles(open: OpenBackend, targetSlug: string): Promise<readonly RunningBundle[]> {
   requireCapability(open.backend, 'history');

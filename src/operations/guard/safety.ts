@@ -5,7 +5,6 @@ import type {Host} from '../host.js';
 const safetyVariable = 'MYCLI_SAFETY';
 
 const modes = ['read-only', 'no-delete', 'no-production'] as const;
-/** A restriction on changes. */
 export type SafetyMode = (typeof modes)[number];
 
 const meanings: Readonly<Record<SafetyMode, string>> = {
@@ -19,10 +18,7 @@ export function describeSafety(mode: SafetyMode): string {
   return `${safetyVariable}=${mode} ${meanings[mode]}.`;
 }
 
-/**
- * The restrictions in a value of `MYCLI_SAFETY`, which separates several with commas.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` for any other: a typing error must not loosen it.
- */
+/** The restrictions in a value of `MYCLI_SAFETY`, which separates several with commas. */
 export function parseSafety(text: string | undefined): readonly SafetyMode[] {
   const words = (text ?? '').split(',').map((word) => word.trim().toLowerCase());
   const given = words.filter((word) => word !== '');
@@ -39,7 +35,6 @@ export function safetyOf({env, safety}: Pick<Host, 'env' | 'safety'>): readonly 
   return modes.filter((mode) => both.includes(mode));
 }
 
-/** A change that an operation is about to make. */
 interface Change {
   readonly operation: 'push' | 'deploy' | 'promote' | 'rollback' | 'delete';
   /** The target that it deploys to. */
@@ -48,10 +43,7 @@ interface Change {
   readonly production?: boolean | undefined;
 }
 
-/**
- * Refuses a change that `MYCLI_SAFETY` does not allow.
- * @throws RuntimeCliError `ERR_SAFETY`; `ERR_OPTION_INVALID` if its value is invalid.
- */
+/** Refuses a change that `MYCLI_SAFETY` does not allow. */
 export function refuseUnsafe({operation, targetSlug, production}: Change, host: Pick<Host, 'env' | 'safety'>): void {
   const refuses: Readonly<Record<SafetyMode, boolean>> = {
     'read-only': true,

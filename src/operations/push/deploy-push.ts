@@ -14,10 +14,7 @@ import type {UploadedPush} from './upload-push.js';
 /** The accepted deployment of a push, and its outcome if we waited for it. */
 export type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'url' | 'warnings' | 'raw'>;
 
-/**
- * Deploys an uploaded bundle, unless the upload already did.
- * @throws RuntimeCliError saying which bundle was uploaded and how to deploy it, with `details.bundleId`.
- */
+/** Deploys an uploaded bundle, unless the upload already did. */
 export async function deployPush(
   {options, watch}: PushPlan,
   uploaded: UploadedPush,
@@ -40,11 +37,6 @@ export async function deployPush(
   return deployed;
 }
 
-/**
- * Waits for the deployment of a push to end.
- * @throws RuntimeCliError saying which bundle was uploaded, with `details.bundleId`. It only says how to deploy it if
- * the deployment failed, since one that is still running must not be repeated.
- */
 export async function waitForPush(
   {options}: PushPlan,
   uploaded: UploadedPush,
@@ -60,7 +52,6 @@ export async function waitForPush(
   }
 }
 
-/** The result of a push. */
 export function pushResult(plan: PushPlan, uploaded: UploadedPush, host: Host, deployed?: DeployedPush): PushResult {
   const {projectSlug, targetSlug} = plan.options;
   const {backend, bundle, result, unchanged} = uploaded;

@@ -11,13 +11,8 @@ interface LimitedBundle {
   readonly size?: number | undefined;
 }
 
-/** How many of the largest files or folders an error names. */
 const named = 5;
 
-/**
- * Verifies that a backend takes a bundle of this size.
- * @throws RuntimeCliError `ERR_BUNDLE_TOO_LARGE` naming the limit, the number, and the largest files or folders.
- */
 export function verifyLimits(
   {name, limits = {}}: Pick<Backend, 'name' | 'limits'>,
   {files, size = 0}: LimitedBundle,

@@ -55,7 +55,6 @@ export interface PushPlan extends Omit<PushPreview, 'unchanged'> {
 /** One known deployment of the service refuses larger archives. The server decides. */
 const largeArchiveBytes = 400 * 1000 * 1000;
 
-/** @throws RuntimeCliError reporting all invalid options at once. */
 export function verifyPushOptions(options: Options, host: Host): void {
   rejectProblems([
     ...checkBundleOptions(contentOptions(options, options.v2 ? 'v2' : 'v1', host)),
@@ -79,7 +78,6 @@ function missingOptions(options: Options): readonly OptionProblem[] {
 /**
  * Chooses the backend of a push. Sends nothing.
  * @param run `previews`: the push is not made, so that missing credentials are only a warning
- * @throws RuntimeCliError for a backend that is not configured or lacks a capability.
  */
 export async function routePush(
   options: Options,
@@ -99,7 +97,6 @@ export async function routePush(
 /**
  * The format that a backend gets: Api v2, legacy v1 unless `v2`, a plugin's preferred one.
  * @param archived the format of a prebuilt archive, which decides if `v2` is not given
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` for `v2` with a backend that does not accept it.
  */
 export function formatFor(backend: RuntimeBackend, options: Options, archived?: BundleFormat): BundleFormat {
   const {formats} = registryOf(options).get(backend);
@@ -112,7 +109,6 @@ export function formatFor(backend: RuntimeBackend, options: Options, archived?: 
   });
 }
 
-/** Options for planning the bundle of a push in `format`. */
 function contentOptions(options: Options, format: BundleFormat, host: Host): BundlePlanOptions {
   const {cwd = host.cwd, recordCommit = needsCommit(options.guard), targetSlug} = options;
   // What PWA Kit's own client sets, by which a project picks its configuration.
@@ -120,10 +116,7 @@ function contentOptions(options: Options, format: BundleFormat, host: Host): Bun
   return {...options, format, cwd, recordCommit, env, now: () => host.now()};
 }
 
-/**
- * Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing.
- * @throws RuntimeCliError for everything that would make the push fail later.
- */
+/** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
 export async function planPush(options: Options, route: PushRoute, host: Host): Promise<PushPlan> {
   const {format, selection} = route;
   const backend = registryOf(options).get(selection.backend);
@@ -145,7 +138,6 @@ export async function planPush(options: Options, route: PushRoute, host: Host): 
   return {options, ...route, content: {kind: 'archive', bundle}, warnings};
 }
 
-/** Plans the bundle of a push in `format`. */
 export async function planContent(options: Options, format: BundleFormat, host: Host) {
   const plan = await planBundle(contentOptions(options, format, host));
   const warnings = [...plan.warnings, ...unusedOptions(options, format)];

@@ -22,7 +22,6 @@ export interface UnchangedBundle {
   readonly archive: PackResult;
 }
 
-/** The outcome of comparing with the last push. */
 interface Comparison {
   /** Undefined if the bundle is different, or the last one is not usable. */
   readonly unchanged?: UnchangedBundle | undefined;
@@ -35,7 +34,6 @@ type PushOptions = PushRuntimeBundleBackendOptions;
  * With `ifChanged`, compares a bundle with that of the last push to the same project and backend, which only counts if
  * the server still has it. Any doubt is a warning, and neither skips the upload nor fails the push.
  * @param digest Finds out the bundle's `contentSha256`. Not called if nothing was pushed, or something of another size.
- * @throws whatever `digest` throws.
  */
 export async function compareWithLastPush(
   backend: RuntimeBackend,
@@ -108,7 +106,6 @@ function isAnother(found: BundleItem, {sha256, pushedAt}: PushRecord): boolean {
 
 const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'in an unknown state'} as const;
 
-/** The recorded bundle, if the server still has it. */
 async function confirmRecord(
   record: PushRecord,
   contentSha256: string,

@@ -41,10 +41,7 @@ interface AskedPush {
   readonly unchanged?: UnchangedBundle | undefined;
 }
 
-/**
- * Asks whether a push may be made, unless there is nothing to upload or deploy.
- * @throws RuntimeCliError if it must not be made.
- */
+/** Asks whether a push may be made, unless there is nothing to upload or deploy. */
 export async function askBeforePush(
   {backend, bundle, unchanged}: AskedPush,
   {projectSlug, targetSlug}: PushPlan['options'],
@@ -217,7 +214,6 @@ async function explainFailure(
   });
 }
 
-/** The uploaded bundle, with its digests. */
 async function packedBundle(
   content: SentContent,
   {bundleId}: BuiltInUploadResult,
