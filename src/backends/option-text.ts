@@ -44,43 +44,34 @@ function optionOf({path}: Issue): string | undefined {
 
 /**
  * Validates options. Text stays text if the schema accepts it: `007` is a name wherever a name is expected. An option
- * is only parsed as JSON if the schema refuses it as text. If it refuses both, the issues tell why.
+ * is only parsed as JSON if the schema refuses it as text.
  */
 export async function validateOptionTexts(
   schema: StandardSchemaV1,
   given: Options,
 ): Promise<StandardSchemaV1.Result<unknown>> {
-  const validate = async (parsed: ReadonlySet<string>) =>
-    schema['~standard'].validate(
-      Object.fromEntries(
-        Object.entries(given).map(([name, value]) => {
-          if (!(value instanceof OptionText)) return [name, value];
-          return [name, parsed.has(name) ? value.shown : value.text];
-        }),
-      ),
-    );
-  const unparsed = new Set(Object.keys(given).filter((name) => isJson(given[name])));
-  const all = new Set(unparsed);
+  const texts = Object.keys(given).filter((name) => isJson(given[name]));
+  const validate = async (parsed: ReadonlySet<string>) => {
+    const valueOf = (name: string, value: unknown): unknown => {
+      if (!(value instanceof OptionText)) return value;
+      return parsed.has(name) ? value.shown : value.text;
+    };
+    const options = Object.entries(given).map(([name, value]) => [name, valueOf(name, value)] as const);
+    return schema['~standard'].validate(Object.fromEntries(options));
+  };
   const parsed = new Set<string>();
-  const aboutTexts: Issue[] = [];
   let result = await validate(parsed);
   for (;;) {
-    const refused = (result.issues ?? []).filter((issue) => unparsed.has(optionOf(issue) ?? ''));
+    const {issues = []} = result;
+    const refused = texts.filter((name) => !parsed.has(name) && issues.some((issue) => optionOf(issue) === name));
     if (refused.length === 0) break;
-    aboutTexts.push(...refused);
-    for (const name of refused.map((issue) => optionOf(issue) ?? '')) if (unparsed.delete(name)) parsed.add(name);
+    for (const name of refused) parsed.add(name);
     result = await validate(parsed);
   }
-  const {issues} = result;
-  if (!issues) return result;
   // A schema that only refuses the whole, such as a union, names no option: then all that are JSON are parsed.
-  const guessed = issues.some((issue) => optionOf(issue) === undefined) ? await validate(all) : result;
-  if (!guessed.issues) return guessed;
-  const isRefusedAnotherWay = (issue: Issue) => {
-    const others = issues.filter((other) => optionOf(other) === optionOf(issue));
-    return others.length > 0 && others.every(({message}) => message !== issue.message);
-  };
-  return {issues: [...aboutTexts.filter(isRefusedAnotherWay), ...issues]};
+  if (!result.issues?.some((issue) => optionOf(issue) === undefined)) return result;
+  const guessed = await validate(new Set(texts));
+  return guessed.issues ? result : guessed;
 }
 
 function isJson(value: unknown): boolean {
