@@ -155,14 +155,10 @@ export async function readSource(
   if (source.kind === 'bundle' || source.kind === 'running') {
     if (selection === undefined) throw new Error('no backend was chosen');
     const remote = remoteOptions(options);
-    const {bundleId} =
-      source.kind === 'bundle'
-        ? source
-        : await findRunning(await openBackend(selection.backend, remote, host), source.targetSlug);
+    const open = await openBackend(selection.backend, remote, host);
+    const {bundleId} = source.kind === 'bundle' ? source : await findRunning(open, source.targetSlug);
     const download = {...remote, bundleId};
-    const {result, ...found} = await readDownloaded(selection, download, host, (path) =>
-      readArchiveContents(path, options),
-    );
+    const {result, ...found} = await readDownloaded(open, download, host, (path) => readArchiveContents(path, options));
     const name = `bundle ${String(found.bundleId)}${source.kind === 'running' ? ` on ${source.targetSlug}` : ''}`;
     return {bundle: {...comparedBundle(name, result), ...found}, contents: result, warnings: []};
   }

@@ -1,15 +1,14 @@
 import {lstat, rename} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
-import type {BundleId} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import type {BackendCapability, BundleId} from '../backends/contract.js';
+import type {RuntimeBackend} from '../backends/select.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
-import {invoke, openBackend, type OpenBackend} from './open-backend.js';
-import {chooseCapable} from './choose-backend.js';
+import {invoke, type OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../errors/sentence.js';
@@ -54,8 +53,8 @@ export function describeBundle(bundleId: BundleId): string {
   return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
 }
 
-export async function chooseDownloadBackend(options: DownloadBundleOptions, host: Host): Promise<BackendSelection> {
-  return chooseCapable(options, ['download', ...namingCapabilities(options.bundleId)], host);
+export function downloadCapabilities({bundleId}: DownloadBundleOptions): readonly BackendCapability[] {
+  return ['download', ...namingCapabilities(bundleId)];
 }
 
 /**
@@ -63,17 +62,16 @@ export async function chooseDownloadBackend(options: DownloadBundleOptions, host
  * An interrupted download is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  */
 export async function downloadBundleFrom(
-  selection: BackendSelection,
+  open: OpenBackend,
   options: DownloadBundleOptions,
   host: Host,
 ): Promise<DownloadBundleResult> {
   const {projectSlug, force = false, onProgress} = options;
-  // Progress is measured by the bytes in the file.
-  const open = await openBackend(selection.backend, {...options, onProgress: undefined}, host);
+  const backend = open.backend.name;
   const bundleId = await resolveBundleId(open, options.bundleId, options);
   const paths = outputPaths(options, bundleId, host);
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
-  const part = new PartFile(`${paths.compressed}.part`, {backend: selection.backend, projectSlug, bundleId});
+  const part = new PartFile(`${paths.compressed}.part`, {backend, projectSlug, bundleId});
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
     callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));
   }).catch(async (error: unknown) => {
@@ -90,7 +88,7 @@ export async function downloadBundleFrom(
   });
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
   return {
-    backend: selection.backend,
+    backend,
     projectSlug,
     bundleId,
     path,
@@ -105,7 +103,7 @@ export async function downloadBundleFrom(
 
 /** Downloads a bundle into a temporary folder, where `read` gets its path. */
 export async function readDownloaded<Result>(
-  selection: BackendSelection,
+  open: OpenBackend,
   options: Omit<DownloadBundleOptions, 'output'>,
   host: Host,
   read: (path: string) => Promise<Result>,
@@ -113,7 +111,7 @@ export async function readDownloaded<Result>(
   const workspace = await host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');
-    const {backend, projectSlug, bundleId} = await downloadBundleFrom(selection, {...options, output}, host);
+    const {backend, projectSlug, bundleId} = await downloadBundleFrom(open, {...options, output}, host);
     return {backend, projectSlug, bundleId, result: await read(output)};
   } finally {
     await workspace.remove();

@@ -1,14 +1,14 @@
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
-import type {BackendSelection} from '../backends/select.js';
+import type {BackendCapability} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
 import {placeFlags} from '../errors/suggest.js';
 import {findDeployment, readLog, type ReadLogsOptions, type ReadLogsResult} from '../operations/deploy/read-logs.js';
 import {
-  chooseDownloadBackend,
   describeBundle,
   downloadBundleFrom,
+  downloadCapabilities,
   readDownloaded,
   type DownloadBundleOptions,
   type DownloadBundleResult,
@@ -28,9 +28,9 @@ import {
   type ListDeploymentsResult,
 } from '../operations/list.js';
 import {listRange} from '../operations/pages.js';
-import {openBackend} from '../operations/open-backend.js';
+import {openBackend, type OpenBackend} from '../operations/open-backend.js';
 import {chooseCapable} from '../operations/choose-backend.js';
-import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
+import type {ListBundlesOptions, ListDeploymentsOptions, ProjectOptions} from '../operations/options.js';
 import {
   knownTarget,
   listTargets,
@@ -47,29 +47,30 @@ import type {PipelineHost} from './host.js';
 import {made, runPipeline, type PipelineRun, type Step} from './run.js';
 
 /** Chooses a backend and reads something from it: the whole pipeline of what changes nothing. */
-async function readFrom<Result>(
+async function readFrom<Options extends ProjectOptions, Result>(
+  given: Options,
   host: PipelineHost,
-  choose: () => Promise<BackendSelection>,
+  capabilities: readonly BackendCapability[],
   step: Pick<Step<never>, 'name' | 'title'>,
-  read: (selection: BackendSelection, report: StepReport) => Promise<Result>,
+  read: (open: OpenBackend, options: Options, report: StepReport) => Promise<Result>,
 ): Promise<NonNullable<Result>> {
   const run: ResolvedRun & {result?: Result} = {host};
   const task = async (_: unknown, report: StepReport) => {
-    run.result = await read(made(run, 'selection'), report);
+    const options = report.watch(given);
+    run.result = await read(await openBackend(made(run, 'selection').backend, options, host), options, report);
   };
-  await runPipeline(run, [resolveStep(choose), {...step, task}]);
+  await runPipeline(run, [resolveStep(() => chooseCapable(given, capabilities, host)), {...step, task}]);
   return made(run, 'result');
 }
 
 export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const part = listRange(options);
-  const choose = () => chooseCapable(options, ['list'], host);
-  return readFrom(host, choose, {name: 'list', title: 'List the bundles'}, async ({backend}, report) => {
-    const open = await openBackend(backend, report.watch(options), host);
+  const step = {name: 'list', title: 'List the bundles'};
+  return readFrom(options, host, ['list'], step, async (open, _, report) => {
     const {items, total} = await readBundles(open, part);
     report.title = items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`;
-    return {backend, projectSlug, bundles: items, total};
+    return {backend: open.backend.name, projectSlug, bundles: items, total};
   });
 }
 
@@ -79,32 +80,28 @@ export async function listDeployments(
 ): Promise<ListDeploymentsResult> {
   const {projectSlug, targetSlug} = options;
   const range = listRange(options);
-  const choose = () => chooseCapable(options, ['history'], host);
   const step = {name: 'list', title: `List the deployments to ${targetSlug}`};
-  return readFrom(host, choose, step, async ({backend}, report) => {
-    const open = await openBackend(backend, report.watch(options), host);
+  return readFrom(options, host, ['history'], step, async (open, _, report) => {
     const {items, total} = await collectDeployments(open, targetSlug, range);
     report.title =
       items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`;
-    return {backend, projectSlug, targetSlug, deployments: items, total};
+    return {backend: open.backend.name, projectSlug, targetSlug, deployments: items, total};
   });
 }
 
 export async function getProjectStatus(options: ProjectStatusOptions, host: PipelineHost): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
   const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
-  const choose = () => chooseCapable(options, needed, host).catch(withTarget);
   const step = {name: 'status', title: `Look at the targets of ${projectSlug}`};
-  return readFrom(host, choose, step, async ({backend}, report) => {
-    const open = await openBackend(backend, report.watch(options), host);
+  return readFrom(options, host, needed, step, async (open, _, report) => {
     const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
     const items = listed ? await listTargets(open) : [await knownTarget(open, targetSlug)];
     const targets: TargetStatus[] = [];
     for (const item of items) targets.push(await targetStatus(open, item));
     report.title =
       targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`;
-    return {backend, projectSlug, targets};
-  });
+    return {backend: open.backend.name, projectSlug, targets};
+  }).catch(withTarget);
 }
 
 export async function findTarget(
@@ -133,10 +130,9 @@ export async function downloadBundle(
   options: DownloadBundleOptions,
   host: PipelineHost,
 ): Promise<DownloadBundleResult> {
-  const choose = () => chooseDownloadBackend(options, host);
   const step = {name: 'download', title: `Download ${describeBundle(options.bundleId)}`};
-  return readFrom(host, choose, step, async (selection, report) => {
-    const downloaded = await downloadBundleFrom(selection, report.watch(options), host);
+  return readFrom(options, host, downloadCapabilities(options), step, async (open, watched, report) => {
+    const downloaded = await downloadBundleFrom(open, watched, host);
     const {bundleId, size, resumedFrom, sha256} = downloaded;
     const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
     report.title = `Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`;
@@ -165,12 +161,9 @@ export async function inspectArchive(
 }
 
 export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
-  const choose = () => chooseDownloadBackend(options, host);
   const step = {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`};
-  return readFrom(host, choose, step, async (selection, report) => {
-    const {result, ...bundle} = await readDownloaded(selection, report.watch(options), host, (path) =>
-      inspectFile(path, options),
-    );
+  return readFrom(options, host, downloadCapabilities(options), step, async (open, watched, report) => {
+    const {result, ...bundle} = await readDownloaded(open, watched, host, (path) => inspectFile(path, options));
     report.title = `Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`;
     return {...bundle, ...result};
   });
@@ -178,10 +171,8 @@ export async function inspectBundle(options: InspectBundleOptions, host: Pipelin
 
 export async function readDeploymentLogs(options: ReadLogsOptions, host: PipelineHost): Promise<ReadLogsResult> {
   const {projectSlug, targetSlug, onLines} = options;
-  const choose = () => chooseCapable(options, ['logs', 'history'], host);
   const step = {name: 'read', title: `Read the log of a deployment to ${targetSlug}`};
-  return readFrom(host, choose, step, async ({backend}, report) => {
-    const open = await openBackend(backend, report.watch(options), host);
+  return readFrom(options, host, ['logs', 'history'], step, async (open, _, report) => {
     const {deployment, bundleId, status} = await findDeployment(open, options, host);
     const lines: string[] = [];
     let total = 0;
@@ -193,6 +184,6 @@ export async function readDeploymentLogs(options: ReadLogsOptions, host: Pipelin
     const done = await readLog(open, deployment, take, options);
     report.title = `Read ${count(total, 'line')}${done ? '' : ' so far'}`;
     const {deploymentId} = deployment;
-    return {backend, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
+    return {backend: open.backend.name, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
   });
 }
