@@ -16,7 +16,6 @@ import type {
 import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
 import {
   describePlan,
-  mustPackForLimits,
   planPush,
   routePush,
   verifyPushOptions,
@@ -89,7 +88,7 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
     });
     const plan = made(run, 'plan');
     const {content, selection} = plan;
-    if (ifChanged || (await mustPackForLimits(plan))) await runPipeline<PushRun>(run, [buildStep(options)]);
+    if (ifChanged) await runPipeline<PushRun>(run, [buildStep(options)]);
     const bundle = run.content?.bundle ?? (content.kind === 'build' ? content.plan : content.bundle);
     const unchanged = run.content?.kind === 'unchanged' ? run.content.unchanged : undefined;
     await askBeforePush({backend: selection.backend, bundle, unchanged}, options, host, {dryRun: true});

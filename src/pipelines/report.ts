@@ -9,8 +9,8 @@ import type {PipelineHost} from './host.js';
 /** Least time between two events about the progress of a step, in milliseconds. */
 const eventPauseMs = 250;
 
-/** A log has the progress of a step every 5 s, or every 10 % if that takes at least a second. */
-const logged = {afterMs: 5000, fraction: 0.1, fractionAfterMs: 1000};
+/** Least time between two lines of a log about the progress of a step, in milliseconds. */
+const logPauseMs = 5000;
 
 const barWidth = 20;
 
@@ -30,7 +30,7 @@ export class StepReport {
   readonly #text = new ProgressText();
   readonly #silence: NodeJS.Timeout | undefined;
   #told: {readonly progress: OperationProgress; readonly at: number} | undefined;
-  #logged = {at: this.#startedAt, fraction: 0};
+  #loggedAt = this.#startedAt;
 
   constructor(task: ShownTask, {name, title}: {readonly name: string; readonly title: string}, host: PipelineHost) {
     this.#task = task;
@@ -38,7 +38,7 @@ export class StepReport {
     this.#title = title;
     this.#host = host;
     if (host.terminal?.interactive === false) {
-      this.#silence = setTimeout(() => (task.output = `${title}: running`), logged.afterMs).unref();
+      this.#silence = setTimeout(() => (task.output = `${title}: running`), logPauseMs).unref();
     }
   }
 
@@ -107,10 +107,8 @@ export class StepReport {
       this.#draw(fraction === undefined ? text : `${bar(fraction)} ${text}`);
       return;
     }
-    const since = now - this.#logged.at;
-    const farther = (fraction ?? 0) - this.#logged.fraction >= logged.fraction && since >= logged.fractionAfterMs;
-    if (!farther && since < logged.afterMs) return;
-    this.#logged = {at: now, fraction: fraction ?? 0};
+    if (now - this.#loggedAt < logPauseMs) return;
+    this.#loggedAt = now;
     this.#task.output = `${this.#title}: ${text}`;
   }
 

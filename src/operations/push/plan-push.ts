@@ -154,16 +154,6 @@ function unusedOptions(options: Options, format: BundleFormat): readonly string[
     .map(([option]) => `${option} has no effect on a v1 upload.`);
 }
 
-/**
- * Whether only packing a bundle tells whether it is within the limits of the backend: a compressed archive is hardly
- * ever larger than its tar.
- */
-export async function mustPackForLimits({options, selection, content, format}: PushPlan): Promise<boolean> {
-  const {maxBundleBytes} = registryOf(options).get(selection.backend).limits ?? {};
-  if (maxBundleBytes === undefined || content.kind === 'archive' || format === 'v1') return false;
-  return (await archiveSize(content.plan)) > maxBundleBytes;
-}
-
 /** Warnings about an archive that a server may refuse for its size. */
 export function sizeWarnings({format, size}: Pick<Bundle, 'format' | 'size'>): readonly string[] {
   if (format !== 'v2' || size <= largeArchiveBytes) return [];
