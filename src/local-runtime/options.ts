@@ -17,7 +17,8 @@ export interface LocalRuntimeCredentials {
 /** Options of `startLocalRuntime()`. */
 export interface LocalRuntimeOptions {
   /**
-   * Folder for bundles, deployments and credentials. It is locked against a second runtime.
+   * Folder for bundles, deployments and credentials. For one runtime at a time: a second one finds its
+   * ports taken.
    * @default a temporary folder, removed by `close()`, or by the next runtime if the process is killed
    */
   readonly dataDirectory?: string | undefined;
@@ -31,13 +32,13 @@ export interface LocalRuntimeOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /**
    * Port to listen on; 0 for any free one.
-   * @default the port last used with the data folder, if it is free
+   * @default the port last used with the data folder
    */
   readonly port?: number | undefined;
   /**
    * Port that serves the deployed apps; 0 for any free one. It is not `port`, so that scripts of an app have another
    * origin than the API.
-   * @default the one last used with the data folder, if it is free
+   * @default the one last used with the data folder
    */
   readonly appsPort?: number | undefined;
   /** Whether requests need credentials. @default true */
@@ -76,7 +77,7 @@ export interface LocalRuntimeOptions {
   readonly ssrTimeoutSeconds?: number | undefined;
   /** Called with each line that such a server prints, after its target: `shop/staging: Listening`. */
   readonly onAppOutput?: ((line: string) => void) | undefined;
-  /** Called with warnings for users, such as that the usual port is taken, or the server of an app crashed. */
+  /** Called with warnings for users, such as that the server of an app crashed. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Called once for every request that has ended. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;

@@ -205,15 +205,12 @@ describe('the legacy backend', () => {
     expect((await fetch(`${runtime.origin}/api/projects/shop/bundles/`)).status).toBe(200);
   });
 
-  test.each(['a%2Fb', 'a%5Cb', 'a%00b', 'api', 'storefront', 'openapi.json', '-'])(
-    'refuses the project name %s',
-    async (name) => {
-      const {runtime, client} = await startRuntime();
-      const path = `/api/projects/${name}/bundles/`;
-      const reply = await sendRaw(runtime.origin, {path, headers: client.legacyHeaders});
-      expect(reply.status).toBe(400);
-    },
-  );
+  test.each(['a%2Fb', 'a%5Cb', 'a%00b'])('refuses the project name %s', async (name) => {
+    const {runtime, client} = await startRuntime();
+    const path = `/api/projects/${name}/bundles/`;
+    const reply = await sendRaw(runtime.origin, {path, headers: client.legacyHeaders});
+    expect(reply.status).toBe(400);
+  });
 
   test('lists the methods of a path, and returns 404 elsewhere', async () => {
     const {client} = await startRuntime();

@@ -170,6 +170,15 @@ describe('a data folder', () => {
     expect((await client.pushV2(await v2Archive())).json.id).toBe(2);
   });
 
+  test('that another runtime uses keeps the uploads in progress there: the second one finds the port taken', async () => {
+    const {runtime} = await startRuntime({dataDirectory: await temporaryFolder()});
+    const {dataDirectory} = runtime;
+    const upload = path.join(dataDirectory, 'temporary', randomUUID());
+    await mkdir(upload);
+    await expect(startLocalRuntime({dataDirectory})).rejects.toThrow('it is in use');
+    expect(existsSync(upload)).toBe(true);
+  });
+
   test.each([
     ['bundles/1/bundle.json', '{"id": 1'],
     ['deployments/1.json', '{}'],

@@ -129,9 +129,10 @@ export class Deployments {
       .find((deployment) => states.includes(deploymentState(deployment, time).status));
   }
 
-  /** Removes the files of deployments that no target serves or is going to serve, which a killed run leaves behind. */
+  /** Removes what a killed run leaves behind. Only once the ports are taken: another runtime may use the folder. */
   async sweep(): Promise<void> {
     const {store} = this.#options;
+    await store.sweep();
     for (const project of store.projects()) {
       for (const target of store.targets(project)) await this.#removeOldSites(project, target);
     }

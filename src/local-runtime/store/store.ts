@@ -86,7 +86,7 @@ export class Store {
   }
 
   /**
-   * Opens the store in a data folder, and removes what a killed run left unfinished.
+   * Opens the store in a data folder.
    * @throws RuntimeCliError `ERR_OPTION_INVALID` when a record in it cannot be read.
    */
   static async open(folder: string): Promise<Store> {
@@ -99,7 +99,6 @@ export class Store {
       return number === undefined ? [] : Number(number);
     });
     for (const number of numbers.sort((a, b) => a - b)) await store.#readDeployment(number);
-    await store.#sweep();
     return store;
   }
 
@@ -224,7 +223,7 @@ export class Store {
   }
 
   /** Removes what a killed run left unfinished. Anything not named by this class stays. */
-  async #sweep(): Promise<void> {
+  async sweep(): Promise<void> {
     for (const name of await readdir(this.#path('temporary'))) {
       if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
     }

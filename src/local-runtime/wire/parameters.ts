@@ -22,10 +22,6 @@ const slug = v.pipe(
   v.check((value) => value !== '.' && value !== '..' && !/[/\\\u0000-\u001f\u007f]/.test(value), 'is not a valid slug'),
 );
 
-/** Names that other paths at the API's port start with: those of the wire, and those of the pages. */
-const reserved = ['api', 'storefront', 'openapi.json', '-'];
-const free = v.check((name: string) => !reserved.includes(name), 'is reserved by the local runtime');
-
 /** The parts of paths, and examples of them. */
 export const pathParameters = {
   organizationId: v.pipe(
@@ -34,10 +30,10 @@ export const pathParameters = {
     v.maxLength(32, 'must have 1 to 32 characters'),
     say('The organization of the client.', {examples: ['acme']}),
   ),
-  storefrontId: v.pipe(identifier, free, say('The project.', {examples: ['shop']})),
+  storefrontId: v.pipe(identifier, say('The project.', {examples: ['shop']})),
   environmentId: v.pipe(identifier, say('The target.', {examples: ['staging']})),
   deploymentId: v.pipe(slug, say('The deployment.', {examples: [exampleId]})),
-  projectSlug: v.pipe(slug, free, say('The project.', {examples: ['shop']})),
+  projectSlug: v.pipe(slug, say('The project.', {examples: ['shop']})),
   targetSlug: v.pipe(slug, say('The target.', {examples: ['staging']})),
   bundleId: v.pipe(wholeNumber(0), say('The bundle.', {examples: [42]})),
 } as const;
