@@ -16,7 +16,6 @@ import type {
   ListResult,
 } from './contract.js';
 
-/** An answer of a server: an object, read member by member. */
 export type Answer = Readonly<Record<string, unknown>>;
 
 /**
@@ -133,17 +132,14 @@ export function definedStatus(backend: string, status: DeploymentItem['status'],
   );
 }
 
-/** `value` if it is an object, else an empty one. */
 export function asRecord(value: unknown): Answer {
   return isRecord(value) ? value : {};
 }
 
-/** `value` if it is a string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `value` if it is a number. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
@@ -184,13 +180,11 @@ export function requestedBundleId(value: BundleId, backend: string): number {
   );
 }
 
-/** `value` if it is a bundle ID of a built-in backend. */
 export function numericId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : undefined;
 }
 
-/** The multipart body of a v2 upload, the same for both built-in backends. */
 export function multipartBody(bundle: Bundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
   const {message, rootDir, configPath, matchMode} = bundle;
   return bodies.multipart({

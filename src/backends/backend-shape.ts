@@ -4,7 +4,6 @@ import {backendCalls} from './call.js';
 import {backendApiVersion} from './built-in.js';
 import type {AnyBackend} from './contract.js';
 
-/** What a backend may be called. */
 export const backendNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
 
 const calls = Object.keys(backendCalls).map((name) => {

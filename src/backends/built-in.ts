@@ -16,7 +16,6 @@ export const backendApiVersion = 1;
 /** The server's report of which files the patterns matched, unmodified. */
 export type BundleMatches = Readonly<Record<string, unknown>>;
 
-/** What every operation of a built-in backend gets. */
 export interface BuiltInContext<Options = unknown> extends BackendContext<Options> {
   readonly http: StreamingClient;
   readonly bodies: BuiltInBodies;
@@ -24,7 +23,6 @@ export interface BuiltInContext<Options = unknown> extends BackendContext<Option
   readonly wait?: boolean | undefined;
 }
 
-/** A built-in backend's answer to an upload. */
 export interface BuiltInUploadResult extends UploadResult {
   readonly matches?: BundleMatches | undefined;
   /** Set when the upload was deployed in the same step. */

@@ -57,11 +57,9 @@ export interface BuiltIn {
    * @throws RuntimeCliError when it refuses them or cannot be asked.
    */
   identify(settings: BackendSettings, context: BuiltInContext): Promise<Identity>;
-  /** The error when it is not configured. */
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
 }
 
-/** The code of the error of a backend that is not configured, and how to configure it. */
 export interface NotConfigured {
   readonly code: ErrorCode;
   readonly suggestions: readonly Suggestion[];
@@ -114,7 +112,6 @@ function legacySuggestion(hasOrigin: boolean, hasKey: boolean): Suggestion {
   return ['Run ', {run: ['auth:login', '--origin', 'URL']}, ', or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.'];
 }
 
-/** By name, in the order they are listed. */
 export const builtIns: ReadonlyMap<string, BuiltIn> = new Map(
   Object.entries({api, legacy} satisfies Record<BuiltInName, BuiltIn>),
 );

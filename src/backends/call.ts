@@ -1,5 +1,5 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {catalogue, createError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, catalogue, createError, isRuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, Backend, BackendCapability, BackendError} from './contract.js';
@@ -9,9 +9,7 @@ import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {isBuiltIn} from './select.js';
 
 interface CallKind {
-  /** The activity, for messages. */
   readonly doing: string;
-  /** The capability that the member implements. */
   readonly capability?: BackendCapability;
   /** Whether it only reads, so that its requests may be repeated whatever their method. */
   readonly reads?: true;
@@ -19,7 +17,6 @@ interface CallKind {
   readonly writes?: true;
 }
 
-/** What the host asks a backend for, by the member that answers. */
 export const backendCalls = {
   check: {doing: 'checking its configuration'},
   login: {doing: 'logging in'},
@@ -38,7 +35,6 @@ export const backendCalls = {
 
 type Redact = (text: string) => string;
 
-/** A member that gives a backend its capability. */
 export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'login' | 'verify' | 'upload'>;
 
 /** The context for a call of an optional member, or to verify credentials. */
@@ -46,7 +42,6 @@ export function contextFor(member: OptionalCall | 'verify', context: BuiltInCont
   return 'reads' in backendCalls[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
 }
 
-/** The capabilities of a backend: those whose member it has. */
 export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
   return Object.entries(backendCalls).flatMap(([member, call]) =>
     'capability' in call && Reflect.get(backend, member) !== undefined ? [call.capability] : [],
@@ -132,15 +127,10 @@ export async function callInContext<Result>(
 /** A backend that cannot make sense of an answer to what it has written leaves open what was carried out. */
 function afterWriting(error: unknown): unknown {
   if (!isRuntimeCliError(error) || !['ERR_BACKEND_FAILED', 'ERR_RESPONSE_INVALID'].includes(error.code)) return error;
-  const {message, details, status, method, path, requestId} = error;
-  return createError('ERR_OUTCOME_UNKNOWN', `${asSentence(message)} The request may have been carried out.`, {
-    details,
-    status,
-    method,
-    path,
-    requestId,
-    cause: error,
-    suggestions: [checkBeforeRetrying, ...error.advice],
+  return amendError(error, {
+    code: 'ERR_OUTCOME_UNKNOWN',
+    message: `${asSentence(error.message)} The request may have been carried out.`,
+    suggestions: [checkBeforeRetrying],
   });
 }
 

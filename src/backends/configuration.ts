@@ -11,7 +11,6 @@ import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
 
-/** What a backend can check its configuration against. */
 export type BackendSurroundings = Omit<BackendCheckContext, 'options'>;
 
 /**
@@ -61,7 +60,6 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   );
 }
 
-/** The error of a backend that is not configured. */
 export function notConfigured(
   {name: backend, secrets, secretEnv}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   missing: readonly string[],
@@ -110,7 +108,7 @@ export function secretsOf(
 
 /** Every string in a value. Secrets may have been parsed as numbers, or be nested in arrays and objects. */
 function textsOf(value: unknown): readonly string[] {
-  if (value instanceof OptionText) return [...textsOf(value.text), ...textsOf(value.json?.value)];
+  if (value instanceof OptionText) return [value.text, value.shown].flatMap(textsOf);
   if (typeof value === 'string') return [value, value.trim()];
   if (typeof value === 'number') return [String(value)];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];

@@ -27,16 +27,13 @@ type ClientOptions = Pick<
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */
 export interface BackendContextOptions extends Given, ClientOptions {
-  /** Timeouts of the client. @default the client's own */
   readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
-  /** Called with each secret that the backend learns. */
   readonly onSecret?: ((secret: string) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. It takes at most 5 s. */
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
 }
 
-/** How long a cleanup may take, in milliseconds. */
 const cleanupGraceMs = 5000;
 
 /** Loads what `createBackendContext` needs, ahead of time. If that fails, `createBackendContext` reports it. */
@@ -44,7 +41,6 @@ export function preloadBackendContext(): void {
   loadHttpClient().catch(() => undefined);
 }
 
-/** Creates a backend's context, with its client and bodies. Loads the HTTP client. */
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
   const {projectSlug, targetSlug, configDirectory, wait, state, env, onSecret} = options;
   const {onProgress = () => undefined} = options;

@@ -5,13 +5,11 @@ import {createBackendRegistry, type BackendFailure, type BackendRegistry, type P
 import {isRecord} from '../errors/json.js';
 import {asSentence} from '../errors/sentence.js';
 
-/** What oclif returns for a hook: a result or an error per module. */
 export interface HookOutcome {
   readonly successes: readonly {readonly result: unknown}[];
   readonly failures: readonly {readonly error: unknown}[];
 }
 
-/** A plugin with a `mycli:backends` hook. */
 export interface BackendPlugin {
   readonly name: string;
   readonly version?: string | undefined;
@@ -24,9 +22,7 @@ export interface BackendPlugin {
   runHook(options: BackendsHookOptions, timeoutMs: number): Promise<HookOutcome>;
 }
 
-/** Options of `discoverBackends`. */
 interface DiscoveryOptions {
-  /** Version of the host, for the plugins. */
   readonly version: string;
   /** `plugin/name` of backends to use where several plugins have one of that name. @default none */
   readonly chosen?: readonly string[] | undefined;

@@ -50,7 +50,6 @@ export interface PluginBackend {
   readonly backend: unknown;
 }
 
-/** Names that no backend of a plugin may have. */
 export const reservedNames: ReadonlySet<string> = new Set(['auto', ...builtIns.keys()]);
 
 /**

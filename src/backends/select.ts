@@ -3,7 +3,6 @@ import {asClause, asSentence} from '../errors/sentence.js';
 
 /** The backends of this package. Not derived from `built-ins.ts`, which would load them. */
 const builtInNames = ['api', 'legacy'] as const;
-/** The name of a built-in backend. */
 export type BuiltInName = (typeof builtInNames)[number];
 
 /** The name of a backend: a built-in one, or one that a plugin registered. */
@@ -51,7 +50,6 @@ interface BackendCandidates {
 /** The selected backend, why, and which one takes over if it definitely refuses. */
 export interface BackendSelection {
   readonly backend: RuntimeBackend;
-  /** A short description. */
   readonly reason: string;
   /** Why `auto` already passed over a configured Api backend, for a warning. */
   readonly fellBack?: string | undefined;
@@ -81,7 +79,6 @@ export function selectBackend(candidates: BackendCandidates): BackendSelection {
   };
 }
 
-/** The warning about a fallback. */
 export function fallbackWarning(reason: string): string {
   return asSentence(`Fell back to the legacy backend: ${reason}`);
 }

@@ -111,7 +111,6 @@ export function createError(code: ErrorCode, message: string, options?: RuntimeC
 export function amendError(
   error: RuntimeCliError,
   changes: {
-    /** A code of the same kind. */
     readonly code?: ErrorCode | undefined;
     readonly message?: string | undefined;
     readonly suggestions?: readonly Suggestion[] | undefined;
@@ -120,7 +119,7 @@ export function amendError(
 ): RuntimeCliError {
   const {code, exitCode, status, method, path, requestId} = error;
   return createError(changes.code ?? code, changes.message ?? error.message, {
-    exitCode,
+    exitCode: changes.code === undefined ? exitCode : undefined,
     status,
     method,
     path,

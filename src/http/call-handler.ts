@@ -16,7 +16,6 @@ import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
 import type {Logger, RetryEvent} from './types.js';
 
-/** What the handler of a client's calls needs. */
 interface CallHandlerContext {
   readonly limits: ConnectionLimits;
   readonly errors: ErrorContext;

@@ -8,7 +8,6 @@ import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';
 import type {Environment, Logger, RetryEvent, StreamingClient} from './types.js';
 
-/** Options of `createHttpClient`. */
 export interface HttpClientOptions {
   /** Rate-limit retries. Waits are reported to its `logger` and `onRetry`, else to those below. */
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
@@ -16,7 +15,6 @@ export interface HttpClientOptions {
   readonly env: Environment;
   /** Whether to send each request once at most: no retry of any kind. @default false */
   readonly once?: boolean | undefined;
-  /** The `User-Agent` header. */
   readonly userAgent: string;
   readonly logger: Logger;
   /** Cancels all requests, which reject with `signal.reason`. */
@@ -27,7 +25,6 @@ export interface HttpClientOptions {
   readonly reroute?: ((url: URL) => Promise<URL>) | undefined;
   /** Called before each attempt. If it rejects, nothing is sent. */
   readonly beforeAttempt?: (() => Promise<void>) | undefined;
-  /** Called before every wait. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
   readonly onWritten?: (() => void) | undefined;
@@ -118,7 +115,6 @@ export function rateLimitRules({
   };
 }
 
-/** Masks secrets in what is logged. */
 export function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, 'logger' | 'secrets'>): Logger {
   const redact = createRedactor(secrets);
   return {

@@ -33,7 +33,6 @@ export function isInsecureOrigin(origin: string): boolean {
   return protocol === 'http:' && !isLoopback(hostname);
 }
 
-/** Whether the host of a URL is loopback. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:(?:.*\.)?localhost\.?|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/.test(
     hostname,

@@ -5,7 +5,6 @@ import {serverMessage} from './errors/response-error.js';
 import {createRedactor} from './redact.js';
 import type {HttpClient} from './types.js';
 
-/** A page to look at. */
 export interface ProbeRequest {
   readonly url: URL;
   /** Whether a response with this status is the answer. A redirect that is none is followed. */
@@ -16,7 +15,6 @@ export interface ProbeRequest {
   readonly timeoutMs: number;
 }
 
-/** What looking at a page found. */
 export interface ProbeAnswer {
   /** HTTP status of the last response; undefined if there was none. */
   readonly status?: number | undefined;

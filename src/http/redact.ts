@@ -35,7 +35,6 @@ export function containsSecret(text: string, secrets: readonly string[]): boolea
   return maskable(secrets).some((form) => text.includes(form));
 }
 
-/** Every form of the secrets that are long enough to be masked. */
 function maskable(secrets: readonly string[]): readonly string[] {
   return [...new Set(secrets.filter((secret) => secret.length >= 4).flatMap(formsOf))];
 }
@@ -47,7 +46,6 @@ function maskable(secrets: readonly string[]): readonly string[] {
  */
 const urlCredentials = /(\b[a-z][\w+.-]{0,30}:[/]{2})(?:[^/?#@]*@|[^/?#@:]*:(?!\d{1,5}[/?#])(?:[^@]{0,200}@)+)/gi;
 
-/** Masks the query of each http URL in a word, since it may be presigned. */
 function maskQueries(word: string): string {
   const parts = word.split('#').map((part) => {
     const url = part.search(/\bhttps?:\/\//i);
@@ -82,7 +80,6 @@ export function isSecretName(name: string): boolean {
   return secretName.test(plainName(name));
 }
 
-/** A name without word separators. */
 export function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, '').toLowerCase();
 }

@@ -4,7 +4,6 @@ import {createError, isRuntimeCliError} from '../errors/index.js';
 import type {CreateBody} from './rate-limit/index.js';
 import type {BodyOptions, BuiltInBodies, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
 
-/** How bodies are read, and who gets the progress. */
 interface RequestBodiesOptions {
   /**
    * Called at the start of each attempt, after each chunk that the connection accepted, and once more with the total if
@@ -41,11 +40,8 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltIn
   };
 }
 
-/** What a body is a part of. */
 interface Whole {
-  /** Bytes before it. */
   readonly before: number;
-  /** Bytes in all. */
   readonly total: number;
   /** As how many bytes it counts. @default its length */
   readonly counted?: number;
@@ -108,7 +104,6 @@ function quoted(name: string): string {
   return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 }
 
-/** A segment of a body: its size, and its bytes, from the start each time. */
 interface Segment {
   readonly size: number;
   read(): Iterable<Buffer> | AsyncIterable<Buffer>;

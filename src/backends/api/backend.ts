@@ -20,7 +20,6 @@ import {
 import {checkResult, type BuiltInContext, type HostBackend} from '../built-in.js';
 import type {BundleItem, DeploymentItem, DeploymentStatus} from '../contract.js';
 
-/** Options of the Api backend. */
 export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;
   /** What a connection still needs, in the caller's words. Only used when there is none. */
@@ -147,7 +146,6 @@ export async function identifyClient(context: Context) {
   return {...owner, asked: true};
 }
 
-/** The claims of a JWT in an `Authorization` header; none if it is not a JWT. */
 function claimsOf(header: string): Answer {
   const payload = header.split('.')[1] ?? '';
   try {
@@ -162,7 +160,6 @@ function timeOf(seconds: number | undefined): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** The members of a list that hold its rows and their total. */
 const page = {rows: 'data', total: 'total'};
 
 function missingIdentifier(what: string, value: string | undefined, max: number): readonly string[] {
@@ -170,7 +167,6 @@ function missingIdentifier(what: string, value: string | undefined, max: number)
   return [`a ${what} of at most ${String(max)} lowercase letters, digits and inner hyphens, not "${value}"`];
 }
 
-/** An authorized client, and the URL of a path below the project. */
 function connect({options: {connection}, projectSlug, http}: Context) {
   if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The api backend has no connection.');
   const origin = normalizeOrigin('api origin', connection.origin);

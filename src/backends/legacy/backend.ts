@@ -97,7 +97,6 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   });
 }
 
-/** Tries the API key on the list of projects. */
 export async function identifyKey(context: LegacyContext) {
   const {http, url} = connect(context);
   readAnswer(await http.get(url('projects'), {searchParams: {limit: 1}}));

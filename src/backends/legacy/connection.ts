@@ -3,7 +3,6 @@ import {authorize, normalizeOrigin} from '../../http/index.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {BuiltInContext} from '../built-in.js';
 
-/** Options of the legacy backend. */
 export interface LegacyBackendOptions {
   /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
@@ -12,16 +11,13 @@ export interface LegacyBackendOptions {
   readonly missing?: readonly string[] | undefined;
 }
 
-/** The context of the legacy backend. */
 export type LegacyContext = BuiltInContext<LegacyBackendOptions>;
 
-/** An authorized client, and the URL of a path below `/api`. */
 interface LegacyConnection {
   readonly http: LegacyContext['http'];
   url(...segments: readonly string[]): string;
 }
 
-/** What the legacy backend still needs. */
 export function missingOptions(options: LegacyBackendOptions, env: Environment): readonly string[] {
   const missing = [
     ...(legacyOrigin(options, env) === undefined ? ['origin (MYCLI_RUNTIME_ORIGIN)'] : []),
@@ -49,7 +45,6 @@ export function connect({options, env, http}: LegacyContext): LegacyConnection {
   };
 }
 
-/** The address of the hosting service, as given. */
 export function legacyOrigin(options: Pick<LegacyBackendOptions, 'origin'>, env: Environment): string | undefined {
   return options.origin ?? (env['MYCLI_RUNTIME_ORIGIN'] || undefined);
 }

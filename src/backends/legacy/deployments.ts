@@ -32,7 +32,6 @@ import {connect, type LegacyContext} from './connection.js';
  */
 type Before = {readonly createdAt: string; readonly count?: number | undefined} | 'none' | {readonly unknown: string};
 
-/** The members of a list that hold its rows and their total. */
 export const page = {rows: 'results', total: 'count'};
 
 const rowsPerPoll = 100;
@@ -40,7 +39,6 @@ const rowsPerPoll = 100;
 /** Members of the answer to a deploy request, all optional. */
 const deployAnswer = ['bundle', 'bundle_id', 'status', 'deploy_type', 'external_publish_id', 'created_at', 'warnings'];
 
-/** Requests a deployment. */
 export async function deploy(
   {bundleId, targetSlug}: {readonly bundleId: BundleId; readonly targetSlug: string},
   context: LegacyContext,
@@ -59,7 +57,6 @@ export async function deploy(
   };
 }
 
-/** One page of a target's deployments. */
 export async function listDeployments(
   {targetSlug, ...range}: ListRange & {readonly targetSlug: string},
   context: LegacyContext,

@@ -24,7 +24,6 @@ function httpUrl(text = ''): URL | undefined {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== 'unix' ? url : undefined;
 }
 
-/** Requests the archive, or the rest of it. */
 async function openArchive(
   address: URL,
   {resume, onStart}: DownloadRequest,

@@ -9,16 +9,13 @@ import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
  */
 const acceptedBy = new WeakMap<AuthStrategy, Set<string>>();
 
-/** What a client is authorized with, and where. */
 class Grant {
   constructor(
     readonly auth: AuthStrategy,
     readonly target: string,
-    /** The client without the authorization. */
     readonly http: StreamingClient,
   ) {}
 
-  /** The grant that applies to a request. */
   static of({context, url = ''}: {context: Record<string, unknown>; url?: URL | string | undefined}) {
     const {grant} = context;
     return grant instanceof Grant && new URL(url).origin === grant.target ? grant : undefined;

@@ -83,17 +83,12 @@ interface Token {
   readonly expiresAt: number;
 }
 
-interface PendingToken {
-  readonly promise: Promise<Token>;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Milliseconds before its expiry that a token is renewed, or half its lifetime if that is less. */
 const renewalMarginMs = 60_000;
 
 /**
- * The OAuth 2 client credentials grant. Tokens are cached until shortly before they expire. Concurrent calls share one
- * token request.
+ * The OAuth 2 client credentials grant. Tokens are cached until shortly before they expire. Concurrent calls with the
+ * same signal share one token request.
  */
 export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #tokenUrl: URL;
@@ -102,8 +97,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #redact: (text: string) => string;
   readonly #now: () => number;
   readonly #onToken: (token: string) => void;
+  readonly #pending = new Map<AbortSignal | undefined, Promise<Token>>();
   #token: Token | undefined;
-  #pending: PendingToken | undefined;
 
   /**
    * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for an invalid `tokenUrl`; `ERR_OPTION_INVALID` when the client ID
@@ -124,32 +119,17 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
    * errors of the client when it cannot be reached or fails.
    */
   async getAuthorizationHeader(context?: AuthContext): Promise<string> {
-    for (;;) {
-      if (this.#token !== undefined && this.#now() < this.#token.expiresAt) return this.#token.header;
-      const shared = this.#pending;
-      const pending = shared ?? this.#start(context);
-      try {
-        return (await untilAborted(pending.promise, context?.signal)).header;
-      } catch (error) {
-        context?.signal?.throwIfAborted();
-        // Another caller had started the request, and aborting that caller aborted it.
-        if (shared === undefined || !shared.signal?.aborted) throw error;
-      }
-    }
+    if (this.#token !== undefined && this.#now() < this.#token.expiresAt) return this.#token.header;
+    // Aborting one operation must not fail another one that uses the same strategy.
+    const signal = context?.signal;
+    const pending = this.#pending.get(signal) ?? this.#fetch(context).finally(() => this.#pending.delete(signal));
+    this.#pending.set(signal, pending);
+    return (await pending).header;
   }
 
   invalidate(header?: string): void {
     // Another call may have fetched a new one already.
     if (header === undefined || header === this.#token?.header) this.#token = undefined;
-  }
-
-  #start(context: AuthContext | undefined): PendingToken {
-    const pending = {
-      promise: this.#fetch(context).finally(() => (this.#pending = undefined)),
-      signal: context?.signal,
-    };
-    this.#pending = pending;
-    return pending;
   }
 
   async #fetch(context: AuthContext | undefined): Promise<Token> {
@@ -187,7 +167,6 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     return this.#token;
   }
 
-  /** The request for a token, for errors. */
   get #request() {
     return {method: 'POST', path: this.#redact(this.#tokenUrl.pathname)};
   }
@@ -224,16 +203,6 @@ function isRefusal(status: number | undefined): status is number {
 async function createOwnClient(): Promise<StreamingClient> {
   const silent = () => undefined;
   return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
-}
-
-/** Stops waiting for shared work, which goes on for the others. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => (stop = () => reject(signal.reason)));
-  signal.addEventListener('abort', stop);
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop));
 }
 
 function parseObject(body: string): Readonly<Record<string, unknown>> | undefined {

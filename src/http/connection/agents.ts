@@ -13,13 +13,11 @@ import {ConnectionError} from './watch.js';
 
 type RequestFunction = NonNullable<OptionsInit['request']>;
 
-/** How a request reaches its server, as options for got. */
 interface Route {
   readonly agent: Agents;
   readonly request?: RequestFunction;
 }
 
-/** What opening a connection needs. */
 interface ConnectContext {
   readonly connectTimeoutMs: number;
   readonly signal: AbortSignal | undefined;
@@ -35,7 +33,6 @@ const lookupLocal: LookupFunction = (_hostname, options, callback) => {
 // outcome unknown, or it could still be busy with a body that was answered early.
 const agentOptions = {keepAlive: false};
 
-/** Creates a function that finds the route to a URL, by the proxy variables. */
 export function createRoutes(env: Environment): (url: URL, context: ConnectContext) => Route {
   const agents = (options: http.AgentOptions) => ({
     http: withEarlyAnswers(new http.Agent(options)),
@@ -174,7 +171,6 @@ function withEarlyAnswers<T extends Agent>(agent: T): T {
   return agent;
 }
 
-/** Makes a socket keep reading after a broken pipe. */
 function readAfterBrokenPipe<T extends Duplex | null | undefined>(socket: T): T {
   if (!(socket instanceof Socket)) return socket;
   const write = socket._write.bind(socket);

@@ -4,7 +4,6 @@ import type {RuntimeCliError} from '../../errors/index.js';
 
 /** The progress of one attempt of a call, which decides what a failure means. */
 export class Attempt {
-  /** The request was passed to Node. */
   started = false;
   /** The connection is established, including TLS. */
   connected = false;
@@ -12,7 +11,6 @@ export class Attempt {
   sent = false;
   /** The connection was given the last byte. Nothing tells whether the server gets it if the connection ends then. */
   handedOver = false;
-  /** Number of body chunks that the connection accepted. */
   chunks = 0;
   /** The proxy being connected to instead of the server. */
   proxy: string | undefined;
@@ -45,16 +43,13 @@ export class Attempt {
 /** One call of the client, across all its attempts. */
 export class Call {
   attempt = new Attempt();
-  /** How often a safe request was repeated after a failure. */
   repeats = 0;
-  /** What the last attempt was authorized with. */
   authorization: string | undefined;
   /** Whether it was sent again with other credentials. */
   isRenewed = false;
   /** Why the client itself ended the call. */
   failure: RuntimeCliError | undefined;
 
-  /** Ends the last attempt and starts another. */
   nextAttempt(): Attempt {
     this.attempt.end();
     this.attempt = new Attempt();
@@ -66,7 +61,6 @@ export class Call {
   }
 }
 
-/** The request options that errors and rules depend on. */
 export interface RequestOptions {
   readonly method: string;
   readonly url?: URL | string | undefined;
@@ -92,7 +86,6 @@ export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 
   return typeof repeatable === 'boolean' ? repeatable : method === 'GET' || method === 'HEAD';
 }
 
-/** Whether a request may change something. */
 export function isWrite(options: Pick<RequestOptions, 'method' | 'context'>): boolean {
   return !isRepeatable(options) && options.method !== 'OPTIONS';
 }

@@ -4,7 +4,6 @@ import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
 import type {Call} from './call.js';
 
-/** Limits of the client. */
 export interface ConnectionLimits {
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;

@@ -26,7 +26,6 @@ const kindOfCode: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(?:ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'stalled'],
 ];
 
-/** Classifies a connection error. */
 export function failureKind(error: Error): FailureKind {
   const code = codeOf(error) ?? '';
   return kindOfCode.find(([pattern]) => pattern.test(code))?.[1] ?? 'lost';
@@ -45,7 +44,6 @@ const reasons: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was closed',
 };
 
-/** A short phrase for users. */
 export function failureReason(error: Error): string {
   return reasons[codeOf(error) ?? ''] ?? error.message;
 }
@@ -115,7 +113,6 @@ function opensslReason({message}: Error): string {
   return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim();
 }
 
-/** The first error of this library in the chain of causes. */
 export function knownError(error: unknown): RuntimeCliError | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (isRuntimeCliError(current)) return current;
@@ -134,10 +131,8 @@ function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** What errors of a client depend on. */
 export interface ErrorContext {
   readonly secrets: readonly string[];
-  /** Statuses that are retried. */
   readonly limitedStatusCodes: readonly number[];
 }
 
@@ -171,7 +166,6 @@ export function toCliError(error: unknown, options: Options, call: Call, context
   return failureError(error, options, call.attempt, redact);
 }
 
-/** The error for a response that should be JSON. */
 export function notJson(options: Pick<RequestOptions, 'method' | 'url'>, status: number | undefined): Error {
   const {method, path} = describeRequest(options);
   return createError('ERR_RESPONSE_INVALID', `The response to ${method} ${path} is not JSON.`, {status, method, path});

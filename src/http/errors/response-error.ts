@@ -5,10 +5,8 @@ import {describeRequest, statusName, type RequestOptions} from '../connection/ca
 import {asSentence, oneLine} from '../../errors/sentence.js';
 import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 
-/** Headers in which servers send their request ID. */
 const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
 
-/** What is needed of got's response. */
 export interface RefusingResponse {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
@@ -25,14 +23,12 @@ interface Refusal {
 interface RefusedRequest {
   /** Whether the status is retried, so the retries are used up. */
   readonly limited?: boolean;
-  /** Whether the request may have changed something. */
   readonly isWrite?: boolean;
 }
 
 /** With these, a gateway gives up on a service that may still carry out the request. */
 const unclearStatuses: ReadonlySet<number> = new Set([408, 502, 504]);
 
-/** The error for a status other than 2xx. */
 export function responseError(
   response: RefusingResponse,
   redact: (text: string) => string,
