@@ -1,29 +1,7 @@
-import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
 import {serverMessage} from '../../src/http/errors/response-error.js';
 import {shownAddress} from '../../src/http/origin.js';
-
-/** What is to be masked in URLs, as regular expressions say it; some texts take them forever. */
-function maskedByExpressions(text: string): string {
-  return text
-    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@]*@/gi, '$1***@')
-    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>@:]*:(?!\d{1,5}[/?#])[^\s"'<>]*@/gi, '$1***@')
-    .replace(/\b(https?:\/\/[^\s?#"'<>]*\?)[^\s#"'<>]+/gi, '$1***');
-}
-
-test('URLs are masked in any text, as regular expressions would', () => {
-  const pieces = ['a', '.', '-', '_', '1', '80', ':', '/', '?', '#', '@', ' ', '"', '<', '\n', 'é', 'ftp', '://'];
-  pieces.push('http://', 'HTTPS://');
-  const text = fc.array(fc.constantFrom(...pieces), {maxLength: 16}).map((parts) => parts.join(''));
-  const redact = createRedactor([]);
-  fc.assert(
-    fc.property(text, (text) => {
-      expect(redact(text)).toBe(maskedByExpressions(text));
-    }),
-    {numRuns: 20_000},
-  );
-});
 
 test.each(['a.', 'a://', 'http://', 'a://b:', 'http://a,', 'authorization ', '@://', 'a://@', 'http://?#'])(
   'megabytes of %j are masked in one pass',
