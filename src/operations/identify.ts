@@ -1,5 +1,5 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
-import {backendCalls, callBackend, withTimeout} from '../backends/call.js';
+import {backendCalls, callBackend, contextFor, withTimeout} from '../backends/call.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
@@ -31,8 +31,6 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   return builtIn.identify(options, context);
 }
 
-const verifyTimeoutMs = 60_000;
-
 /** A call to a backend that is not about a project. */
 export interface ServiceCall extends Asking {
   readonly backend: HostBackend;
@@ -40,20 +38,17 @@ export interface ServiceCall extends Asking {
 }
 
 interface ServiceVerification extends ServiceCall, Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'> {
-  /** @default 60000 */
+  /** @default 60000: a login may wait for somebody, a service does not take that long. */
   readonly timeoutMs?: number | undefined;
 }
 
 /** Asks the service of a plugin's backend whether it accepts the credentials. The backend must have `verify`. */
 export async function verifyBackend(
-  {projectSlug, targetSlug, timeoutMs = verifyTimeoutMs, ...call}: ServiceVerification,
+  {projectSlug, targetSlug, timeoutMs = 60_000, ...call}: ServiceVerification,
   host: Host,
 ): Promise<VerifyResult> {
-  return callService('verify', call, host, async (context) => {
-    // It only reads.
-    const http = context.http.extend({repeatable: true});
-    const verified = async () => (await call.backend.verify?.({...context, http, projectSlug, targetSlug})) ?? {};
-    // A login may wait for somebody, a service does not take that long.
+  return callService('verify', call, host, (context) => {
+    const verified = async () => (await call.backend.verify?.({...context, projectSlug, targetSlug})) ?? {};
     return withTimeout(verified(), timeoutMs, context.signal);
   });
 }
@@ -83,8 +78,7 @@ async function callService<Result>(
   host: Host,
   call: (context: BackendVerifyContext) => Promise<Result>,
 ): Promise<Result> {
-  const open = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, host);
-  const {configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal, options} = open.context;
-  const own = {configDirectory, env, logger, http, error, waitToRetry, maskSecret, signal, options};
-  return callBackend(backend, backendCalls[member].doing, signal, () => call(own), open.secrets);
+  const {context, secrets} = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, host);
+  const own = {...(member === 'verify' ? contextFor(member, context) : context), projectSlug: undefined};
+  return callBackend(backend, backendCalls[member].doing, context.signal, () => call(own), secrets);
 }

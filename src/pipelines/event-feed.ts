@@ -10,29 +10,19 @@ export function timeIn(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString();
 }
 
-/** Numbers the events of a run and passes them on. After the outcome, nothing more is passed on. */
-export class EventFeed {
-  readonly #onEvent: (event: RuntimeEvent) => void;
-  readonly #now: () => Date;
-  #sequence = 0;
-  #ended = false;
-
-  /** @param onEvent must not throw. */
-  constructor(onEvent: (event: RuntimeEvent) => void, now: () => Date) {
-    this.#onEvent = onEvent;
-    this.#now = now;
-  }
-
-  warn(message: string): void {
-    this.emit({type: 'warning', message});
-  }
-
-  emit(body: EventBody): void {
-    if (this.#ended) return;
-    this.#ended = body.type === 'outcome';
-    this.#sequence += 1;
-    this.#onEvent({version: 1, sequence: this.#sequence, time: timeIn(this.#now(), 0), ...body});
-  }
+/**
+ * Numbers the events of a run and passes them on. After the outcome, nothing more is passed on.
+ * @param onEvent must not throw.
+ */
+export function createEventFeed(onEvent: (event: RuntimeEvent) => void, now: () => Date): (body: EventBody) => void {
+  let sequence = 0;
+  let ended = false;
+  return (body) => {
+    if (ended) return;
+    ended = body.type === 'outcome';
+    sequence += 1;
+    onEvent({version: 1, sequence, time: timeIn(now(), 0), ...body});
+  };
 }
 
 type EventOptions = Pick<CommonOptions, 'onEvent' | 'signal'>;
@@ -44,26 +34,24 @@ export async function withEvents<Result>(
   call: (host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
   if (onEvent === undefined) return call(host);
-  const feed = new EventFeed(
-    (event) => {
-      callBackSafely(() => onEvent(event));
-    },
+  const emit = createEventFeed(
+    (event) => callBackSafely(() => onEvent(event)),
     () => host.now(),
   );
   const logger = {
     ...host.logger,
     warn(message: string) {
-      feed.warn(message);
+      emit({type: 'warning', message});
       host.logger.warn(message);
     },
   };
   try {
-    const result = await call({...host, logger, onEvent: (body) => feed.emit(body)});
-    feed.emit({type: 'outcome', status: 'success', result});
+    const result = await call({...host, logger, onEvent: emit});
+    emit({type: 'outcome', status: 'success', result});
     return result;
   } catch (error) {
     const status = signal?.aborted === true ? 'interrupted' : 'error';
-    feed.emit({type: 'outcome', status, error: reportOf(error, status)});
+    emit({type: 'outcome', status, error: reportOf(error, status)});
     throw error;
   }
 }

@@ -216,7 +216,7 @@ export function commandHost(
     },
     onEvent(event) {
       if (event.type === 'warning') output.warn(event.message);
-      else session.events?.feed.emit(event);
+      else session.events?.emit(event);
       if (event.type === 'step' && changingSteps.has(event.step)) session.hasChanged = true;
     },
     writes: config && {

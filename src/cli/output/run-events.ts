@@ -3,13 +3,13 @@ import {resolve} from 'node:path';
 import {createError, exitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {EventFeed} from '../../pipelines/event-feed.js';
+import {createEventFeed} from '../../pipelines/event-feed.js';
 import type {EventError} from '../../operations/events.js';
 import type {JsonDocument, Output} from './output.js';
 
 /** The events of a command, on their way to a file or stdout. */
 export class RunEvents {
-  readonly feed: EventFeed;
+  readonly emit: ReturnType<typeof createEventFeed>;
   /** The file that they are written to, if it is one. */
   readonly file: string | undefined;
   readonly #output: Output;
@@ -31,22 +31,22 @@ export class RunEvents {
     this.file = destination === '-' ? undefined : resolve(cwd, destination);
     if (this.file === undefined) output.claimStdout();
     else this.#descriptor = openFile(this.file);
-    this.feed = new EventFeed(
+    this.emit = createEventFeed(
       (event) => this.#write(`${output.jsonLine(event)}\n`),
       () => new Date(),
     );
-    output.followWarnings((message) => this.feed.warn(message));
+    output.followWarnings((message) => this.emit({type: 'warning', message}));
   }
 
   /** The last event, unless there is one already. */
   succeed(document: JsonDocument | undefined): void {
     const result = document && this.#output.complete(document);
-    this.feed.emit({type: 'outcome', status: 'success', ...(result && {result})});
+    this.emit({type: 'outcome', status: 'success', ...(result && {result})});
   }
 
   /** The last event, unless there is one already. */
   fail(error: EventError, how: 'error' | 'interrupted'): void {
-    this.feed.emit({type: 'outcome', status: how, error});
+    this.emit({type: 'outcome', status: how, error});
   }
 
   /** The process is about to end. */

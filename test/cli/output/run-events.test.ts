@@ -29,7 +29,7 @@ describe('a file of events', () => {
     const path = join(folder, 'appended');
     for (const message of ['one', 'two']) {
       const events = open('appended');
-      events.feed.warn(message);
+      events.emit({type: 'warning', message: message});
       events.succeed(undefined);
       events.close();
     }
@@ -63,7 +63,7 @@ describe('a file of events', () => {
   test.runIf(process.platform === 'linux')('on a full disk ends with a warning', () => {
     const {output, texts} = createOutput();
     const events = open('/dev/full', output);
-    events.feed.warn('one');
+    events.emit({type: 'warning', message: 'one'});
     events.close();
     expect(texts().stderr).toContain('The rest of the events cannot be written: no space left on device.');
   });
