@@ -123,6 +123,13 @@ describe('a data folder from an untrusted source', () => {
     expect(await readdir(path.join(data, 'sites'))).not.toContain(site);
   });
 
+  test('unpacks no bundle whose files would be everything in its archive', async () => {
+    const {data, change} = await usedFolder();
+    await change(path.join(data, 'bundles', '1', 'contents.json'), {root: ''});
+    const {client} = await startRuntime({dataDirectory: data});
+    expect(await client.deploy(1)).toMatchObject({status: 500, body: expect.stringContaining('contents.json')});
+  });
+
   test('keeps what the runtime did not create', async () => {
     const {data} = await usedFolder();
     const own = ['temporary/notes.txt', 'sites/page.html', 'bundles/007/x', 'deployments/notes.json'];

@@ -1,8 +1,6 @@
-import {mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir} from 'node:fs/promises';
 import path from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
-import {defaultLimits, readArchive} from '../../src/local-runtime/upload/read-archive.js';
+import {describe, expect, test} from 'vitest';
 import {build, config, gnuTar, hostileArchive, rawTar, v2Archive, type HostileEntry} from './archives.js';
 import {sendRaw, v1Body, v2Form} from './client.js';
 import {startRuntime} from './with-runtime.js';
@@ -121,7 +119,7 @@ describe('the configuration of a v2 bundle', () => {
     const none = await client.pushV2(await gnuTar(build, {prefix: 'bld', gzip: true}));
     expect([none.status, none.json.detail]).toEqual([422, expect.stringContaining('no configuration file')]);
     const twice = await client.pushV2(await hostileArchive({name: 'bld/.runtime/config.json', content: '{}'}));
-    expect([twice.status, twice.json.detail]).toEqual([422, expect.stringContaining('more than one')]);
+    expect([twice.status, twice.json.detail]).toEqual([422, expect.stringContaining('twice')]);
     const moved = await gnuTar({...build, 'a/b.json': JSON.stringify(config)}, {prefix: 'top/in', gzip: true});
     expect((await client.pushV2(moved, {rootDir: 'top/in', configPath: 'a/b.json'})).status).toBe(201);
   });
@@ -159,11 +157,11 @@ describe('the configuration of a v2 bundle', () => {
 
 describe('an archive', () => {
   test.each<[string, ...HostileEntry[]]>([
-    ['unsafe path', {name: '../evil', content: 'x'}],
-    ['unsafe path', {name: '/etc/evil', content: 'x'}],
+    ['unsafe entry name', {name: '../evil', content: 'x'}],
+    ['unsafe entry name', {name: '/etc/evil', content: 'x'}],
     ['does not resolve inside', {name: 'bld/l', type: 'symlink', linkname: '../outside'}],
     ['hard link', {name: 'bld/l', type: 'link', linkname: 'bld/ssr.js'}],
-    ['character device', {name: 'bld/l', type: 'character-device'}],
+    ['not a file, a folder or a link', {name: 'bld/l', type: 'character-device'}],
     ['twice', {name: 'bld/ssr.js', content: 'y'}],
     ['inside "bld/l"', {name: 'bld/l', type: 'symlink', linkname: '.'}, {name: 'bld/l/x', content: 'y'}],
   ])('is refused: %s', async (reason, ...entries) => {
@@ -191,25 +189,6 @@ describe('an archive', () => {
   ])('is refused: %s', async (_, archive) => {
     const {client} = await startRuntime();
     expect((await client.pushV2(await archive)).status).toBe(422);
-  });
-
-  test('is refused as a bomb: by entries, by size and by ratio', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-bomb-'));
-    onTestFinished(() => rm(folder, {recursive: true, force: true}));
-    const file = path.join(folder, 'archive');
-    const read = async (content: string, limits: object): Promise<number> => {
-      await writeFile(file, await hostileArchive({name: 'bld/zeros', content}));
-      let count = 0;
-      for await (const {path: name} of readArchive(file, {limits: {...defaultLimits, ...limits}})) {
-        if (name !== '') count += 1;
-      }
-      return count;
-    };
-    const ratio = {ratio: 20, freeBytes: 1_000_000};
-    expect(await read('\0'.repeat(900_000), ratio)).toBe(3);
-    await expect(read('\0'.repeat(2_000_000), ratio)).rejects.toThrow('unpacks to far more');
-    await expect(read('\0'.repeat(20_000), {bytes: 10_000})).rejects.toThrow('unpacks to far more');
-    await expect(read('', {entries: 2})).rejects.toThrow('more than 2 entries');
   });
 });
 
@@ -243,7 +222,7 @@ describe('a v1 body', () => {
     const mixed = await client.pushV1(v1Body(stranger, {ssr_shared: []}));
     expect([mixed.status, mixed.json.detail]).toEqual([422, expect.stringContaining('"shop/other.js"')]);
     const unsafe = await client.pushV1(v1Body(await rawTar({name: 'shop/bld/../../x', content: 'x'})));
-    expect([unsafe.status, unsafe.json.detail]).toEqual([422, expect.stringContaining('unsafe path')]);
+    expect([unsafe.status, unsafe.json.detail]).toEqual([422, expect.stringContaining('unsafe entry name')]);
   });
 
   test('is refused when it is not JSON, and with another content type', async () => {

@@ -38,7 +38,8 @@ const maxNames = 32 * 1024 * 1024;
 /** Below these limits, an archive without a manifest is not a bomb. */
 const unsuspicious = {bytes: 1.5 * 1024 ** 3, ratio: 200};
 
-function refuseBomb(unpackedBytes: number, archiveBytes: number): void {
+/** @throws Error if so much cannot be meant. */
+export function refuseBomb(unpackedBytes: number, archiveBytes: number): void {
   if (unpackedBytes <= Math.max(unsuspicious.bytes, unsuspicious.ratio * archiveBytes)) return;
   throw new Error(
     `it unpacks to far more than its ${String(archiveBytes)} bytes, and there is no manifest next to it that confirms this`,
@@ -52,6 +53,8 @@ interface ReadArchiveOptions {
   readonly root?: string | undefined;
   /** Whether to compute the digest of each entry. @default false */
   readonly digests?: boolean | undefined;
+  /** Whether hard links and repeated paths are refused, as services do. @default false */
+  readonly strict?: boolean | undefined;
   /** Whether a manifest confirms how large its content is. @default false */
   readonly isTrusted?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -63,7 +66,7 @@ interface ReadArchiveOptions {
  * @throws Error as `readTar`, and if it has entries that lead out of it; `signal.reason` if aborted.
  */
 export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
-  const {wanted, root = '', digests = false, isTrusted = false, signal} = options;
+  const {wanted, root = '', digests = false, strict = false, isTrusted = false, signal} = options;
   const [archive, tar] = [new Digest(), new Digest()];
   const compressed = await isGzip(path);
   const entries: ArchiveEntry[] = [];
@@ -75,6 +78,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     for await (const {header, content} of readTar(path, {digests: {archive, tar}, checkSize, signal})) {
       const {size, mode, type} = header;
       const name = checkedPath(header);
+      if (strict && type === 'link') throw new Error(`${JSON.stringify(name)} in it is a hard link`);
       names += name.length + (linkTargetOf(header) ?? '').length;
       if (names > maxNames) throw new Error(`its names add up to more than ${String(maxNames)} characters`);
       // The root of the archive does not count as an entry.
@@ -98,7 +102,7 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
     signal?.throwIfAborted();
     throw error;
   }
-  const problem = layoutProblem(layout, {root, mayRepeat: true});
+  const problem = layoutProblem(layout, {root, mayRepeat: !strict});
   if (problem) throw new Error(describeLayout(problem));
   const {size} = archive;
   return {compressed, size, sha256: archive.hex(), contentSha256: tar.hex(), entries, wanted: found};
@@ -134,7 +138,7 @@ function describeLayout({kind, entry: {path, type}, parent = ''}: LayoutProblem)
   const shown = JSON.stringify(path);
   switch (kind) {
     case 'twice':
-      return `it contains ${shown} twice, and not as a file both times`;
+      return `it contains ${shown} twice`;
     case 'below':
       return `${shown} in it is inside ${JSON.stringify(parent)}, which is not a folder`;
     case 'leads-out':

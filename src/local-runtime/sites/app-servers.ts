@@ -7,7 +7,7 @@ import {exists} from '../../files/read-file.js';
 import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
-import {unpackBundle} from '../upload/read-archive.js';
+import {unpackBundle} from '../upload/unpack-bundle.js';
 import {AppFailure, startApp, type AppProcess} from './app-process.js';
 import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';

@@ -1,4 +1,4 @@
-import {createHash, randomBytes, randomUUID} from 'node:crypto';
+import {randomBytes, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
 import {lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
@@ -68,30 +68,12 @@ function damaged(name: string): Error {
   });
 }
 
-/** A stored file, hashed while it was written. */
-export interface StoredFile {
-  /** Bytes. */
-  readonly size: number;
-  /** Hex. */
-  readonly sha256: string;
-}
-
 /** Bytes of an upload to collect while others are written, so that they are written together. */
 const queuedBytes = 512 * 1024;
 
 /** Streams `source` into the new file `file`. */
-export async function storeStream(source: AsyncIterable<Buffer>, file: string): Promise<StoredFile> {
-  const hash = createHash('sha256');
-  let size = 0;
-  async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      size += chunk.length;
-      yield chunk;
-    }
-  }
-  await pipeline(source, hashed, createWriteStream(file, {flags: 'wx', mode: 0o600, highWaterMark: queuedBytes}));
-  return {size, sha256: hash.digest('hex')};
+export function storeStream(source: AsyncIterable<Buffer>, file: string): Promise<void> {
+  return pipeline(source, createWriteStream(file, {flags: 'wx', mode: 0o600, highWaterMark: queuedBytes}));
 }
 
 /** Writes JSON to `file` atomically: it has either the previous content or all of `value`. */

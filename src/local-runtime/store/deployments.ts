@@ -3,7 +3,7 @@ import {rm} from 'node:fs/promises';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
 import type {SiteName} from '../sites/site-address.js';
-import {unpackBundle} from '../upload/read-archive.js';
+import {unpackBundle} from '../upload/unpack-bundle.js';
 import type {BundleRecord, DeploymentRecord, Store} from './store.js';
 
 /** Options of `Deployments`. */

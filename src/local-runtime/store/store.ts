@@ -25,7 +25,7 @@ const bundleSchema = v.object({
 export type BundleRecord = Readonly<v.InferOutput<typeof bundleSchema>>;
 
 const contentsSchema = v.object({
-  root: v.string(),
+  root: v.pipe(v.string(), v.nonEmpty()),
   served: v.array(v.string()),
   /** v2 only. */
   configPath: v.optional(v.string()),

@@ -1,17 +1,14 @@
-import {text} from 'node:stream/consumers';
 import type * as v from 'valibot';
 import {markFiles, type PatternLists} from '../../bundle/index.js';
-import {isBelow, layoutProblem} from '../../bundle/prebuilt/archive-layout.js';
+import {isBelow} from '../../bundle/prebuilt/archive-layout.js';
+import {readArchive, type ArchiveContents} from '../../bundle/prebuilt/read-archive.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {HttpFailure, parsed, validate} from '../answer.js';
 import type {legacy} from '../wire/legacy-schemas.js';
 import {common, type bundleFields} from '../wire/schemas.js';
-import {readArchive, type ArchiveEntry} from './read-archive.js';
-
-const maxConfigBytes = 1024 * 1024;
 
 /** The contents of a checked bundle. */
-export interface CheckedBundle {
+export interface CheckedBundle extends Pick<ArchiveContents, 'size' | 'sha256'> {
   readonly ssrParameters: Readonly<Record<string, unknown>>;
   /** All its files except the configuration, relative to `root`. */
   readonly files: readonly string[];
@@ -34,24 +31,14 @@ export async function checkV2Bundle(
   {rootDir: root, configPath, matchMode}: v.InferOutput<typeof bundleFields>,
 ): Promise<CheckedBundle> {
   const configFile = `${root}/${configPath}`;
-  const entries: ArchiveEntry[] = [];
-  const configs: string[] = [];
-  for await (const entry of readArchive(archive)) {
-    entries.push(entry);
-    if (entry.path !== configFile || entry.type !== 'file') continue;
-    if (entry.size > maxConfigBytes) {
-      throw new HttpFailure(422, `The configuration file "${configFile}" is larger than ${maxConfigBytes} bytes.`);
-    }
-    configs.push(await text(entry.content));
-  }
-  const [config, second] = configs;
-  if (config === undefined || second !== undefined) {
-    const found = config === undefined ? 'no' : 'more than one';
-    throw new HttpFailure(422, `The archive contains ${found} configuration file "${configFile}".`);
-  }
-  checkLayout(entries, root);
+  const {entries, wanted, size, sha256} = await readUpload(archive, root, configFile);
+  if (!wanted) throw new HttpFailure(422, `The archive contains no configuration file "${configFile}".`);
   const blame = {status: 422, what: `The configuration file "${configFile}"`};
-  const {ssrOnly, ssrShared, ssrParameters} = validate(common.BundleConfig, parsed(config, blame), blame);
+  const {ssrOnly, ssrShared, ssrParameters} = validate(
+    common.BundleConfig,
+    parsed(wanted.toString('utf8'), blame),
+    blame,
+  );
   const files = filesBelow(root, entries).filter((file) => file !== configPath);
   const {matches, unmatched} = await matchFiles({ssrOnly, ssrShared}, files);
   const warnings = (['ssrOnly', 'ssrShared'] as const).flatMap((key) =>
@@ -60,7 +47,7 @@ export async function checkV2Bundle(
   if (matchMode === 'strict' && warnings.length > 0) {
     throw new HttpFailure(422, `The bundle was refused, because matchMode is strict: ${warnings.join('; ')}.`);
   }
-  return {ssrParameters, files, matches, warnings, root, configPath};
+  return {size, sha256, ssrParameters, files, matches, warnings, root, configPath};
 }
 
 /**
@@ -75,14 +62,10 @@ export async function checkV1Bundle(
 ): Promise<CheckedBundle> {
   const {ssr_only: ssrOnly, ssr_shared: ssrShared, ssr_parameters: ssrParameters} = body;
   const root = `${projectSlug}/bld`;
-  const entries: ArchiveEntry[] = [];
-  for await (const entry of readArchive(archive, {mayBeGzip: false})) entries.push(entry);
-  checkLayout(entries, root);
-  const stranger = entries.find(({path, type}) => {
-    const isParent = type === 'directory' && isBelow(`${root}/`, path);
-    return !isBelow(path, root) && !isParent;
-  });
-  if (stranger) throw new HttpFailure(422, `"${stranger.path}" in the archive is not inside "${root}/".`);
+  const {compressed, entries, size, sha256} = await readUpload(archive, root);
+  if (compressed) throw new HttpFailure(422, 'A v1 archive must be an uncompressed tar file, not gzip.');
+  const stranger = entries.find(({name}) => !isBelow(name, root));
+  if (stranger) throw new HttpFailure(422, `"${stranger.name}" in the archive is not inside "${root}/".`);
   const files = new Set(filesBelow(root, entries));
   if (files.size === 0) throw new HttpFailure(422, `The archive contains no files inside "${root}/".`);
   for (const [key, list] of Object.entries({ssr_only: ssrOnly, ssr_shared: ssrShared})) {
@@ -91,31 +74,21 @@ export async function checkV1Bundle(
       throw new HttpFailure(422, `The archive has no file "${missing}" inside "${root}/", but ${key} lists it.`);
     }
   }
-  return {ssrParameters, files: [...files], matches: {ssrOnly, ssrShared}, warnings: [], root};
+  return {size, sha256, ssrParameters, files: [...files], matches: {ssrOnly, ssrShared}, warnings: [], root};
 }
 
 /** The files and links below a folder, relative to it. */
-function filesBelow(root: string, entries: readonly ArchiveEntry[]): readonly string[] {
-  return entries
-    .filter(({path, type}) => type !== 'directory' && isBelow(path, root))
-    .map(({path}) => path.slice(root.length + 1));
+function filesBelow(root: string, entries: ArchiveContents['entries']): readonly string[] {
+  return entries.filter(({name}) => isBelow(name, root)).map(({name}) => name.slice(root.length + 1));
 }
 
-/**
- * Checks the layout of entries, so that unpacking them writes nothing twice and nothing through a link. `root` is the
- * folder of the archive that its links must stay in; links outside it must stay in the archive.
- * @throws HttpFailure 422 for a duplicate path, a path inside a file or a link, and a link that leads out.
- */
-function checkLayout(entries: readonly ArchiveEntry[], root: string): void {
-  const problem = layoutProblem(entries, {root, mayRepeat: false});
-  if (!problem) return;
-  const {kind, entry, parent = ''} = problem;
-  const words = {
-    twice: `The archive contains "${entry.path}" twice.`,
-    below: `"${entry.path}" in the archive is inside "${parent}", which is not a folder.`,
-    'leads-out': `The symbolic link "${entry.path}" does not resolve inside the archive.`,
-  };
-  throw new HttpFailure(422, words[kind]);
+/** Reads an archive, and the content of the entry `wanted`. @throws HttpFailure 422 if it is damaged or unsafe. */
+async function readUpload(archive: string, root: string, wanted?: string): Promise<ArchiveContents> {
+  return readArchive(archive, {root, wanted, strict: true}).catch((error: unknown) => {
+    // Errors of zlib and the tar parser are the client's fault; a failing disk is not.
+    const isOurs = !(error instanceof Error) || ('code' in error && !String(error.code).startsWith('Z_'));
+    throw isOurs ? error : new HttpFailure(422, `The archive was refused: ${error.message}.`);
+  });
 }
 
 /**

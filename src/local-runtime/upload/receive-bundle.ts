@@ -5,7 +5,7 @@ import {pipeline} from 'node:stream/promises';
 import type busboy from 'busboy';
 import {validate, HttpFailure} from '../answer.js';
 import {param, type AdmittedCall, type Call} from '../context.js';
-import {storeStream, type StoredFile} from '../store/data-folder.js';
+import {storeStream} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/store.js';
 import {legacy} from '../wire/legacy-schemas.js';
 import {bundleFields} from '../wire/schemas.js';
@@ -23,10 +23,9 @@ export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warning
  */
 export async function receiveV2(call: AdmittedCall, projectSlug: string): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
-    const {stored, fields} = await receiveMultipart(call, archive);
-    const given = validate(bundleFields, fields, {status: 400, what: 'The form'});
+    const given = validate(bundleFields, await receiveMultipart(call, archive), {status: 400, what: 'The form'});
     const checked = await checkV2Bundle(archive, given);
-    return {stored, checked, bundle: {projectSlug, format: 'v2', message: given.message}};
+    return {checked, bundle: {projectSlug, format: 'v2', message: given.message}};
   });
 }
 
@@ -39,16 +38,15 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
   call.body.refuseOtherTypes('application/json');
   return receive(call, async (archive) => {
     const reader = new V1BodyReader();
-    const stored = await storeStream(decoded(call, reader), archive);
+    await storeStream(decoded(call, reader), archive);
     const document = validate(legacy.LegacyV1Bundle, reader.end(), {status: 400, what: 'The body'});
     const checked = await checkV1Bundle(archive, projectSlug, document);
-    return {stored, checked, bundle: {projectSlug, format: 'v1', message: document.message}};
+    return {checked, bundle: {projectSlug, format: 'v1', message: document.message}};
   });
 }
 
 /** An archive in the folder of an upload, checked. */
 interface Received {
-  readonly stored: StoredFile;
   readonly checked: CheckedBundle;
   readonly bundle: Pick<BundleRecord, 'projectSlug' | 'format' | 'message'>;
 }
@@ -60,12 +58,12 @@ async function receive(
 ): Promise<AcceptedUpload> {
   const folder = await store.createTemporaryFolder();
   try {
-    const {stored, checked, bundle} = await read(path.join(folder, 'archive'));
-    const {ssrParameters, files, matches, warnings, root, configPath} = checked;
+    const {checked, bundle} = await read(path.join(folder, 'archive'));
+    const {size, sha256, ssrParameters, files, matches, warnings, root, configPath} = checked;
     const serverOnly = new Set(matches.ssrOnly);
     const served = files.filter((file) => !serverOnly.has(file));
     const shared = configPath === undefined ? [...matches.ssrShared] : undefined;
-    const record = {...bundle, ...stored, ssrParameters, createdAt: now().toISOString(), createdBy};
+    const record = {...bundle, size, sha256, ssrParameters, createdAt: now().toISOString(), createdBy};
     return {bundle: await store.addBundle(folder, record, {root, served, configPath, shared}), matches, warnings};
   } finally {
     await rm(folder, {recursive: true, force: true});
@@ -89,7 +87,7 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
   body.refuseOtherTypes('multipart/form-data');
   const {default: createBusboy} = await import('busboy');
   const fields = new Map<string, string>();
-  let storing: Promise<StoredFile> | undefined;
+  let storing: Promise<void> | undefined;
   try {
     const parser = createBusboy({headers: request.headers, defParamCharset: 'utf8', limits});
     const refuse = (detail: string): void => {
@@ -122,7 +120,7 @@ async function receiveMultipart({request, body, context}: Call, archive: string)
     if (error instanceof HttpFailure || !(error instanceof Error) || 'code' in error) throw error;
     throw new HttpFailure(400, `The form cannot be read: ${error.message}.`);
   }
-  const stored = await storing;
-  if (!stored) throw new HttpFailure(400, 'The form has no part "bundle".');
-  return {stored, fields: Object.fromEntries(fields)};
+  if (!storing) throw new HttpFailure(400, 'The form has no part "bundle".');
+  await storing;
+  return Object.fromEntries(fields);
 }

@@ -1,0 +1,33 @@
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {entryPath, isBelow} from '../../bundle/prebuilt/archive-layout.js';
+import {refuseBomb} from '../../bundle/prebuilt/read-archive.js';
+import {readTar} from '../../bundle/prebuilt/read-tar.js';
+
+/** What to unpack of a bundle, and where. */
+interface UnpackOptions {
+  /** The folder of the archive that contains the files. */
+  readonly root: string;
+  readonly folder: string;
+  /** Paths relative to `root`. @default all */
+  readonly wanted?: ReadonlySet<string>;
+}
+
+/** Unpacks those files of an archive that are wanted. It may be of a data folder from somebody else. */
+export async function unpackBundle(archive: string, {root, folder, wanted}: UnpackOptions): Promise<void> {
+  const made = new Set<string>();
+  const links: {readonly file: string; readonly target: string}[] = [];
+  for await (const {header, content} of readTar(archive, {checkSize: refuseBomb})) {
+    const name = entryPath(header.name) ?? '';
+    const inRoot = name.slice(root.length + 1);
+    if (header.type === 'directory' || !isBelow(name, root) || wanted?.has(inRoot) === false) continue;
+    const file = path.join(folder, inRoot);
+    const parent = path.dirname(file);
+    if (!made.has(parent)) await mkdir(parent, {recursive: true, mode: 0o700});
+    made.add(parent);
+    if (header.type === 'symlink') links.push({file, target: header.linkname});
+    else await writeFile(file, content, {flag: 'wx', mode: 0o600});
+  }
+  // Create links last, so that no file is written through one.
+  for (const {file, target} of links) await symlink(target, file);
+}
