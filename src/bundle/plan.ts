@@ -87,7 +87,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
     settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
-  verifyEntryPoints(settings, unmatched.ssrOnly, {files, ignored: scan.ignored});
+  verifyEntryPoints(settings, unmatched.ssrOnly, {files, ignored: scan.ignored}, framework?.entries);
   const secretWarnings = await checkSensitiveFiles(files, {
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,

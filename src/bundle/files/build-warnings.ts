@@ -21,7 +21,6 @@ const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 /**
  * Warnings about files that are probably not meant to be in a bundle: caches of frameworks, which can be larger than
  * everything else and are never read, and our own configuration.
- * @param files Sorted by path, so that a mark comes before its cache.
  */
 export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
   const isNext = files.some(({path}) => path === nextMark);
@@ -81,19 +80,23 @@ export function strayScripts(files: readonly BundleFile[], {sources}: ResolvedCo
 
 /**
  * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
- * matches has hit an entry point. If some files of the pattern remain, it has not.
+ * matches has hit an entry point. If some files of the pattern remain, it has not; neither has one that only hits what
+ * a framework's own patterns match besides its entries, such as source maps.
  * @param unmatched The patterns of ssrOnly that match no file, the default ones included.
+ * @param entries The entry points of the framework's server, if it is known.
  * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default pattern of ssrOnly matches.
  */
 export function verifyEntryPoints(
-  {config, sources}: ResolvedConfig,
+  {config, sources, optional}: ResolvedConfig,
   unmatched: readonly string[],
   {files, ignored}: Pick<Scan, 'files' | 'ignored'>,
+  entries: readonly string[] | undefined,
 ): void {
   const isStatic = sources.some(({setting, from}) => setting === 'ssrOnly' && from === 'static');
   for (const pattern of ignored.length === 0 ? [] : unmatched) {
     const {matches} = compilePatterns([pattern]);
-    const hit = ignored.find(({path}) => matches(path));
+    const isEntry = (path: string) => entries?.includes(path) !== false || !optional.ssrOnly.includes(pattern);
+    const hit = ignored.find(({path}) => matches(path) && isEntry(path));
     if (hit) throw ignoredError(hit, pattern);
   }
   if (!isStatic && config.ssrOnly.length === 0) throw missingError(files.some(({path}) => path === 'index.html'));

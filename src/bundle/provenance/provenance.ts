@@ -84,7 +84,9 @@ export interface RecordedCommit {
 /** The commit that a message names: a default message does, and one that ends with such a message in brackets. */
 export function recordedCommit(message: string): RecordedCommit | undefined {
   const inner = /\[([^[\]]+)\]$/.exec(message.trim())?.[1] ?? message.trim();
-  const found = /^(?:(?<branch>\S+): )?(?<commit>[0-9a-f]{4,64})(?<modified> \(modified\))?$/.exec(inner)?.groups;
+  const found = /^(?:(?<branch>\S+): )?(?<commit>[0-9a-f]{7,64})(?<modified> \(modified\))?$/.exec(inner)?.groups;
   const {branch, commit} = found ?? {};
-  return commit === undefined ? undefined : {branch, commit, dirty: found?.['modified'] !== undefined};
+  // A number alone is rather a date or a build than a commit.
+  const isNumber = branch === undefined && commit !== undefined && /^\d{1,11}$/.test(commit);
+  return commit === undefined || isNumber ? undefined : {branch, commit, dirty: found?.['modified'] !== undefined};
 }

@@ -276,6 +276,13 @@ describe('ignoring', () => {
   });
 });
 
+test('a rule that hits source maps, which a framework lists among its server files, is fine', async () => {
+  const files = {'package.json': '{"dependencies": {"@a/pwa-kit-dev": "3"}}', '.bundleignore': '*.map\n'};
+  const cwd = await makeFolder({...files, 'build/ssr.js': '', 'build/ssr.js.map': '', 'build/static/a.js': ''});
+  expect((await plan(cwd)).files.map(({path}) => path)).toEqual(['ssr.js', 'static/a.js']);
+  await expect(plan(cwd, {ignore: ['ssr.js']})).rejects.toMatchObject({code: 'ERR_IGNORED_ENTRY'});
+});
+
 describe('files that may hold secrets', () => {
   const failure = async (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<RuntimeCliError> => {
     const error: unknown = await plan(cwd, options).catch((reason: unknown) => reason);

@@ -130,6 +130,9 @@ describe('a message', () => {
     ['1a2b3c4 (modified)', {branch: undefined, commit: '1a2b3c4', dirty: true}],
     ['Release 5 [feature/x: 1a2b3c4 (modified)]', {branch: 'feature/x', commit: '1a2b3c4', dirty: true}],
     ['Release 5', undefined],
+    ['20240101', undefined],
+    ['build: 4711', undefined],
+    ['facade', undefined],
     ['Build of 2026-01-01 00:00 UTC', undefined],
     ['fix [the thing]', undefined],
   ])('%j names %j', (message, expected) => {
