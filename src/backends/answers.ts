@@ -1,7 +1,5 @@
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
-import {placeFlags, type CommandPlace} from '../errors/suggest.js';
-import type {CommandToRun} from '../errors/suggestion.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {AnsweredResponse, HttpClient} from '../http/types.js';
 import type {BuiltInUploadResult} from './built-in.js';
@@ -90,28 +88,6 @@ export async function fetchPage<Item>(
   // A service that caps pages may have more after a short one.
   const isLast = items.length === 0 || next >= (total ?? Infinity);
   return {items, cursor: isLast ? undefined : String(next), total, raw};
-}
-
-/** The command that shows whether a write was carried out. `bundle:history` is about a target. */
-export function lookCommand(
-  command: 'bundle:list' | 'bundle:history',
-  backend: string,
-  {projectSlug, targetSlug}: Pick<CommandPlace, 'projectSlug' | 'targetSlug'>,
-): CommandToRun {
-  const place = {projectSlug, targetSlug: command === 'bundle:history' ? targetSlug : undefined, backend};
-  return {run: [command, ...placeFlags(place)]};
-}
-
-/** Reads the answer to a request that may have changed something. Errors suggest how to check. */
-export function readWritten<Result>(look: CommandToRun, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    throw amendError(error, {
-      suggestions: ['The request may have been carried out. Check before retrying:', [look]],
-    });
-  }
 }
 
 /** Waits for the answer to a request that deploys. Both services refuse it with 409 while the target is busy. */

@@ -117,18 +117,18 @@ export async function callInContext<Result>(
   try {
     return await work;
   } catch (error) {
-    throw writes && countWrites() > writtenBefore && !isBuiltIn(backend.name) ? afterWriting(error) : error;
+    throw writes && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;
   } finally {
     signal.removeEventListener('abort', begin);
     await cleaned;
   }
 }
 
-/** A backend that cannot make sense of an answer to what it has written leaves open what was carried out. */
-function afterWriting(error: unknown): unknown {
+/** After an answer to a write that makes no sense, what was to be done may have been done. */
+function afterWriting(error: unknown, backend: string): unknown {
   if (!isRuntimeCliError(error) || !['ERR_BACKEND_FAILED', 'ERR_RESPONSE_INVALID'].includes(error.code)) return error;
   return amendError(error, {
-    code: 'ERR_OUTCOME_UNKNOWN',
+    code: isBuiltIn(backend) ? error.code : 'ERR_OUTCOME_UNKNOWN',
     message: `${asSentence(error.message)} The request may have been carried out.`,
     suggestions: [checkBeforeRetrying],
   });

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {isRecord} from '../errors/json.js';
 import {asSentence} from '../errors/sentence.js';
-import type {Suggestion} from '../errors/suggestion.js';
-import {lookCommand} from './answers.js';
+import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {answerSchemas, loginAnswer} from './answer-schemas.js';
 import {checkResult, type HostBackend} from './built-in.js';
 import {backendCalls, callBackend} from './call.js';
@@ -11,13 +10,6 @@ import type {AnyBackend} from './contract.js';
 
 type Member = (...given: readonly unknown[]) => Promise<unknown>;
 type MemberName = keyof typeof backendCalls;
-
-/** Calls after which something may have changed, and the member that lists what there is. */
-const writes: Readonly<Partial<Record<MemberName, readonly [keyof AnyBackend, Parameters<typeof lookCommand>[0]]>>> = {
-  upload: ['listBundles', 'bundle:list'],
-  deploy: ['listDeployments', 'bundle:history'],
-  promote: ['listDeployments', 'bundle:history'],
-};
 
 /**
  * Wraps a plugin's backend and checks its answers. One that violates the contract becomes an error that names the
@@ -35,7 +27,7 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     const checked: Member = async (...given) => {
       const answer = await member.apply(backend, [...given]);
       const {issues} = v.safeParse(schema, answer);
-      if (issues) throw wrongAnswer(backend, plugin, key as MemberName, issues, given);
+      if (issues) throw wrongAnswer(backend, plugin, key as MemberName, issues);
       return answer;
     };
     return [[key, checked] as const];
@@ -71,7 +63,6 @@ function wrongAnswer(
   plugin: string,
   member: MemberName,
   issues: readonly v.BaseIssue<unknown>[],
-  [request, context]: readonly unknown[],
 ): Error {
   const problems = issues.map((issue) => [v.getDotPath(issue), issue.message].filter(Boolean).join(': '));
   const bug = `This is a bug in plugin ${plugin}. Report it to its authors.`;
@@ -79,17 +70,7 @@ function wrongAnswer(
     `The ${backend.name} backend of plugin ${plugin} returned an invalid result while ${backendCalls[member].doing}: ${problems.join('; ')}`,
   );
   const details = {backend: backend.name, plugin, problems};
-  const write = writes[member];
-  if (write === undefined) return createError('ERR_BACKEND_FAILED', message, {suggestions: [bug], details});
-  const [list, command] = write;
-  const {to, targetSlug = to} = (request ?? {}) as {readonly to?: string; readonly targetSlug?: string};
-  const place = {...(context as {readonly projectSlug?: string; readonly targetSlug?: string})};
-  const look: readonly Suggestion[] =
-    Reflect.get(backend, list) === undefined
-      ? ['It may have been carried out. Check on the service before retrying.']
-      : [
-          'It may have been carried out. Check before retrying:',
-          [lookCommand(command, backend.name, {...place, ...(targetSlug !== undefined && {targetSlug})})],
-        ];
-  return createError('ERR_OUTCOME_UNKNOWN', message, {suggestions: [...look, bug], details});
+  return 'writes' in backendCalls[member]
+    ? createError('ERR_OUTCOME_UNKNOWN', message, {suggestions: [checkBeforeRetrying, bug], details})
+    : createError('ERR_BACKEND_FAILED', message, {suggestions: [bug], details});
 }

@@ -4,24 +4,15 @@ import {parseJson} from '../errors/json.js';
 
 /** An option of a backend as text, from a flag or a variable. The backend's schema decides whether it stays text. */
 export class OptionText {
-  readonly text: string;
+  constructor(readonly text: string) {}
 
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  /** What the text means as JSON, if it is JSON. */
-  get json(): {readonly value: unknown} | undefined {
-    try {
-      return {value: parseJson(this.text)};
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** For showing it: what it means as JSON, or else the text. */
+  /** What it means as JSON, or else the text. */
   get shown(): unknown {
-    return this.json === undefined ? this.text : this.json.value;
+    try {
+      return parseJson(this.text);
+    } catch {
+      return this.text;
+    }
   }
 
   toJSON(): unknown {
@@ -33,11 +24,8 @@ export class OptionText {
   }
 }
 
-type Options = Readonly<Record<string, unknown>>;
-type Issue = StandardSchemaV1.Issue;
-
 /** The option that an issue is about. Undefined if it is about all of them, or does not say. */
-function optionOf({path}: Issue): string | undefined {
+function optionOf({path}: StandardSchemaV1.Issue): string | undefined {
   const [first] = path ?? [];
   return first === undefined ? undefined : String(typeof first === 'object' ? first.key : first);
 }
@@ -48,32 +36,22 @@ function optionOf({path}: Issue): string | undefined {
  */
 export async function validateOptionTexts(
   schema: StandardSchemaV1,
-  given: Options,
+  given: Readonly<Record<string, unknown>>,
 ): Promise<StandardSchemaV1.Result<unknown>> {
-  const texts = Object.keys(given).filter((name) => isJson(given[name]));
-  const validate = async (parsed: ReadonlySet<string>) => {
+  const validate = async (isParsed: (name: string) => boolean) => {
     const valueOf = (name: string, value: unknown): unknown => {
       if (!(value instanceof OptionText)) return value;
-      return parsed.has(name) ? value.shown : value.text;
+      return isParsed(name) ? value.shown : value.text;
     };
     const options = Object.entries(given).map(([name, value]) => [name, valueOf(name, value)] as const);
     return schema['~standard'].validate(Object.fromEntries(options));
   };
-  const parsed = new Set<string>();
-  let result = await validate(parsed);
-  for (;;) {
-    const {issues = []} = result;
-    const refused = texts.filter((name) => !parsed.has(name) && issues.some((issue) => optionOf(issue) === name));
-    if (refused.length === 0) break;
-    for (const name of refused) parsed.add(name);
-    result = await validate(parsed);
-  }
+  const asTexts = await validate(() => false);
+  if (!asTexts.issues) return asTexts;
+  const refused = new Set(asTexts.issues.map(optionOf));
+  const parsed = await validate((name) => refused.has(name));
   // A schema that only refuses the whole, such as a union, names no option: then all that are JSON are parsed.
-  if (!result.issues?.some((issue) => optionOf(issue) === undefined)) return result;
-  const guessed = await validate(new Set(texts));
-  return guessed.issues ? result : guessed;
-}
-
-function isJson(value: unknown): boolean {
-  return value instanceof OptionText && value.json !== undefined;
+  if (!parsed.issues?.some((issue) => optionOf(issue) === undefined)) return parsed;
+  const guessed = await validate(() => true);
+  return guessed.issues ? parsed : guessed;
 }

@@ -113,6 +113,22 @@ test('an abort ends the waiting with its reason', async () => {
   await expect(withTimeout(endless, 10_000, controller.signal)).rejects.toBe(reason);
 });
 
+test.each([
+  ['acme', 'ERR_OUTCOME_UNKNOWN'],
+  ['legacy', 'ERR_RESPONSE_INVALID'],
+])('%s: after an answer to a write that makes no sense, the error is %s and says how to check', async (name, code) => {
+  await using server = await startRecordingServer(() => ({status: 200, body: {}}));
+  const uploaded = callInContext({name}, {doing: 'uploading', writes: true}, await contextFor({}), async ({http}) => {
+    await http.post(server.origin);
+    throw createError('ERR_RESPONSE_INVALID', 'It has no bundle ID.');
+  });
+  await expect(uploaded).rejects.toMatchObject({
+    code,
+    message: 'It has no bundle ID. The request may have been carried out.',
+    suggestions: [expect.stringContaining('Check before retrying')],
+  });
+});
+
 describe('the cleanups of a call', () => {
   /** A call that registers a cleanup, and what happened in which order. */
   async function calling(

@@ -82,18 +82,11 @@ describe('the answers of a plugin', () => {
     await expect(call(answering(answer), member)).rejects.toThrow(problem);
   });
 
-  test.each([
-    ['upload', {}, ['mycli bundle:list --project shop --runtime-backend acme']],
-    ['deploy', {}, ['mycli bundle:history --project shop --target staging --runtime-backend acme']],
-    ['upload', {listBundles: undefined}, []],
-  ])('that are wrong after a write may have changed something: %s %o', async (member, more, commands) => {
-    const backend = answering({}, more);
-    const called = Reflect.get(backend, member) as (...given: readonly unknown[]) => Promise<unknown>;
-    const failed = called({targetSlug: 'staging'}, {projectSlug: 'shop'});
-    await expect(failed).rejects.toMatchObject({
+  test.each(['upload', 'deploy'])('that are wrong after a write may have changed something: %s', async (member) => {
+    await expect(call(answering({}), member)).rejects.toMatchObject({
       code: 'ERR_OUTCOME_UNKNOWN',
       exitCode: 10,
-      suggestions: [expect.stringMatching(/before retrying[.:]$/), ...commands, expect.stringContaining('a bug')],
+      suggestions: [expect.stringContaining('Check before retrying'), expect.stringContaining('a bug')],
     });
   });
 

@@ -9,11 +9,9 @@ import {
   definedStatus,
   fetchPage,
   fromTarget,
-  lookCommand,
   multipartBody,
   numericId,
   readAnswer,
-  readWritten,
   uploadResult,
   type Answer,
 } from '../answers.js';
@@ -66,31 +64,27 @@ export const apiBackend = {
   async upload(bundle, context: Context) {
     const {http, url} = connect(context);
     const response = await http.post(url('bundles'), multipartBody(bundle, context));
-    return readWritten(lookCommand('bundle:list', 'api', context), () =>
-      uploadResult(readAnswer(response), 'api', 'bundleId'),
-    );
+    return uploadResult(readAnswer(response), 'api', 'bundleId');
   },
 
   async deploy({bundleId, targetSlug}, context: Context) {
     const {http, url} = connect(context);
     const response = await fromTarget(http.post(url(...deployments(targetSlug)), {json: {bundleId}}));
-    return readWritten(lookCommand('bundle:history', 'api', {...context, targetSlug}), () => {
-      const raw = readAnswer(response);
-      const deploymentId = deploymentIdOf(raw);
-      if (deploymentId === undefined) {
-        throw createError(
-          'ERR_RESPONSE_INVALID',
-          'The api backend accepted the deployment, but its response has no deployment ID.',
-        );
-      }
-      return {
-        deployment: {deploymentId, targetSlug},
-        status: statusOf(raw),
-        url: asText(raw['url']),
-        warnings: asTexts(raw['warnings']) ?? [],
-        raw,
-      };
-    });
+    const raw = readAnswer(response);
+    const deploymentId = deploymentIdOf(raw);
+    if (deploymentId === undefined) {
+      throw createError(
+        'ERR_RESPONSE_INVALID',
+        'The api backend accepted the deployment, but its response has no deployment ID.',
+      );
+    }
+    return {
+      deployment: {deploymentId, targetSlug},
+      status: statusOf(raw),
+      url: asText(raw['url']),
+      warnings: asTexts(raw['warnings']) ?? [],
+      raw,
+    };
   },
 
   async getDeployment({deploymentId, targetSlug}, context: Context) {

@@ -3,12 +3,10 @@ import {
   asTexts,
   fetchPage,
   fromTarget,
-  lookCommand,
   multipartBody,
   numericId,
   readAcceptance,
   readAnswer,
-  readWritten,
   uploadResult,
   type Answer,
 } from '../answers.js';
@@ -39,9 +37,7 @@ export const legacyBackend = {
     const {http, url} = connect(context);
     const path = url('v2', 'projects', context.projectSlug, 'bundles');
     const response = await http.post(path, multipartBody(bundle, context));
-    return readWritten(lookCommand('bundle:list', 'legacy', context), () =>
-      uploadResult(readAnswer(response), 'legacy', 'id'),
-    );
+    return uploadResult(readAnswer(response), 'legacy', 'id');
   },
 
   uploadStream: uploadV1,
@@ -72,7 +68,7 @@ export const legacyBackend = {
           suggestions: ['If a target runs it, deploy another bundle there first: mycli status tells which one.'],
         });
       });
-    readWritten(lookCommand('bundle:list', 'legacy', context), () => readAcceptance(response, []));
+    readAcceptance(response, []);
   },
 } satisfies HostBackend<LegacyBackendOptions>;
 
@@ -84,17 +80,15 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   const path = ['projects', projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
   const request = http.post(url(...path), v1Body(bundle, context));
   const response = await (noted ? fromTarget(request) : request);
-  return readWritten(lookCommand('bundle:list', 'legacy', context), () => {
-    const answer = readAnswer(response);
-    const {bundleId, warnings = [], raw} = uploadResult(answer, 'legacy', 'bundle_id');
-    return {
-      bundleId,
-      warnings: [...(noted?.warnings ?? []), ...warnings],
-      deployment: noted && {bundleId, targetSlug, before: noted.before},
-      url: asText(answer[noted ? 'url' : 'bundle_preview_url']),
-      raw,
-    };
-  });
+  const answer = readAnswer(response);
+  const {bundleId, warnings = [], raw} = uploadResult(answer, 'legacy', 'bundle_id');
+  return {
+    bundleId,
+    warnings: [...(noted?.warnings ?? []), ...warnings],
+    deployment: noted && {bundleId, targetSlug, before: noted.before},
+    url: asText(answer[noted ? 'url' : 'bundle_preview_url']),
+    raw,
+  };
 }
 
 export async function identifyKey(context: LegacyContext) {

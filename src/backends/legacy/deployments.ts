@@ -8,10 +8,8 @@ import {
   definedStatus,
   fetchPage,
   fromTarget,
-  lookCommand,
   numericId,
   readAcceptance,
-  readWritten,
   type Answer,
 } from '../answers.js';
 import type {
@@ -47,8 +45,7 @@ export async function deploy(
   const {before, warnings} = await noteBefore(targetSlug, context);
   const path = url('projects', context.projectSlug, 'target', targetSlug, 'deploy');
   const response = await fromTarget(http.post(path, {json: {bundle_id: bundleId}}));
-  const look = lookCommand('bundle:history', 'legacy', {...context, targetSlug});
-  const raw = readWritten(look, () => readAcceptance(response, deployAnswer));
+  const raw = readAcceptance(response, deployAnswer);
   return {
     deployment: {bundleId, targetSlug, before},
     status: statuses.get(raw?.['status']) ?? 'queued',
