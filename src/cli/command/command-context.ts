@@ -7,8 +7,7 @@ import {createSweptDirectory, type TemporaryDirectory} from '../../files/tempora
 import type {Session} from './session.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import {explainSettings, loadSettings, type ExplainedSettings} from '../settings/load-settings.js';
-import type {FlagValues} from '../settings/resolve-settings.js';
-import {describeError, impliedFlags, secretValues, type Settings} from '../settings/settings.js';
+import {describeError, impliedFlags, secretValues, type FlagValues, type Settings} from '../settings/settings.js';
 
 export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output' | 'signal'> {
   readonly session: Session;

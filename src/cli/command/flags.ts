@@ -12,10 +12,8 @@ import {
   type SettingKey,
 } from '../../settings/definitions.js';
 import {Flags} from './oclif.js';
-import type {FlagValues} from '../settings/resolve-settings.js';
-import type {Secret} from '../settings/text.js';
-import type {SettingValue} from '../settings/settings.js';
-import {readings} from '../settings/text.js';
+import type {FlagValues, SettingValue} from '../settings/settings.js';
+import {readings, type Secret} from '../settings/text.js';
 
 /** How to define the flag of a setting, by its shape. */
 const shapes = {

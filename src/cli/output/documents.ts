@@ -21,7 +21,7 @@ import type {CheckResult} from '../setup/doctor.js';
 import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
 import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/credential-file.js';
 import type {ErrorReport} from '../command/error-report.js';
-import type {ExplainedSetting} from '../settings/resolve-settings.js';
+import type {ExplainedSetting} from '../settings/settings.js';
 
 // The output of `--json`, one type per command: docs/reference/json is generated from these types and their docstrings.
 // `bundle:push` is `BundlePushDocument`, and so on.

@@ -5,8 +5,7 @@ import type {Body, ConfigShowDocument, BackendListDocument} from './documents.js
 import type {JsonDocument, Output} from './output.js';
 import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
-import type {ExplainedSetting, OverriddenValue} from '../settings/resolve-settings.js';
-import {describeSource} from '../settings/settings.js';
+import {describeSource, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import {printTable, type Column} from './table.js';
 
 /** The columns of `config:show`, which names the configuration file as seen from `cwd`. */

@@ -73,7 +73,8 @@ function apiAuth(
   });
 }
 
-function addressOf(
+/** The URL of a setting, completed with its scheme. Checks it if credentials are sent there. */
+export function addressOf(
   context: ConnectionContext,
   key: AddressKey,
   {value, source}: Setting<string>,

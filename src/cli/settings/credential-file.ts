@@ -140,15 +140,13 @@ export async function updateCredentials(
     await chmod(file.directory, 0o700);
     const target = await actualPath(file);
     const {origins, last, trusted = [], backends = {}} = change(stored);
-    const isEmpty = Object.keys({...origins, ...backends}).length + trusted.length === 0;
+    const others = {
+      ...(trusted.length > 0 && {trusted}),
+      ...(Object.keys(backends).length > 0 && {backends}),
+    };
+    const isEmpty = Object.keys({...origins, ...others}).length === 0;
     if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
-    else {
-      const optional = {
-        ...(trusted.length > 0 && {trusted}),
-        ...(Object.keys(backends).length > 0 && {backends}),
-      };
-      await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, ...optional}, undefined, 2)}\n`);
-    }
+    else await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, ...others}, null, 2)}\n`);
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {
@@ -167,8 +165,8 @@ export function withoutCredentials(
     address === undefined || removed.origins.includes(new URL(address).origin);
   const legacy = isGone(last?.legacy) ? undefined : last?.legacy;
   const api = isGone(last?.api?.origin) ? undefined : last?.api;
-  const left = [...(legacy === undefined ? [] : ['legacy' as const]), ...(api === undefined ? [] : ['api' as const])];
-  const backend = left.find((name) => name === last?.backend) ?? left[0];
+  const others = legacy === undefined ? api && 'api' : 'legacy';
+  const backend = {legacy, api}[last?.backend ?? 'legacy'] === undefined ? others : last?.backend;
   return {
     origins: without(origins, removed.origins),
     last: backend && {backend, legacy, api},

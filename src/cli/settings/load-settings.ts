@@ -20,9 +20,11 @@ import {
   resolveSettings,
   type ExplainedSetting,
   type FlagValues,
+  type Setting,
+  type Settings,
   type SettingsSources,
-} from './resolve-settings.js';
-import type {Setting, Settings, ValueSource} from './settings.js';
+  type ValueSource,
+} from './settings.js';
 import {Secret} from './text.js';
 
 interface SettingsOrigin extends SecretReader {
@@ -267,9 +269,9 @@ export async function readFlagSecrets(
  * Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is empty or not a single line.
  */
-export function checkedSecret(value: string, name: string): string {
+export function checkedSecret(value: string, name: string, suggestions: readonly string[] = []): string {
   const secret = value.trim();
-  if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
+  if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
   // Secrets become part of a header.
   if (/\p{Cc}/u.test(secret)) {
     throw createError('ERR_OPTION_INVALID', `The value of ${name} contains a line break or a control character.`);

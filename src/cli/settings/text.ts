@@ -81,11 +81,7 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   url: one,
   path: one,
   secret: one,
-  packages: {
-    shape: 'one',
-    convert: (texts, place) => packagesOf(last(texts).trim(), place),
-    schema: v.unknown(),
-  },
+  packages: {shape: 'one', convert: (texts, place) => packagesOf(last(texts).trim(), place), schema: v.unknown()},
   word: {shape: 'one', convert: (texts) => last(texts).trim()},
   switch: {
     shape: 'switch',
@@ -99,11 +95,7 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   list,
   words: {
     shape: 'several',
-    convert: (texts) =>
-      texts
-        .flatMap(parseList)
-        .flatMap((item) => item.split(/\s+/))
-        .filter((item) => item !== ''),
+    convert: (texts) => texts.flatMap(parseList).flatMap((item) => item.match(/\S+/g) ?? []),
   },
   numbers: {
     shape: 'several',

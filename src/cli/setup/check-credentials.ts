@@ -10,7 +10,7 @@ import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
 import {isPluginBackend, resolveConnection} from '../settings/connection.js';
-import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-options.js';
+import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 
 type BuiltInSettings = Omit<BackendSettings, 'backendOptions'>;

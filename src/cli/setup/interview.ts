@@ -12,6 +12,7 @@ import {assertTrustedOrigin, missingApiSettings, serviceUrl, type AddressKey} fr
 import type {BackendRegistration} from '../../backends/registry.js';
 import type {Settings, ValueSource} from '../settings/settings.js';
 import {storedSettings} from '../settings/load-settings.js';
+import {loadAllBackends} from '../settings/reach-backends.js';
 import {takeOverProject} from './other-clients.js';
 import {askChoice, askText, askYesNo} from './prompts.js';
 
@@ -89,7 +90,6 @@ export async function requireBackend(
   context: CommandContext,
   settings: Settings,
 ): Promise<BackendRegistration> {
-  const {loadAllBackends} = await import('../settings/reach-backends.js');
   const registry = await loadAllBackends(context, settings);
   registry.get(name);
   return registry.find(name);
@@ -129,11 +129,12 @@ function isGiven(setting: {readonly source: ValueSource} | undefined): boolean {
   return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
 }
 
-function withAnswer(known: Settings, key: AnswerKey, value: string): Settings {
+/** @param answer what was entered for the value */
+function withAnswer(known: Settings, key: AnswerKey, value: string, answer = value): Settings {
   const suggested = known[key];
   // What a file suggests stays the file's, for the confirmation of addresses.
-  const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
-  return {...known, [key]: value === '' ? undefined : isFrom ? suggested : {value, source: answered}};
+  const isFrom = suggested?.source.kind === 'config' && suggested.value === answer;
+  return {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
 }
 
 /** The backend to configure: the given one, or the one that `auto` would choose. */
@@ -166,14 +167,11 @@ async function askForAddress(
       throw createError('ERR_ORIGIN_INVALID', `${why} Enter it again to use it anyway.`);
     }
   };
-  const suggested = known[key];
   const text = key === 'tokenUrl' ? 'Token URL' : 'URL of the service';
-  const answer = await askText({text, fallback: suggested?.value, check}, context);
+  const answer = await askText({text, fallback: known[key]?.value, check}, context);
   const url = answer.includes('://') ? answer : serviceUrl(key, 'The URL', answer);
   if (url !== answer) output.info(`The URL has no scheme: using ${url}.`);
-  // What a file suggests stays the file's, with its scheme, too.
-  const isFrom = suggested?.source.kind === 'config' && suggested.value === answer;
-  return {...known, [key]: {value: url, source: isFrom ? suggested.source : answered}};
+  return withAnswer(known, key, url, answer);
 }
 
 function slugCheck(what: string): (answer: string) => void {

@@ -176,7 +176,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     'client-secret': `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`,
   }[kind];
   const credentialsOf = (given: string, user: string | undefined): OriginCredentials => {
-    const secret = checkedSecret(given, `the ${kind}`);
+    const secret = checkedSecret(given, `the ${kind}`, ['Enter it in a terminal, or pipe it: mycli login < FILE.']);
     if (kind === 'api-key') return {apiKey: {key: secret, user}};
     if (kind === 'api-token') return {api: {kind, token: secret}};
     return {api: {kind, clientId, clientSecret: secret, tokenUrl}};

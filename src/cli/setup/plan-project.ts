@@ -11,10 +11,12 @@ import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/requirements.js';
 import type {CredentialKind} from '../settings/credential-file.js';
 import type {SettingKey} from '../../settings/definitions.js';
-import {isPluginBackend, serviceUrl, type AddressKey} from '../settings/connection.js';
+import {addressOf, isPluginBackend, type AddressKey} from '../settings/connection.js';
 import {configIn} from '../settings/config-file.js';
+import {readPluginSettings} from '../settings/reach-backends.js';
 import {requireSetting, type Settings} from '../settings/settings.js';
 import {backendOf, buildDirectoryOf, interview, requireBackend, suggestedProject} from './interview.js';
+import {requireConfigured} from './check-credentials.js';
 import {signIn, trustAddresses} from './login.js';
 import {askYesNo, canAsk} from './prompts.js';
 
@@ -69,6 +71,12 @@ export async function planProject(
   const buildDirectory = buildDirectoryOf(answers, detected, cwd);
   const build = resolve(cwd, buildDirectory);
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
+  const isBuilt = await exists(build);
+  if (!isBuilt && layout === undefined && answers.buildDirectory.source.kind !== 'default') {
+    context.output.warn(
+      `The build folder ${buildDirectory} does not exist. Build the application before you push, or correct it in ${newConfigName}.`,
+    );
+  }
   const isStatic = answers.static?.value ?? layout?.static;
   const framework = isStatic === true ? undefined : layout?.framework;
   return {
@@ -103,13 +111,11 @@ export async function planProject(
     framework: detected?.framework?.name,
     buildCommand: detected?.buildCommand,
     afterBuild: framework === undefined ? [] : await copyCommands(framework, {project: cwd, build}),
-    isBuilt: await exists(build),
+    isBuilt,
   };
 }
 
 async function problemOf(name: string, context: CommandContext, settings: Settings): Promise<string | undefined> {
-  const {requireConfigured} = await import('./check-credentials.js');
-  const {readPluginSettings} = await import('../settings/plugin-options.js');
   const chosen = {...settings, runtimeBackend: {...settings.runtimeBackend, value: name}};
   const registration = await requireBackend(name, context, settings);
   try {
@@ -141,15 +147,12 @@ function addressKeys(backend: string): readonly AddressKey[] {
 }
 
 /** The settings with a scheme on each address, so that the file says what is used. */
-function withSchemes(settings: Settings, {output}: CommandContext): Settings {
+function withSchemes(settings: Settings, context: CommandContext): Settings {
   let completed = settings;
   for (const key of ['origin', 'apiOrigin', 'tokenUrl'] as const satisfies readonly AddressKey[]) {
     const setting = settings[key];
     if (setting === undefined) continue;
-    const {value, source} = setting;
-    const url = serviceUrl(key, source.name, value);
-    if (!value.includes('://')) output.info(`${source.name} has no scheme: using ${url}.`);
-    completed = {...completed, [key]: {value: url, source}};
+    completed = {...completed, [key]: {value: addressOf(context, key, setting, false), source: setting.source}};
   }
   return completed;
 }

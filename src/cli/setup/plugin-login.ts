@@ -8,7 +8,7 @@ import type {CommandContext} from '../command/command-context.js';
 import {commandHost} from '../command/operation-options.js';
 import {assertTrustedOrigin} from '../settings/connection.js';
 import type {StoredCredentials} from '../settings/credential-file.js';
-import {loginCommand, optionsFor, originsIn, partitioned, urlsIn} from '../settings/plugin-options.js';
+import {loginCommand, optionsFor, originsIn, partitioned, urlsIn} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {askService} from './check-credentials.js';
 import type {Entered, Login} from './login.js';

@@ -7,11 +7,10 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
 import type {BackendRegistration} from '../../../src/backends/registry.js';
 import type {CommandContext} from '../../../src/cli/command/command-context.js';
-import {readPluginSettings} from '../../../src/cli/settings/plugin-options.js';
+import {readPluginSettings} from '../../../src/cli/settings/reach-backends.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
-import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
+import {resolveSettings, type Setting} from '../../../src/cli/settings/settings.js';
 import {Secret} from '../../../src/cli/settings/text.js';
-import type {Setting} from '../../../src/cli/settings/settings.js';
 
 let cwd: string;
 let warnings: string[];

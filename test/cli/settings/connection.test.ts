@@ -6,7 +6,7 @@ import {
   type Connection,
 } from '../../../src/cli/settings/connection.js';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
+import {resolveSettings} from '../../../src/cli/settings/settings.js';
 
 type Variables = Readonly<Record<string, string>>;
 

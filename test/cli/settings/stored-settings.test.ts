@@ -2,7 +2,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {explainEach, resolveSettings} from '../../../src/cli/settings/resolve-settings.js';
+import {explainEach, resolveSettings} from '../../../src/cli/settings/settings.js';
 import {storedSettings} from '../../../src/cli/settings/load-settings.js';
 
 const [legacy, api, other] = ['https://runtime.example', 'https://api.example', 'https://other.example'];

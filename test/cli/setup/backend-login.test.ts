@@ -6,7 +6,7 @@ import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {originsIn, storedSecrets} from '../../../src/cli/settings/plugin-options.js';
+import {originsIn, storedSecrets} from '../../../src/cli/settings/reach-backends.js';
 import {loginDialogue} from '../../../src/cli/setup/plugin-login.js';
 import {updateCredentials, type CredentialFile} from '../../../src/cli/settings/credential-file.js';
 import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';

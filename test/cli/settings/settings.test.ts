@@ -2,11 +2,13 @@ import {describe, expect, test} from 'vitest';
 import {definitions, variableOf} from '../../../src/settings/definitions.js';
 import {
   describeSettings,
+  explainEach,
   requireSetting,
+  resolveSettings,
   type ConfigSettings,
   type Settings,
+  type SettingsSources,
 } from '../../../src/cli/settings/settings.js';
-import {explainEach, resolveSettings, type SettingsSources} from '../../../src/cli/settings/resolve-settings.js';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 
