@@ -1,5 +1,5 @@
 import {createWriteStream} from 'node:fs';
-import {lstat, mkdir, rename, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, rename, stat, writeFile} from 'node:fs/promises';
 import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {createError} from '../errors/index.js';
@@ -7,9 +7,28 @@ import {systemCode, outputError} from '../errors/system-failure.js';
 import {readTextFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
 
-/** Creates a folder that only its owner can access, and its missing parents. */
+/**
+ * Creates a folder that only its owner can access, and its missing parents. Node's recursive `mkdir` never returns
+ * where an existing folder reports `ENOENT` for every new entry, as under /proc; this one fails.
+ * @throws the system's Error when it cannot be created.
+ */
 export async function makePrivateDirectory(path: string): Promise<void> {
-  await mkdir(path, {recursive: true, mode: 0o700});
+  try {
+    await makeOne(path);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makePrivateDirectory(dirname(path));
+    await makeOne(path);
+  }
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
+    await mkdir(path, {mode: 0o700});
+  } catch (error) {
+    // It exists, or another process was faster; on a read-only volume the error is a different one.
+    if ((await stat(path).catch(() => undefined))?.isDirectory() !== true) throw error;
+  }
 }
 
 /** A complete file in a private folder next to its destination. */
