@@ -59,7 +59,7 @@ export async function sweepTemporaryDirectories(parent: string): Promise<void> {
 }
 
 /** Creates a private folder in `parent` after removing what killed runs left there. */
-export async function createSweptDirectory(parent: string, pid: number = ownPid): Promise<TemporaryDirectory> {
+export async function createSweptDirectory(parent: string): Promise<TemporaryDirectory> {
   await sweepTemporaryDirectories(parent);
-  return createTemporaryDirectory(parent, pid);
+  return createTemporaryDirectory(parent, ownPid);
 }

@@ -1,4 +1,4 @@
-type Environment = Readonly<Record<string, string | undefined>>;
+import type {Environment} from './git.js';
 
 /** A run of a CI system. */
 export interface CiRun {

@@ -3,7 +3,7 @@ import {lstat, realpath} from 'node:fs/promises';
 import {dirname, isAbsolute, join, relative} from 'node:path';
 import {promisify} from 'node:util';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Git answers at once, and a hanging file system must not hold up a push. */
 const gitTimeoutMs = 5000;

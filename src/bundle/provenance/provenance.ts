@@ -1,8 +1,6 @@
 import type {BundleProvenance} from '../types.js';
 import {ciRunOf} from './ci.js';
-import {readWorkTree, type WorkTree} from './git.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import {readWorkTree, type Environment, type WorkTree} from './git.js';
 
 /** Where a bundle comes from, and the words for it. */
 export interface Origin {

@@ -1,6 +1,6 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {OperationProgress, WaitForDeploymentOptions} from '../options.js';
@@ -66,12 +66,17 @@ async function look(
 
 /** An accepted deployment exists, so a response that does not know it, or is about something else, proves nothing. */
 function isLost({code, status}: RuntimeCliError): boolean {
-  const codes = [
-    ...['ERR_NETWORK', 'ERR_TIMEOUT', 'ERR_SERVER', 'ERR_RATE_LIMITED'],
-    ...['ERR_RESPONSE_INVALID', 'ERR_BACKEND_FAILED'],
-  ];
-  return codes.includes(code) || status === 404 || status === 408;
+  return lostCodes.has(code) || status === 404 || status === 408;
 }
+
+const lostCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  'ERR_NETWORK',
+  'ERR_TIMEOUT',
+  'ERR_SERVER',
+  'ERR_RATE_LIMITED',
+  'ERR_RESPONSE_INVALID',
+  'ERR_BACKEND_FAILED',
+]);
 
 /** The error for a deployment that was accepted and then failed. */
 export function deploymentFailed(
