@@ -8,17 +8,17 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
 import {createBundleMaker, type MakeBundle} from './bundles.js';
-import {bundleCases, idCases, limitCases, uploadCases} from './cases/bundles.js';
-import {deploymentCases, pushCases} from './cases/deployments.js';
-import {loginCases, safetyCases} from './cases/every-backend.js';
-import {faultCases, resumeCases} from './cases/faults.js';
+import {bundleCases} from './cases/bundles.js';
+import {deploymentCases} from './cases/deployments.js';
+import {everyBackendCases} from './cases/every-backend.js';
+import {faultCases} from './cases/faults.js';
 import {listCases} from './cases/lists.js';
+import {resumeCases, uploadCases} from './cases/uploads.js';
 import {NotTried} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {operations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
-import type {SubjectParts} from './host.js';
-import {Subject, type Case, type CaseTable} from './subject.js';
+import {Subject, type Case} from './subject.js';
 
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
@@ -35,7 +35,7 @@ export function backendConformance(
 ): readonly ConformanceCase[] {
   const shape = checkBackendShape(createBackend());
   const makeBundle = createBundleMaker();
-  const cases = (shape.ok ? casesFor(shape.backend, fixtures) : []).map(([name, {proves, run}]) => {
+  const cases = (shape.ok ? casesFor(shape.backend, fixtures) : []).map(({name, proves, run}) => {
     return {name, proves, run: () => runCase(run, createBackend, fixtures, makeBundle)};
   });
   const all = [{...shapeCase, run: async () => assertShape(createBackend())}, ...cases];
@@ -77,25 +77,20 @@ function assertShape(backend: unknown): undefined {
   assert.ok(shape.ok, shape.ok ? undefined : shape.problem);
 }
 
-/** The cases of all tables, without those for members that the backend does not have. */
-function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly (readonly [string, Case])[] {
-  const {formats, limits} = backend;
-  const tables: readonly CaseTable[] = [
-    {upload: safetyCases},
-    loginCases,
-    ...formats.flatMap((format) => [{upload: uploadCases(format)}, pushCases(format)]),
-    limitCases(limits),
-    resumableBytes === undefined ? {} : resumeCases(resumableBytes),
-    deploymentCases,
-    listCases,
-    bundleCases,
-    idCases,
-    ...[...formats.map((format) => uploadOperation(format)), ...operations].map(faultCases),
+/** All cases, without those for members that the backend does not have. */
+function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Case[] {
+  const {formats} = backend;
+  const uploads = formats.map((format) => uploadOperation(format));
+  const cases = [
+    ...everyBackendCases,
+    ...formats.flatMap((format) => uploadCases(format)),
+    ...(resumableBytes === undefined ? [] : resumeCases(resumableBytes)),
+    ...deploymentCases,
+    ...listCases,
+    ...bundleCases,
+    ...[...uploads, ...operations].flatMap((operation) => faultCases(operation)),
   ];
-  const has = (member: string) => Reflect.get(backend, member) !== undefined;
-  return tables
-    .flatMap((table) => Object.entries(table).flatMap(([member, cases]) => (has(member) ? Object.entries(cases) : [])))
-    .filter(([, {needs = []}]) => needs.every(has));
+  return cases.filter(({needs = []}) => needs.every((member) => Reflect.get(backend, member) !== undefined));
 }
 
 /**
@@ -111,27 +106,19 @@ async function runCase(
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const closings: (() => void | Promise<void>)[] = [];
   let number = 0;
-  const makeBundle: SubjectParts['makeBundle'] = (wish, {backend: {formats, limits = {}}, projectSlug}) => {
-    number += 1;
-    const {format = formats[0] ?? 'v2'} = wish;
-    return make({...wish, format}, {directory, projectSlug, limits, number});
-  };
   const open = async (backend = createBackend()) => {
+    const {formats, limits = {}} = backend;
     const relay = new Relay();
     closings.push(() => relay.close());
     const service = await fixtures.openService({through: (origin) => relay.through(origin)});
     closings.push(() => service.close?.());
     const projectSlug = service.projectSlug ?? `conformance-${randomBytes(3).toString('hex')}`;
-    return new Subject({
-      backend,
-      createBackend,
-      service,
-      fixtures,
-      relay,
-      projectSlug,
-      makeBundle,
-      states: new Map(),
-    });
+    const build: Subject['parts']['build'] = (wish, project) => {
+      number += 1;
+      const {format = formats[0] ?? 'v2'} = wish;
+      return make({...wish, format}, {directory, projectSlug: project, limits, number});
+    };
+    return new Subject({backend, createBackend, service, fixtures, relay, projectSlug, build, states: new Map()});
   };
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
   const over = new AbortController();

@@ -1,5 +1,5 @@
-import {createCipheriv, createHash} from 'node:crypto';
-import {mkdir, readFile, truncate, writeFile} from 'node:fs/promises';
+import {createCipheriv} from 'node:crypto';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import type {BackendLimits, Bundle, BundleFormat} from '../backends/contract.js';
@@ -16,14 +16,12 @@ export interface BundleWish {
   readonly format?: BundleFormat | undefined;
   /** The archive keeps within the limit of the backend. @default 200,003 */
   readonly contentBytes?: number | undefined;
-  /** How many files it has, at least two. @default 2 */
-  readonly files?: number | undefined;
   /** @default one of its own */
   readonly message?: string | undefined;
 }
 
 /** Where a bundle is made, and for what. */
-export interface BundlePlace {
+interface BundlePlace {
   readonly directory: string;
   readonly projectSlug: string;
   /** Each number has its own, reproducible content. */
@@ -40,8 +38,8 @@ export type MakeBundle = (wish: FormattedWish, place: BundlePlace) => Promise<Bu
 export function createBundleMaker(): MakeBundle {
   const packed = new Map<number, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
   return async (wish, place) => {
-    const {format, contentBytes, files, message} = wish;
-    if (format === 'v1' || contentBytes !== undefined || files !== undefined) return pack(wish, place);
+    const {format, contentBytes, message} = wish;
+    if (format === 'v1' || contentBytes !== undefined) return pack(wish, place);
     const {number, directory} = place;
     const packing = packed.get(number) ?? pack({format}, place).then(withArchive);
     packed.set(number, packing);
@@ -57,17 +55,15 @@ async function withArchive(bundle: Bundle) {
 }
 
 async function pack(
-  {format, contentBytes = usualBytes, files = 2, message}: FormattedWish,
+  {format, contentBytes = usualBytes, message}: FormattedWish,
   {directory, projectSlug, number, limits: {maxBundleBytes = 2 ** 40}}: BundlePlace,
 ): Promise<Bundle> {
   const cwd = path.join(directory, `${format}-${String(number)}`);
-  const statics = path.join(cwd, 'build', 'static');
-  await mkdir(statics, {recursive: true});
+  await mkdir(path.join(cwd, 'build', 'static'), {recursive: true});
   await writeFile(path.join(cwd, 'build', 'ssr.js'), 'export const get = () => "conformance";\n');
   // An archive has its headers, too.
   const most = Math.max(1, maxBundleBytes - 4608 - Math.ceil(maxBundleBytes / 8192));
-  await writeFile(path.join(statics, 'content.bin'), noise(number, Math.min(contentBytes, most)));
-  for (let more = 2; more < files; more += 1) await writeFile(path.join(statics, `${String(more)}.txt`), '');
+  await writeFile(path.join(cwd, 'build', 'static', 'content.bin'), noise(number, Math.min(contentBytes, most)));
   const plan = await planBundle({
     format,
     cwd,
@@ -102,37 +98,4 @@ export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise
     });
   };
   return {...bundle, createReadStream};
-}
-
-/** Size of a huge bundle, in files of 4 MiB. */
-export const hugeBytes = 300 * 1024 * 1024;
-/** Digest of its bytes, hex. */
-const hugeSha256 = '17a88af83717f68b8bd97873ffcf022c8aed703416fe9b08e0fa9e3287692bf0';
-const hugeFileBytes = 4 * 1024 * 1024;
-
-/**
- * Makes a bundle of zeros that is too large to be kept in memory and takes no space on disk. It is no archive: nobody
- * gets to its end.
- */
-export async function hugeLike(bundle: Bundle): Promise<Bundle> {
-  const file = `${bundle.path}.huge`;
-  await writeFile(file, '');
-  await truncate(file, hugeBytes);
-  const files = Array.from({length: hugeBytes / hugeFileBytes}, (_, index) => {
-    const name = `static/${String(index)}.bin`;
-    return {path: name, size: hugeFileBytes, executable: false, ssrOnly: false, ssrShared: false};
-  });
-  const digests = {sha256: hugeSha256, contentSha256: hugeSha256};
-  const huge = withReaders({...bundle, ...digests, files, path: file, size: hugeBytes});
-  const sha256 = createHash('sha256').update(Buffer.alloc(hugeFileBytes)).digest('hex');
-  return {
-    ...huge,
-    async *entries() {
-      for (const [index, entry] of files.entries()) {
-        const start = index * hugeFileBytes;
-        const open = () => huge.createReadStream({start, end: start + hugeFileBytes - 1});
-        yield {...entry, category: 'static', sha256, open};
-      }
-    },
-  };
 }

@@ -21,6 +21,13 @@ export function shown(value: unknown): string {
   return inspect(value, {depth: 4, breakLength: Infinity});
 }
 
+/** What of an error could be printed: its message, stack, suggestions and details, and those of its causes. */
+export function printableOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const facts = isRuntimeCliError(error) ? JSON.stringify([error.suggestions, error.details]) : '';
+  return [error.message, error.stack, facts, ...(error.cause ? [printableOf(error.cause)] : [])].join('\n');
+}
+
 /** A call of the backend that failed. A case that does not expect it fails with it. */
 export class CallFailure extends assert.AssertionError {
   override readonly cause: RuntimeCliError;
@@ -115,14 +122,11 @@ export async function expectAbort(
   assert.equal(outcome, 'rejected', `Expected ${what} to reject with signal.reason when it is aborted. It ${outcome}.`);
 }
 
-/** Bytes that a service or a download returns. */
-export type Bytes = AsyncIterable<Uint8Array> | Uint8Array;
-
 /** Asserts that these are exactly the bytes of an archive, or of one of its files. `what`: what has them. */
 export async function expectBytes(
   what: string,
   {size, sha256}: {readonly size: number; readonly sha256: string},
-  read: () => Promise<Bytes>,
+  read: () => Promise<AsyncIterable<Uint8Array> | Uint8Array>,
 ): Promise<void> {
   const expected = `Expected ${what} to have ${String(size)} bytes with the sha256 ${sha256}.`;
   const hash = createHash('sha256');

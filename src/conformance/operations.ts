@@ -3,11 +3,10 @@ import {Writable} from 'node:stream';
 import type {HostBackend} from '../backends/built-in.js';
 import {backendCalls, type OptionalCall} from '../backends/call.js';
 import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
-import type {CallOptions, RequestOf} from './host.js';
-import type {Subject} from './subject.js';
+import type {CallOptions, RequestOf, Subject} from './subject.js';
 
 /** What an operation is tried on. */
-export interface Prepared {
+interface Prepared {
   readonly bundle: Bundle;
   readonly bundleId: BundleId;
   /** Only for operations on a deployment. */
@@ -44,6 +43,7 @@ function operation<Name extends OptionalCall>(
 
 const limit = 10;
 
+/** The operations on a bundle. */
 export const bundleOperations: readonly Operation[] = [
   operation('deploy', 'bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})),
   operation('download', 'bundle', ({bundleId}) => ({bundleId, writeTo: sink()})),
@@ -70,6 +70,7 @@ export const operations: readonly Operation[] = [
   ...bundleOperations,
 ];
 
+/** An upload in a format. */
 export function uploadOperation(format: BundleFormat): Operation {
   return {
     name: `upload (${format})`,
@@ -89,19 +90,6 @@ export async function prepare(subject: Subject, {on, format}: Pick<Operation, 'o
   const canDeploy = deploy !== undefined || formats.slice(0, 1).some((one) => deploysOnUpload.includes(one));
   if (!canDeploy || on === 'bundle') return {bundle, bundleId: await subject.upload(bundle)};
   return {bundle, ...(await subject.pushed())};
-}
-
-/** Uses everything that a backend can do, once. */
-export async function useEverything(subject: Subject): Promise<void> {
-  const able = operations.filter(({needs}) => subject.backend[needs] !== undefined);
-  await subject.check();
-  const [first, ...others] = able.filter(({on}) => on === 'deployment');
-  if (first) {
-    const prepared = await prepare(subject, first);
-    for (const one of [first, ...others]) await one.run(subject, prepared);
-  }
-  // Nothing waits for a deployment of these: what follows is not sent to its target.
-  for (const one of able.filter(({on}) => on !== 'deployment')) await one.run(subject, await prepare(subject, one));
 }
 
 function deploymentOf({deployment}: Prepared): DeploymentRef {

@@ -12,8 +12,8 @@ export interface Fault {
   readonly kind: 'fail' | 'limit' | 'refuse' | 'lose' | 'hold' | 'cut';
   /** Number of the first request that it happens to, from 1. */
   readonly at: number;
-  /** How many requests it happens to. @default 1 */
-  readonly count?: number | undefined;
+  /** Whether it happens to all that follow, too. @default false */
+  readonly lasts?: boolean | undefined;
   /** Called when a request is held. */
   readonly onHeld?: (() => void) | undefined;
 }
@@ -71,8 +71,9 @@ export class Relay {
 
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Promise<void> {
     this.requests += 1;
-    const {kind: any, at = Infinity, count = 1, onHeld}: Partial<Fault> = this.#fault ?? {};
-    const kind = this.requests >= at && this.requests < at + count ? any : undefined;
+    const {at = Infinity, lasts, onHeld} = this.#fault ?? {};
+    const isHit = this.requests === at || (lasts && this.requests > at);
+    const kind = isHit ? this.#fault?.kind : undefined;
     if (kind === 'hold') return onHeld?.();
     const status = kind && statuses[kind];
     if (status !== undefined) {

@@ -1,34 +1,110 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {HostBackend} from '../backends/built-in.js';
+import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
+import {backendCalls, callInContext, contextFor, type OptionalCall} from '../backends/call.js';
+import {checkedBackend} from '../backends/checked-backend.js';
+import {secretsOf} from '../backends/configuration.js';
+import {createBackendContext} from '../backends/context.js';
 import type {
   AnyBackend,
+  BackendContext,
+  BackendLoginContext,
   Bundle,
   BundleId,
   DeploymentRef,
   DeployResult,
   ListRange,
   ListResult,
+  UploadState,
 } from '../backends/contract.js';
+import {uploadStateOf} from '../backends/upload-state.js';
+import {isRuntimeCliError} from '../errors/index.js';
 import {containsSecret, createRedactor} from '../http/redact.js';
+import type {Logger} from '../http/types.js';
 import type {BundleWish} from './bundles.js';
-import {expectAnswer, expectBytes, notTried, shown} from './expectations.js';
-import {Host, type AnswerTo, type CallOptions, type RequestOf, type SubjectParts} from './host.js';
+import {CallFailure, expectAnswer, expectBytes, notTried, printableOf, shown} from './expectations.js';
+import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
+import type {Relay} from './relay.js';
 
+/** Retries without realistic delays. */
+export const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 const pollIntervalMs = 20;
 /** How many items of a list are asked for at a time: a service may give fewer. */
 const pageLimit = 100;
 
+type Members = Required<Pick<HostBackend, OptionalCall>>;
+/** What an optional member is called with. */
+export type RequestOf<Name extends OptionalCall> = Parameters<Members[Name]>[0];
+type AnswerTo<Name extends OptionalCall> = Awaited<ReturnType<Members[Name]>>;
 /** A member that returns a list. */
 export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
+/** An item of a list. */
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
+/** How a call is made. */
+export interface CallOptions {
+  readonly targetSlug?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** For uploads: nothing is kept to resume it with. @default false */
+  readonly stateless?: boolean | undefined;
+}
+
+/** A bundle, and its deployment. */
 interface Pushed extends Pick<DeployResult, 'deployment'>, Partial<Pick<DeployResult, 'status'>> {
   readonly bundleId: BundleId;
 }
 
-/** A backend and its service, and what cases do with them. */
-export class Subject extends Host {
+/** The parts of a subject. */
+interface SubjectParts {
+  readonly createBackend: () => AnyBackend;
+  readonly backend: AnyBackend;
+  readonly service: ConformanceService;
+  readonly projectSlug: string;
+  readonly fixtures: ConformanceFixtures;
+  /** The states of unfinished uploads, by the digest of the archive. */
+  readonly states: Map<string, unknown>;
+  /** What stands between the backend and its service. */
+  readonly relay: Relay;
+  /** Builds a bundle with unique content. */
+  readonly build: (wish: BundleWish, projectSlug: string) => Promise<Bundle>;
+}
+
+/** A backend and its service. Calls the backend as mycli does, and keeps what it says. */
+export class Subject {
+  readonly parts: SubjectParts;
+  /** With its answers checked. */
+  readonly backend: HostBackend;
+  readonly service: ConformanceService;
+  readonly relay: Relay;
+  readonly targetSlug: string;
+  /** Another target, which bundles are promoted to. */
+  readonly otherTarget: string;
+  /** Everything that the backend has logged or thrown so far, before anything is masked. */
+  readonly texts: string[] = [];
+  /** What it passed to `maskSecret`. */
+  readonly learnedSecrets = new Set<string>();
+  /** Progress that it reported. */
+  readonly progress: Parameters<BackendContext['onProgress']>[0][] = [];
+  /** Called after each report of progress. */
+  onProgress: BackendContext['onProgress'] = () => undefined;
+  /** What calls are cleaning up after an abort. */
+  readonly cleanups: Promise<void>[] = [];
+  readonly #logger: Logger;
+
+  constructor(parts: SubjectParts) {
+    const {backend, service, relay} = parts;
+    this.parts = parts;
+    // What only built-in backends have is not copied.
+    const {deploysOnUpload}: Partial<HostBackend> = backend;
+    this.backend = {...checkedBackend(backend, 'this package'), deploysOnUpload};
+    this.service = service;
+    this.relay = relay;
+    this.targetSlug = service.targetSlug ?? 'staging';
+    this.otherTarget = service.promotionTargetSlug ?? 'production';
+    const log = (message: string) => void this.texts.push(message);
+    this.#logger = {debug: log, info: log, warn: log};
+  }
+
   /** The same service with a new backend, as another process would see it. */
   again(changes: Partial<Pick<SubjectParts, 'service' | 'projectSlug' | 'states'>> = {}): Subject {
     return new Subject({...this.parts, backend: this.parts.createBackend(), ...changes});
@@ -42,9 +118,137 @@ export class Subject extends Host {
     return this.again({projectSlug: `${this.parts.projectSlug}-2`, states: new Map()});
   }
 
+  /**
+   * Calls an optional member.
+   * @throws CallFailure if the backend fails; `signal.reason` when aborted.
+   */
+  async call<Name extends OptionalCall>(
+    name: Name,
+    request: RequestOf<Name>,
+    options: CallOptions = {},
+  ): Promise<AnswerTo<Name>> {
+    const member = this.#member(name) as (request: unknown, context: BuiltInContext) => Promise<AnswerTo<Name>>;
+    const {bundleId, targetSlug, to = targetSlug} = request as {bundleId?: BundleId; targetSlug?: string; to?: string};
+    // As the host makes it: users type text.
+    const isText = bundleId === undefined || this.backend.bundleIds === 'number';
+    const given = isText ? request : {...request, bundleId: String(bundleId)};
+    const {writeTo: _, ...printed} = given as {readonly writeTo?: unknown};
+    return this.#run(name, shown(printed), {targetSlug: to, ...options}, (context) =>
+      member(given, contextFor(name, context)),
+    );
+  }
+
+  /** Asks the backend to verify the credentials. */
+  async verify(options: CallOptions = {}): Promise<unknown> {
+    const member = this.#member('verify');
+    return this.#run('verify', '', options, (context) => member(contextFor('verify', context)));
+  }
+
+  /** Logs in. */
+  async login(dialogue: Pick<BackendLoginContext, 'prompt' | 'openUrl'>, options: CallOptions = {}) {
+    const member = this.#member('login');
+    return this.#run('login', '', options, (context) => member({...context, ...dialogue}));
+  }
+
+  /** Calls `check`. Resolves to the settings that it reports as missing. */
+  async check({options = this.service.options, env = this.service.env ?? {}} = {}): Promise<readonly string[]> {
+    const {value, problems} = await this.#validated(options);
+    if (problems.length > 0) return problems;
+    const {projectSlug} = this.parts;
+    const {configDirectory = '/'} = this.service;
+    const place = {configDirectory, projectSlug, targetSlug: this.targetSlug};
+    const {missing = []} = await this.backend.check({...place, options: value, env, logger: this.#logger});
+    return missing;
+  }
+
+  /** Uploads a bundle, by default without deploying it. */
+  async uploadResult(bundle: Bundle, {stateless = false, ...options}: CallOptions = {}) {
+    const {states} = this.parts;
+    const {sha256} = bundle;
+    const kept: UploadState = {
+      read: async () => states.get(sha256),
+      write: async (value) => void states.set(sha256, value),
+      remove: async () => void states.delete(sha256),
+    };
+    const state = stateless ? undefined : kept;
+    const upload = (context: BuiltInContext) => this.backend.upload(bundle, context);
+    const result = await this.#run('upload', '', {...options, state}, upload);
+    states.delete(sha256);
+    return result;
+  }
+
+  #member<Name extends keyof HostBackend>(name: Name): NonNullable<HostBackend[Name]> {
+    const member = this.backend[name];
+    assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
+    return member;
+  }
+
+  /** The options as the schema of the backend returns them; without one, they stay unchanged. */
+  async #validated(options: unknown): Promise<{readonly value: unknown; readonly problems: readonly string[]}> {
+    const result = await this.backend.options?.['~standard'].validate(options);
+    if (result?.issues) return {value: undefined, problems: result.issues.map(({message}) => message)};
+    return {value: result ? result.value : options, problems: []};
+  }
+
+  /** The values of the secret options and variables that the backend declares. */
+  declaredSecrets(): readonly string[] {
+    const {options, env} = this.service;
+    return secretsOf(this.backend, {backendOptions: {...(Object(options) as object)}}, env);
+  }
+
+  /** Makes a call with its own context. `request`: in words, for messages. */
+  async #run<Result>(
+    name: keyof typeof backendCalls,
+    request: string,
+    {
+      targetSlug,
+      signal = new AbortController().signal,
+      state,
+    }: CallOptions & {readonly state?: UploadState | undefined},
+    call: (context: BuiltInContext) => Promise<Result>,
+  ): Promise<Result> {
+    const {backend, service} = this;
+    const logger = this.#logger;
+    const {value: options, problems} = await this.#validated(service.options);
+    assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
+    const secrets = [...this.declaredSecrets()];
+    const context = await createBackendContext({
+      projectSlug: this.parts.projectSlug,
+      targetSlug,
+      options,
+      signal,
+      logger,
+      rateLimit,
+      secrets,
+      wait: true,
+      configDirectory: service.configDirectory ?? '/',
+      env: {...service.env},
+      userAgent: 'mycli/1.0.0 conformance',
+      reroute: (url) => this.relay.reroute(url),
+      state: state && uploadStateOf(backend, state, {secrets, logger}),
+      onSecret: (secret) => {
+        secrets.push(secret);
+        this.learnedSecrets.add(secret);
+      },
+      onRetry: () => void (this.progress.length = 0),
+      onProgress: (progress) => {
+        this.progress.push(progress);
+        this.onProgress(progress);
+      },
+      onCleanup: (work) => void this.cleanups.push(work),
+    });
+    try {
+      return await callInContext(backend, {doing: backendCalls[name].doing}, {...context, logger}, call);
+    } catch (error) {
+      this.texts.push(printableOf(error));
+      if (!isRuntimeCliError(error)) throw error;
+      throw new CallFailure(`${name}(${request})`, error, createRedactor(secrets));
+    }
+  }
+
   /** Builds a bundle with unique content for the project. */
   makeBundle(wish: BundleWish = {}): Promise<Bundle> {
-    return this.parts.makeBundle(wish, this.parts);
+    return this.parts.build(wish, this.parts.projectSlug);
   }
 
   /** Uploads a bundle, by default a new one, and returns its ID. */
@@ -124,13 +328,14 @@ export class Subject extends Host {
       assert.ok(!cursors.has(cursor), `Expected a new cursor. ${name}() has returned ${shown(cursor)} before.`);
     }
     const items = pages.flatMap((page) => page.items);
-    const totals = pages.map(({total = items.length}) => total);
     const total = items.length;
-    const expected = totals.map(() => total);
-    expectAnswer(`the totals of the pages of a list, which have ${total} items together,`, totals, expected);
+    const totals = pages.map((page) => page.total ?? total);
+    const what = `the totals of the pages of a list, which have ${total} items together,`;
+    expectAnswer(what, totals, Array<number>(pages.length).fill(total));
     return items;
   }
 
+  /** The deployments to a target, by default to the target. */
   async history(targetSlug = this.targetSlug): Promise<readonly ItemOf<'listDeployments'>[]> {
     return this.list('listDeployments', {targetSlug});
   }
@@ -144,10 +349,8 @@ export class Subject extends Host {
   async assertArrived(bundle: Bundle, bundleId: BundleId): Promise<void> {
     const {readUploaded, readUploadedFile} = this.service;
     const {projectSlug} = this.parts;
-    assert.ok(
-      readUploaded ?? readUploadedFile,
-      'The service of the fixtures has neither readUploaded() nor readUploadedFile().',
-    );
+    const advice = 'The service of the fixtures has neither readUploaded() nor readUploadedFile().';
+    assert.ok(readUploaded ?? readUploadedFile, advice);
     const what = `the bundle ${shown(bundleId)} in the service`;
     if (readUploaded) await expectBytes(what, bundle, () => readUploaded(bundleId, projectSlug));
     for await (const entry of readUploadedFile ? bundle.entries() : []) {
@@ -167,12 +370,12 @@ export class Subject extends Host {
     return (await this.service.issuedSecrets?.()) ?? [];
   }
 
-  /** Asserts that nothing that the backend logged, threw or returned contains a secret. */
+  /** Asserts that nothing that the backend logged or threw contains a secret. */
   async assertNoLeak(): Promise<void> {
     const secrets = [...(this.service.secrets ?? []), ...(await this.issuedSecrets())];
     const leak = this.texts.find((text) => containsSecret(text, secrets));
     const masked = createRedactor(secrets)(leak ?? '');
-    assert.equal(leak, undefined, `An error, a log or a result contains a secret: ${masked}`);
+    assert.equal(leak, undefined, `An error or a log contains a secret: ${masked}`);
   }
 }
 
@@ -186,16 +389,11 @@ export type Open = (backend?: AnyBackend) => Promise<Subject>;
 
 /** What a case proves, and how. */
 export interface Case {
+  readonly name: string;
+  /** The members without which there is no such case. @default none */
+  readonly needs?: readonly (keyof HostBackend)[] | undefined;
   /** What a backend that passes does, as a sentence. */
   readonly proves: string;
-  /** The members without which there is no such case, besides that of its table. @default none */
-  readonly needs?: readonly (keyof HostBackend)[] | undefined;
   /** Rejects when the backend breaks the contract. */
   run(subject: Subject, open: Open): Promise<void>;
 }
-
-/** Cases by name. */
-export type Cases = Readonly<Record<string, Case>>;
-
-/** Cases by the member that they are about, without which there are none. */
-export type CaseTable = Readonly<Partial<Record<keyof HostBackend, Cases>>>;
