@@ -1,6 +1,5 @@
 import {once} from 'node:events';
-import {readFile} from 'node:fs/promises';
-import {addAbortSignal, PassThrough, Readable} from 'node:stream';
+import {PassThrough, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
 import {backendError, createBackendContext} from '../../src/backends/context.js';
