@@ -167,20 +167,16 @@ const isWhole = process.env['MYCLI_TEST_WHOLE_SUITE'] !== undefined;
 describe('conformance: broken backends', () => {
   const recorded = new Map<string, string>();
 
-  test.each(brokenBackends)(
-    'a backend that $fault fails',
-    {timeout: 60_000},
-    async ({fault, create}) => {
-      const titles = caughtBy.get(fault) ?? [];
-      const cases = backendConformance(create, impatient);
-      // The whole suite takes seconds for each.
-      const tried = isWhole ? cases : cases.filter(({name}) => titles.includes(titleOf(name)));
-      const failures = await failuresOf(tried);
-      const failed = [...new Set(Object.keys(failures).map(titleOf))].toSorted();
-      recorded.set(fault, failed.join('; '));
-      if (!isWhole) expect(failed, JSON.stringify(failures, undefined, 2)).toEqual(titles);
-    },
-  );
+  test.each(brokenBackends)('a backend that $fault fails', {timeout: 60_000}, async ({fault, create}) => {
+    const titles = caughtBy.get(fault) ?? [];
+    const cases = backendConformance(create, impatient);
+    // The whole suite takes seconds for each.
+    const tried = isWhole ? cases : cases.filter(({name}) => titles.includes(titleOf(name)));
+    const failures = await failuresOf(tried);
+    const failed = [...new Set(Object.keys(failures).map(titleOf))].toSorted();
+    recorded.set(fault, failed.join('; '));
+    if (!isWhole) expect(failed, JSON.stringify(failures, undefined, 2)).toEqual(titles);
+  });
 
   test.runIf(isWhole)('are caught by the cases that the record says', async () => {
     const record = Object.fromEntries([...recorded].toSorted(([a], [b]) => (a < b ? -1 : 1)));
