@@ -52,17 +52,11 @@ export async function createBackendContext(options: BackendContextOptions): Prom
   let written = 0;
   const createClient = (clientSignal: AbortSignal) =>
     createHttpClient({
-      env,
-      logger,
-      signal: clientSignal,
-      userAgent: options.userAgent,
-      reroute: options.reroute,
-      rateLimit: options.rateLimit,
-      once: options.once,
-      beforeAttempt: options.beforeAttempt,
+      ...options,
       ...options.timeouts,
+      logger,
       secrets,
-      onRetry: options.onRetry,
+      signal: clientSignal,
       onWritten: () => void (written += 1),
     });
   const http = await createClient(signal);

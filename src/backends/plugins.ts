@@ -3,7 +3,8 @@ import {backendApiVersion} from './built-in.js';
 import type {BackendsHookOptions} from './contract.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry, type PluginBackend} from './registry.js';
 import {isRecord} from '../errors/json.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence, oneLine} from '../errors/sentence.js';
+import {messageOf} from '../errors/system-failure.js';
 
 export interface HookOutcome {
   readonly successes: readonly {readonly result: unknown}[];
@@ -68,7 +69,7 @@ function reportOf(
   const problems = [
     // oclif silently skips a module that does not export a function.
     ...(successes.length + failures.length === 0 ? ['exports no function'] : []),
-    ...failures.map(({error}) => `failed: ${messageOf(error)}`),
+    ...failures.map(({error}) => `failed: ${oneLine(messageOf(error))}`),
     ...answers.filter((answer) => !Array.isArray(answer)).map(() => 'returned no {backends: [...]}'),
   ];
   const backends = answers.flatMap((answer): readonly unknown[] => (Array.isArray(answer) ? answer : []));
@@ -79,8 +80,4 @@ function reportOf(
       message: asSentence(`Plugin ${plugin}: its mycli:backends hook ${problem}`),
     })),
   };
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').trim();
 }

@@ -120,7 +120,7 @@ export function deployFallbackReason(error: unknown): string | undefined {
 }
 
 /** The server's own message, which often says what to correct. */
-function serverSentence({details}: Pick<RuntimeCliError, 'details'>): string {
+function serverSentence({details}: RuntimeCliError): string {
   const said = details?.['serverMessage'];
   return typeof said === 'string' && said !== '' ? `: ${said}` : '';
 }
@@ -135,9 +135,6 @@ export function unfitForApi(unfit: readonly string[]): Error {
   });
 }
 
-function isInvalidScope(error: {
-  readonly code: string;
-  readonly details?: Readonly<Record<string, unknown>> | undefined;
-}): boolean {
-  return error.code === 'ERR_OAUTH' && error.details?.['oauthError'] === 'invalid_scope';
+function isInvalidScope({code, details}: RuntimeCliError): boolean {
+  return code === 'ERR_OAUTH' && details?.['oauthError'] === 'invalid_scope';
 }

@@ -1,20 +1,11 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
-import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request, RequestError, RetryFunction} from 'got';
-import {Call, describeRequest, statusName, isRepeatable} from './connection/call.js';
+import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
+import {Call, describeRequest, statusName} from './connection/call.js';
 import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
-import {
-  failureReason,
-  redactorFor,
-  toCliError,
-  failureKind,
-  isLocalRefusal,
-  knownError,
-  type ErrorContext,
-} from './errors/failure.js';
+import {failureReason, redactorFor, toCliError, type ErrorContext} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
-import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
-import type {Logger, RetryEvent} from './types.js';
+import type {Logger} from './types.js';
 
 interface CallHandlerContext {
   readonly limits: ConnectionLimits;
@@ -123,56 +114,4 @@ async function settle<T>(
 
 function isCallback(value: unknown): value is () => void {
   return typeof value === 'function';
-}
-
-/**
- * got's `retry.calculateDelay` for everything but rate limits: requests that were never sent are retried like a rate
- * limit, safe ones are repeated, others never.
- * @param repeats how often a safe request is repeated
- */
-export function createFailureRetry(
-  policy: RateLimitPolicy,
-  config: RateLimitMiddlewareConfig,
-  repeats: number,
-): RetryFunction {
-  return ({error}) => {
-    // A hook requested this retry and has already waited. 0 would refuse it.
-    if (error.name === 'RetryError') return 1;
-    const call = Call.of(error.options.context);
-    if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;
-    if (error.options.signal?.aborted) return 0;
-    const event = planFailureRetry(error, error.options, call, {policy, repeats});
-    if (event === undefined) return 0;
-    announceRetry(event, config);
-    return Math.max(1, event.delayMs);
-  };
-}
-
-function planFailureRetry(
-  error: RequestError,
-  options: Options,
-  call: Call,
-  {policy, repeats}: {readonly policy: RateLimitPolicy; readonly repeats: number},
-): RetryEvent | undefined {
-  const {statusCode: status, headers} = error.response ?? {};
-  const retryAfter = headers?.['retry-after'];
-  const kind = failureKind(error);
-  const cutLimit = error.name !== 'HTTPError' && status !== undefined && policy.statusCodes.includes(status);
-  if (cutLimit || (kind === 'unreachable' && !call.attempt.connected && !isLocalRefusal(error, options))) {
-    const count = RequestCount.of(options.context);
-    const reason = cutLimit ? statusName(status) : failureReason(error);
-    const event = planRetry({retries: count.retries, reason, status, retryAfter}, policy);
-    if (event !== undefined) count.retries += 1;
-    return event;
-  }
-  const failedServer = status !== undefined && status >= 500 && !policy.statusCodes.includes(status);
-  const lost =
-    (status === undefined || (status >= 200 && status < 300)) &&
-    call.attempt.started &&
-    (kind === 'lost' || kind === 'stalled');
-  if (!isRepeatable(options) || !(failedServer || lost) || error.name === 'ParseError') return undefined;
-  const reason = failedServer ? statusName(status) : failureReason(error);
-  const event = planRetry({retries: call.repeats, reason, status, retryAfter}, {...policy, maxRetries: repeats});
-  if (event !== undefined) call.repeats += 1;
-  return event;
 }

@@ -1,8 +1,9 @@
 import type {AfterResponseHook, BeforeRequestHook, Got, InitHook} from 'got';
 import {createAuthorizationHooks} from './auth/authorize.js';
-import {createCallHandler, createFailureRetry} from './call-handler.js';
+import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {Call, isWrite, keepRepeatable, maxRepeats} from './connection/call.js';
+import {createFailureRetry} from './failure-retry.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../errors/json.js';
 import {createRedactor} from './redact.js';

@@ -3,10 +3,10 @@ export {createRateLimitHooks, type CreateBody, type RateLimitHooks} from './hook
 export {createRateLimitMiddleware, type RateLimitMiddleware} from './middleware.js';
 export {
   calculateRetryDelay,
+  parseRetryAfter,
   resolveRateLimitPolicy,
   type RateLimitLogger,
   type RateLimitMiddlewareConfig,
   type RateLimitPolicy,
   type RetryDelayInput,
 } from './policy.js';
-export {parseRetryAfter} from './policy.js';
