@@ -12,7 +12,7 @@ const published = Object.values(exports).flatMap((entry) => entry.default ?? [])
 const parts = [
   'cli/command/base-command',
   'cli/command/flags',
-  'cli/command/oclif-commands',
+  'cli/command/oclif',
   'settings/definitions',
   'settings/row',
   'errors/index',

@@ -89,18 +89,18 @@ export interface WarningEvent extends EventBase {
   readonly message: string;
 }
 
-/** An error as an event reports it. */
+/** An error as events and `--json` report it. */
 export interface EventError {
-  /** Stable code to branch on, listed in the error reference. */
+  /** Stable code to branch on, listed in the error reference. Commands of plugins can have their own. */
   readonly code: string;
   /** One sentence that says what happened, for users. */
   readonly message: string;
-  /** Exit code of the command line for it. */
+  /** Exit code of the process. */
   readonly exitCode: number;
   /** HTTP status. */
   readonly status?: number | undefined;
   /** Ways to fix it: a sentence or a command each. */
-  readonly suggestions?: readonly string[] | undefined;
+  readonly suggestions: readonly string[];
   /** Details that depend on the code. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -63,6 +63,6 @@ function reportOf(error: unknown, status: FailureEvent['status']): EventError {
   }
   const message = messageOf(error);
   return status === 'interrupted'
-    ? {code: 'ERR_INTERRUPTED', message, exitCode: exitCodes.interrupted}
-    : {code: 'ERR_UNEXPECTED', message, exitCode: exitCodes.unexpected};
+    ? {code: 'ERR_INTERRUPTED', message, exitCode: exitCodes.interrupted, suggestions: []}
+    : {code: 'ERR_UNEXPECTED', message, exitCode: exitCodes.unexpected, suggestions: []};
 }

@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {isOclifCommand} from '../../src/cli/command/oclif-commands.js';
+import {isOclifCommand} from '../../src/cli/command/oclif.js';
 
 interface Flag {
   readonly name: string;

@@ -2,14 +2,13 @@ import {resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createContext, type CommandContext} from './command-context.js';
-import {createSession, type AllowedWrite, type Session} from './session.js';
-import {isUsageError, usageError} from './oclif-errors.js';
+import {createSession, type AllowedWrite, type Session, sessionOf} from './session.js';
+import {isUsageError, usageError} from './error-report.js';
 import {globalFlags} from './flags.js';
 import type {JsonDocument} from '../output/output.js';
 import {givenValue, rejectSwitchValues} from './command-line.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {BackendReach} from '../settings/reach-backends.js';
-import {sessionOf} from './host-config.js';
 import {Command} from './oclif.js';
 
 // All that the file of a command needs.

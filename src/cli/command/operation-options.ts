@@ -1,16 +1,16 @@
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
 import type {PipelineHost} from '../../pipelines/host.js';
-import {definitions, settingKeys} from '../../settings/definitions.js';
+import {definitions, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import type {CheckOptions} from '../../settings/types.js';
-import {valuesOf, type Setting, type Settings, type ValueSource} from '../settings/settings.js';
+import {valuesOf, type Setting, type Settings, type ValueSource, missingSetting} from '../settings/settings.js';
 import type {PluginConfig} from '../settings/write-hooks.js';
 import {checkRecordFiles} from './records.js';
 import type {CommandContext} from './command-context.js';
 import type {AllowedWrite, Session} from './session.js';
-import type {Missing} from './requirements.js';
+import {partsOf} from '../../errors/suggestion.js';
 
 /**
  * Converts the settings of a bundle to the library's options of the same names. `--node-version` sets the SSR parameter
@@ -243,4 +243,55 @@ export function commandHost(
 /** Adds to what is known of the change that has not ended. */
 function amendLastWrite(session: Session, amend: (write: AllowedWrite) => Partial<AllowedWrite>): void {
   session.writes = session.writes.map((write) => (write.ended === undefined ? {...write, ...amend(write)} : write));
+}
+
+/** Something that a command needs but lacks. */
+export interface Missing {
+  /** A noun: `build`. */
+  readonly what: string;
+  /** The error to report if nothing else is missing. */
+  readonly error: RuntimeCliError;
+}
+
+/** The settings that are not set. */
+export function missingSettings(settings: Settings, needs: readonly SettingKey[]): readonly Missing[] {
+  return needs
+    .filter((key) => settings[key] === undefined)
+    .map((key) => ({what: definitions[key].label, error: missingSetting(key)}));
+}
+
+/** The build, if there is none. */
+export async function missingBuild(directory: string, cwd: string): Promise<readonly Missing[]> {
+  const {verifyBuildDirectory} = await import('../../bundle/files/build-output.js');
+  try {
+    await verifyBuildDirectory(directory, cwd);
+    return [];
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    return [{what: 'build', error}];
+  }
+}
+
+/**
+ * Reports everything that is missing at once. A single missing thing has its own error.
+ * @param hint another way to fix it
+ * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE`.
+ */
+export function requireTogether(
+  missing: readonly Missing[],
+  hint = 'Run mycli init, which sets up a project step by step. Or give each:',
+): void {
+  if (missing.length < 2) return;
+  // A project that has a name is set up.
+  const hints = missing.some(({what}) => what === definitions.projectSlug.label) ? [hint] : [];
+  const nouns = new Intl.ListFormat('en').format(missing.map(({what}) => what));
+  throw createError('ERR_SETUP_INCOMPLETE', `Missing ${nouns}.`, {
+    suggestions: [
+      ...hints,
+      ...missing.map(({error: {message, advice}}) => [message, ...advice.flatMap((said) => [' ', ...partsOf(said)])]),
+    ],
+    details: {
+      missing: missing.map(({what, error: {code, message, suggestions}}) => ({what, code, message, suggestions})),
+    },
+  });
 }

@@ -5,17 +5,22 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
-import {failureOf, reportOf} from './error-report.js';
-import {isOclifCommand} from './oclif-commands.js';
-import {requestedExitCode, unknownCommand, unknownInTopic} from './oclif-errors.js';
+import {
+  endedEarly,
+  failureOf,
+  PluginFailure,
+  reportOf,
+  requestedExitCode,
+  unknownCommand,
+  unknownInTopic,
+} from './error-report.js';
+import {isOclifCommand, Plugin, setLogger, settings} from './oclif.js';
 import {PagedHelp} from './help.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {asksFor, commandFirst, helpFlags, joinWords, spellHelp, versionFlags} from './command-line.js';
-import {endedEarly, ownSignals, watchProcess} from './ending.js';
-import {adoptWarnings, HostConfig, PluginFailure, type HostOptions} from './host-config.js';
-import {Plugin, setLogger, settings} from './oclif.js';
-import {projectPlugins, skipsPlugins} from './plugin-sources.js';
-import {createSession, type Session} from './session.js';
+import {adoptWarnings, ownSignals, watchProcess} from './process.js';
+import {createSession, HostConfig, type HostOptions, type Session} from './session.js';
+import {projectPlugins, skipsPlugins} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.
 export {PagedHelp};

@@ -1,4 +1,5 @@
 import {isCI} from 'ci-info';
+import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite} from '../../backends/contract.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {createRedactor, isSecretName} from '../../http/redact.js';
@@ -6,6 +7,10 @@ import type {WriteFacts} from '../../operations/host.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
+import {isRuntimeCliError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
+import {isOclifError, PluginFailure, requestedExitCode} from './error-report.js';
+import {Config} from './oclif.js';
 
 /** A change that plugins have allowed, and what is known about its outcome. */
 export interface AllowedWrite {
@@ -91,4 +96,58 @@ function currentDirectory(host: NodeJS.Process): string {
   } catch {
     return '';
   }
+}
+
+/** oclif's options, which it passes on to every configuration that it makes of ours. */
+export interface HostOptions extends Interfaces.Options {
+  /** What the run shares with its command. */
+  readonly session: Session;
+}
+
+/**
+ * oclif's configuration, for one run. A failure in a plugin's hook is a warning that names the plugin; only an error
+ * with which a hook explicitly exits before the command ends it.
+ */
+export class HostConfig extends Config {
+  constructor(override readonly options: HostOptions) {
+    super(options);
+  }
+
+  override async runHook<T extends keyof Interfaces.Hooks>(
+    event: T,
+    options: Interfaces.Hooks[T]['options'],
+    timeout?: number,
+    captureErrors?: boolean,
+  ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
+    const outcome = await super.runHook(event, options, timeout, true);
+    const {output, foreign} = this.options.session;
+    const isOver = event === 'postrun' || event === 'finally';
+    for (const {error, plugin} of outcome.failures) {
+      output.debug(`${plugin.name}, ${String(event)}: ${stackOf(error)}`);
+      if (captureErrors === true) continue;
+      if (!isOver && endsCommand(error)) throw foreign ? error : new PluginFailure(plugin.name, error);
+      if (requestedExitCode(error) === undefined || isOver)
+        output.warn(asSentence(`Plugin ${plugin.name}: its ${String(event)} hook failed: ${oneLine(error)}`));
+    }
+    return outcome;
+  }
+}
+
+/** The session of the run that oclif's configuration belongs to; undefined if a command was called without one. */
+export function sessionOf(config: Interfaces.Config): Session | undefined {
+  const {options} = config as Interfaces.Config & {readonly options?: Partial<HostOptions>};
+  return options?.session;
+}
+
+function endsCommand(error: Error): boolean {
+  return isRuntimeCliError(error) || (isOclifError(error) && (error.oclif.exit ?? 0) !== 0);
+}
+
+/** Plugins throw what is no error, too. */
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function oneLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
 }

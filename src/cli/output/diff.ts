@@ -6,7 +6,7 @@ import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {CategoryDiff, FileChange} from '../../operations/compare-contents.js';
 import type {Body, BundleDiffDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
-import {htmlInMarkdown} from './sanitize.js';
+import {htmlInMarkdown} from './terminal.js';
 import {printTable, type Column} from './table.js';
 
 /** How many of the differences to show. `--json` has all of them. */

@@ -20,7 +20,7 @@ import type {MycliConfig} from '../../config.js';
 import type {CheckResult} from '../setup/doctor.js';
 import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
 import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/credential-file.js';
-import type {ErrorReport} from '../command/error-report.js';
+import type {EventError} from '../../operations/events.js';
 import type {ExplainedSetting} from '../settings/settings.js';
 
 // The output of `--json`, one type per command: docs/reference/json is generated from these types and their docstrings.
@@ -39,7 +39,7 @@ export type Body<Document> = Document extends unknown ? Omit<Document, 'schemaVe
 
 /** The error, printed instead of the command's own document. Also printed for an invalid command line. */
 export interface ErrorDocument extends Envelope {
-  readonly error: ErrorReport;
+  readonly error: EventError;
 }
 
 /** The stored credentials. */

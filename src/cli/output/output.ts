@@ -2,9 +2,17 @@ import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
 import type {Logger} from '../../http/types.js';
-import {annotation, withoutCommands, withoutCommandsInJson, escapeControls, sanitize} from './sanitize.js';
-import {terminalWidth, type MaybeTerminal} from './terminal.js';
-import {unbroken, wrapSentence} from './wrap.js';
+import {
+  annotation,
+  withoutCommands,
+  withoutCommandsInJson,
+  escapeControls,
+  sanitize,
+  terminalWidth,
+  type MaybeTerminal,
+  unbroken,
+  wrapSentence,
+} from './terminal.js';
 import {asSentence} from '../../errors/sentence.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {flagValue, shellLine} from '../../errors/suggest.js';

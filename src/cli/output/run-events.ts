@@ -52,7 +52,7 @@ export class RunEvents {
   /** The process is about to end. */
   close(): void {
     const message = 'The process was ended before the command was done.';
-    this.fail({code: 'ERR_INTERRUPTED', message, exitCode: exitCodes.interrupted}, 'interrupted');
+    this.fail({code: 'ERR_INTERRUPTED', message, exitCode: exitCodes.interrupted, suggestions: []}, 'interrupted');
     this.#closeFile();
   }
 

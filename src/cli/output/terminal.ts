@@ -1,3 +1,5 @@
+import {stripVTControlCharacters} from 'node:util';
+import {wrapAnsi} from 'fast-wrap-ansi';
 import type {Environment} from '../../http/types.js';
 
 /** A stream that may be a terminal. Some terminals, such as those of containers, have a width of 0. */
@@ -36,4 +38,90 @@ export function isDebugging(env: Environment): boolean {
 /** How many characters fit on a line of a terminal, 80 if it does not tell; unlimited for anything else. */
 export function terminalWidth({isTTY, columns}: MaybeTerminal): number {
   return isTTY === true ? columns || 80 : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Makes foreign text safe for a terminal: removes escape sequences and control characters other than tab and line feed,
+ * and characters that change the direction of text, which make a line look different from what it says.
+ */
+export function sanitize(text: string): string {
+  return stripVTControlCharacters(text)
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/(?![\t\n])[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, '');
+}
+
+/**
+ * Makes JSON safe for a terminal: JSON escapes only some control characters, and none that change the direction of
+ * text. The document stays the same, because these only occur in strings.
+ */
+export function escapeControls(json: string): string {
+  return json.replaceAll(
+    /[\u007F-\u009F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/**
+ * A line that the runner of GitHub Actions shows as an annotation. It remains one command whatever the message, since
+ * line breaks are escaped as the runner expects.
+ */
+export function annotation(kind: 'error' | 'warning', message: string): string {
+  const data = withoutOldCommands(message).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return `::${kind} title=mycli::${data}`;
+}
+
+/**
+ * Text that the runner does not take for a command. It looks in every line of both streams: for `::name::` at the start
+ * of a line and, historically, `##[name]` anywhere.
+ */
+export function withoutCommands(text: string): string {
+  return withoutOldCommands(text).replaceAll(/^(\s*):(?=:)/gm, '$1: ');
+}
+
+/** The same for JSON without changing its meaning: none of its lines can start with a colon. */
+export function withoutCommandsInJson(json: string): string {
+  return json.replaceAll('##[', String.raw`##\u005b`);
+}
+
+/** Text as HTML in Markdown, on one line: an empty line would end the block of HTML. */
+export function htmlInMarkdown(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+function withoutOldCommands(text: string): string {
+  return text.replaceAll('##[', '## [');
+}
+
+/** Stands for a space that must not be broken at. */
+const glue = '\u00A0';
+
+/** A command line as a part of a sentence that is wrapped: users copy it. */
+export function unbroken(command: string): string {
+  return command.replaceAll(' ', glue);
+}
+
+/**
+ * Wraps a sentence for a terminal between words, but not within a command. What is wider than the terminal stays whole
+ * on a line of its own, which the terminal breaks, so that it can be copied.
+ * @param width columns of the terminal
+ * @param indent prefix of every line but the first
+ */
+export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
+  const lines = text.split('\n').flatMap((line) => {
+    // Users copy such a line to set a variable.
+    if (!Number.isFinite(width) || /^ *export \w+=/.test(line)) return line;
+    const glued = line.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
+    const [lead = ''] = /^ */.exec(line) ?? [];
+    const room = Math.max(1, width - Math.max(lead.length, indent.length));
+    const [first = '', ...more] = wrapAnsi(glued.trimStart(), room).split('\n');
+    return [lead + first, ...more.map((rest) => indent + rest)];
+  });
+  return lines.map((line) => line.replaceAll(glue, ' '));
 }

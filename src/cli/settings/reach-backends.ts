@@ -12,9 +12,14 @@ import type {Environment} from '../../http/types.js';
 import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
 import {repeatedFlags} from '../command/flags.js';
-import {commandHost} from '../command/operation-options.js';
-import {followsWrites, skipsPlugins} from '../command/plugin-sources.js';
-import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/requirements.js';
+import {
+  commandHost,
+  missingBuild,
+  missingSettings,
+  requireTogether,
+  type Missing,
+} from '../command/operation-options.js';
+import {followsWrites, skipsPlugins} from '../command/plugins.js';
 import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
 import {readCredentials, type CredentialFile} from './credential-file.js';
 import {readFlagSecrets} from './load-settings.js';

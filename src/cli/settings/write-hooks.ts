@@ -6,8 +6,8 @@ import {isRecord} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import type {Output} from '../output/output.js';
-import {withoutPlugin} from '../command/ending.js';
-import {afterHook, beforeHook} from '../command/plugin-sources.js';
+import {withoutPlugin} from '../command/error-report.js';
+import {afterHook, beforeHook} from '../command/plugins.js';
 import type {AllowedWrite} from '../command/session.js';
 
 /** How long plugins may take to answer before a change, in milliseconds: enough to ask a service, not a person. */

@@ -12,7 +12,7 @@ import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type {CommandContext} from '../command/command-context.js';
-import {findPluginProblems} from '../command/linked-plugin.js';
+import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
 import {incompleteApi} from '../settings/connection.js';
 import {loadAllBackends} from '../settings/reach-backends.js';

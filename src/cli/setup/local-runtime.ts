@@ -6,7 +6,7 @@ import {createError} from '../../errors/index.js';
 import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {replacePrivateFile} from '../../files/write-files.js';
 import {shellLine} from '../../errors/suggest.js';
-import {fitsDotenv} from '../output/env-file.js';
+import {fitsDotenv} from '../output/step-outputs.js';
 import {trustedOriginsVariable} from '../settings/connection.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {Environment} from '../../http/types.js';

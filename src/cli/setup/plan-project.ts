@@ -8,7 +8,7 @@ import {stageFile} from '../../files/write-files.js';
 import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/command-context.js';
-import {missingSettings, requireTogether} from '../command/requirements.js';
+import {missingSettings, requireTogether} from '../command/operation-options.js';
 import type {CredentialKind} from '../settings/credential-file.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import {addressOf, isPluginBackend, type AddressKey} from '../settings/connection.js';

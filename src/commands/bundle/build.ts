@@ -1,10 +1,16 @@
 import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import {bundleOptions, rejectV2OnlyFlags, commandHost} from '../../cli/command/operation-options.js';
+import {
+  bundleOptions,
+  rejectV2OnlyFlags,
+  commandHost,
+  missingBuild,
+  missingSettings,
+  requireTogether,
+} from '../../cli/command/operation-options.js';
 import {connectionFlags, repeatedFlags, flagsOf} from '../../cli/command/flags.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
-import {missingBuild, missingSettings, requireTogether} from '../../cli/command/requirements.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
@@ -58,7 +64,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, context.cwd))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleInto, previewBuild} = await import('../../pipelines/build.js');
-    const {renderBuild, renderBuildPreview} = await import('../../cli/output/push.js');
+    const {renderBuild, renderBuildPreview} = await import('../../cli/output/deployments.js');
     const {cwd, signal} = context;
     const host = commandHost(context);
     const build = {...(await bundleOptions(settings)), format, projectSlug, signal, cwd};

@@ -31,7 +31,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const needs = ['projectSlug', 'targetSlug'] as const;
     const {options, host} = await this.reach(context, needs, {settings, writes: true});
     const {deployBundle} = await import('../../pipelines/deploy.js');
-    const {renderDeployment} = await import('../../cli/output/deployment.js');
+    const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const deploy = {
       ...options,

@@ -71,7 +71,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       onFormat: (format: BundleFormat) => rejectV2OnlyFlags(format, settings, '--v2'),
     };
     const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
-    const {renderPushPreview, renderPush} = await import('../../cli/output/push.js');
+    const {renderPushPreview, renderPush} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {output} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);

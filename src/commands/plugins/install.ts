@@ -1,5 +1,5 @@
 import {commands} from '@oclif/plugin-plugins';
-import {findProgram} from '../../cli/command/find-program.js';
+import {findProgram} from '../../cli/command/plugins.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
   /** Without npm, oclif would report that the registry has no such package. */

@@ -1,5 +1,5 @@
 import {commands} from '@oclif/plugin-plugins';
-import {findPluginProblems} from '../../cli/command/linked-plugin.js';
+import {findPluginProblems} from '../../cli/command/plugins.js';
 
 export default class PluginsLink extends commands['plugins:link'] {
   override async run(): Promise<void> {

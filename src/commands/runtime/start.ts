@@ -4,7 +4,7 @@ import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
-import {clearEnvFile, writeEnvFile} from '../../cli/output/env-file.js';
+import {clearEnvFile, writeEnvFile} from '../../cli/output/step-outputs.js';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
 import type {RequestRecord} from '../../testing.js';

@@ -1,6 +1,11 @@
 import {describe, expect, test} from 'vitest';
-import {failureOf, reportOf} from '../../../src/cli/command/error-report.js';
-import {requestedExitCode, usageError, type OclifError} from '../../../src/cli/command/oclif-errors.js';
+import {
+  failureOf,
+  reportOf,
+  requestedExitCode,
+  usageError,
+  type OclifError,
+} from '../../../src/cli/command/error-report.js';
 import {createError} from '../../../src/errors/index.js';
 
 function oclifError(message: string, fields: object = {}): OclifError {

@@ -2,7 +2,7 @@ import {lchown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {projectPlugins} from '../../../src/cli/command/plugin-sources.js';
+import {projectPlugins} from '../../../src/cli/command/plugins.js';
 
 let folder: string;
 beforeEach(async () => {

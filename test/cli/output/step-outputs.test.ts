@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {annotation, withoutCommands, withoutCommandsInJson} from '../../../src/cli/output/sanitize.js';
+import {annotation, withoutCommands, withoutCommandsInJson} from '../../../src/cli/output/terminal.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
 import {startRecordingServer, type Handler} from '../../recording-server.js';
 import type {Ended} from '../spawn-cli.js';

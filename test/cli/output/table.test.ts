@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {chooseColumns, describeAge, printTable, type Column} from '../../../src/cli/output/table.js';
-import {sanitize} from '../../../src/cli/output/sanitize.js';
+import {sanitize} from '../../../src/cli/output/terminal.js';
 
 /** What a terminal of this width shows. */
 function renderTable<Row>(

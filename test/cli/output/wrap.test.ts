@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {unbroken, wrapSentence} from '../../../src/cli/output/wrap.js';
+import {unbroken, wrapSentence} from '../../../src/cli/output/terminal.js';
 
 const command = "mycli bundle:push --project 'my shop' --archive ./bundle.tar.gz --v2";
 

@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import {sanitize} from '../../../src/cli/output/sanitize.js';
+import {sanitize} from '../../../src/cli/output/terminal.js';
 import {askChoice, askText, confirm, readSecretInput, requireConsent} from '../../../src/cli/setup/prompts.js';
 import {createError} from '../../../src/errors/index.js';
 

@@ -1,32 +1,9 @@
+import {inspect} from 'node:util';
 import type {EventEmitter} from 'node:events';
 import {createError, signalExitCodes} from '../../errors/index.js';
-import type {Suggestion} from '../../errors/suggestion.js';
 import {systemCode} from '../../errors/system-failure.js';
-import {stdoutError} from '../output/output.js';
-
-/**
- * The error of a command that something else ended.
- * @param plugin the plugin that ended it, if known
- */
-export function endedEarly(plugin?: string): Error {
-  const message = 'The command ended before it was done';
-  if (plugin !== undefined) {
-    const suggestions = [withoutPlugin(plugin)];
-    return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {suggestions});
-  }
-  const cause = 'Code that it ran ended the process or waits for something that never happens.';
-  const suggestions = [`${cause} Check config.server, mycli.config and plugins.`];
-  return createError('ERR_ENDED_EARLY', `${message}.`, {suggestions});
-}
-
-/** What to do about a plugin that breaks a command. */
-export function withoutPlugin(plugin: string): Suggestion {
-  return [
-    `Report this to the authors of ${plugin}. To go on without it, run `,
-    {run: ['plugins:uninstall', plugin]},
-    ', or set MYCLI_SKIP_PLUGINS=1.',
-  ];
-}
+import {asSentence} from '../../errors/sentence.js';
+import {stdoutError, type Output} from '../output/output.js';
 
 /** What can fail besides the command itself. */
 interface ProcessFailure {
@@ -82,4 +59,20 @@ export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: nu
     signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), cleanupMs));
   });
   return {signal, overdue};
+}
+
+/**
+ * Prints warnings of Node, oclif and plugins' packages like our own, in the document too. `--no-warnings` still
+ * suppresses them.
+ */
+export function adoptWarnings(host: NodeJS.Process, output: Pick<Output, 'warn' | 'debug'>): void {
+  if (host.listenerCount('warning') === 0) return;
+  host.removeAllListeners('warning');
+  host.on('warning', (warning: unknown) => {
+    const message = warning instanceof Error ? warning.message : inspect(warning);
+    // oclif adds advice on separate lines, but DEBUG has no such effect here.
+    const lines = message.split('\n').filter((line) => !line.includes('DEBUG=*'));
+    output.warn(asSentence(lines.join(', ')));
+    output.debug(inspect(warning));
+  });
 }

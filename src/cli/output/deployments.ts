@@ -1,13 +1,18 @@
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js';
-import {projectTitle} from '../../backends/select.js';
+import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {Body, BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
-import {afterDeployment, deployCommand, renderUrl, type Outcome} from './deployment.js';
 import {describeAge, printTable, type Column} from './table.js';
+import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
+import {placeFlags} from '../../errors/suggest.js';
+import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
+import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
+import type {NextSteps} from '../../pipelines/next-steps.js';
+import type {DeployBundleResult} from '../../operations/options.js';
 
 /** Shows the outcome of a push and what to do next. Returns the document of `--json`. */
 export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): JsonDocument {
@@ -130,4 +135,72 @@ function plannedDocument({files, ...plan}: BundlePlan) {
     totalBytes: plan.totalBytes,
     files: files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)})),
   };
+}
+
+/** A push or a deployment that has succeeded. */
+export interface Outcome<Result> {
+  readonly result: Result;
+  readonly next: NextSteps;
+  /** How long it took, in words. */
+  readonly took: string;
+}
+
+/** Shows the outcome of a deployment and what to do next. */
+export function renderDeployment({result, took, next}: Outcome<DeployBundleResult>, output: Output): void {
+  output.outcome(describeOutcome(result, took));
+  for (const line of afterDeployment(result.status, result, next)) output.hint(line);
+  renderUrl(result, output);
+}
+
+/** `Deployed bundle 42 to staging of shop in 12.3 s.` */
+function describeOutcome(result: DeployBundleResult, took: string): string {
+  const {bundleId, targetSlug, projectSlug, backend, status, deploymentId} = result;
+  const where = `${targetSlug} of ${projectTitle(projectSlug, backend)}`;
+  if (status === 'finished') return `Deployed bundle ${String(bundleId)} to ${where} in ${took}.`;
+  const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
+  return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;
+}
+
+/** Shows the outcome of a rollback and how to undo it. */
+export function renderRollback(
+  {result, took, next: {commandFlags}}: Outcome<RollbackBundleResult>,
+  output: Output,
+): void {
+  const {rolledBackFrom} = result;
+  output.outcome(describeOutcome(result, took));
+  if (rolledBackFrom !== undefined)
+    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result, commandFlags)]}]);
+  renderUrl(result, output);
+}
+
+/** Shows where it runs: the last line, alone, for people and for `tail -1`. */
+export function renderUrl({url}: {readonly url?: string | undefined}, output: Output): void {
+  if (url !== undefined) output.result(url, {bold: true});
+}
+
+/** Where a bundle is or can be deployed. */
+interface DeployedTo {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+}
+
+/** The command to deploy an uploaded bundle. The user must replace `TARGET`. */
+export function deployCommand(
+  bundleId: BundleId,
+  where: Omit<DeployedTo, 'targetSlug'>,
+  commandFlags?: readonly string[],
+): CommandToRun {
+  return {run: ['bundle:deploy', bundleId, ...placeFlags({...where, targetSlug: 'TARGET'}, commandFlags)]};
+}
+
+/** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */
+export function afterDeployment(
+  status: DeploymentStatus | undefined,
+  where: DeployedTo,
+  {commandFlags, canRollBack, hasHistory}: NextSteps,
+): readonly Suggestion[] {
+  const flags = placeFlags(where, commandFlags);
+  if (status === 'finished') return canRollBack ? [['Roll back: ', {run: ['bundle:rollback', ...flags]}]] : [];
+  return hasHistory ? [['Check on it: ', {run: ['status', ...flags]}]] : [];
 }
