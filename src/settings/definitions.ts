@@ -40,10 +40,8 @@ export type KeysOf<Set extends FlagSet> = SettingKey & keyof Sets[Set];
 type Rows = {[K in SettingKey]: {[Set in FlagSet]: K extends keyof Sets[Set] ? Sets[Set][K] : never}[FlagSet]};
 /** The name of a setting that always has a value. */
 export type DefaultedKey = {[K in SettingKey]: Rows[K] extends {default: unknown} ? K : never}[SettingKey];
-/** The name of a setting that is a secret. */
 export type SecretKey = {[K in SettingKey]: Rows[K] extends {syntax: 'secret'} ? K : never}[SettingKey];
 export type ValidValue<K extends SettingKey> = v.InferOutput<Rows[K]['schema']>;
-/** The name of the flag of a setting. */
 export type FlagName<K extends SettingKey> = Rows[K] extends {flag: {name: infer Name extends string}} ? Name : never;
 
 /** A setting with everything that follows from its row. */
@@ -72,12 +70,10 @@ const defined = (Object.keys(sets) as FlagSet[]).flatMap((set) =>
   Object.entries<SettingRow>(sets[set]).map(([key, row]) => [key, define(set, key, row)] as const),
 );
 
-/** Every setting, in display order. */
 export const definitions = Object.fromEntries(defined) as Readonly<Record<SettingKey, SettingDefinition>>;
 
 export const settingKeys = defined.map(([key]) => key) as readonly SettingKey[];
 
-/** The names of those that are secrets. */
 export const secretKeys = settingKeys.filter((key): key is SecretKey => definitions[key].syntax === 'secret');
 
 /** The environment variable of a setting. Those without a flag have none. */

@@ -145,7 +145,6 @@ export const guard = {
   },
 } as const satisfies SettingRows;
 
-/** Where to write what happens. */
 export const events = {
   events: {
     flag: {name: 'events', value: 'FILE|-'},

@@ -28,10 +28,7 @@ export function problemsOf(option: string, value: unknown, schema: v.GenericSche
   }));
 }
 
-/**
- * @throws RuntimeCliError listing `problems` in one sentence, if there are any: `ERR_PATTERN_INVALID` if only patterns
- * are invalid, else `ERR_OPTION_INVALID`.
- */
+/** Throws one error for all problems, if there are any: `ERR_PATTERN_INVALID` if only patterns are invalid. */
 export function rejectProblems(problems: readonly OptionProblem[]): void {
   if (problems.length === 0) return;
   const onlyPatterns = problems.every(({option}) => /^ssr(?:Only|Shared)\b/.test(option));

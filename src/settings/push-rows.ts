@@ -287,7 +287,6 @@ export const bundle = {
   },
 } as const satisfies SettingRows;
 
-/** How to push a bundle. */
 export const push = {
   v2: {
     flag: {name: 'v2'},

@@ -20,13 +20,11 @@ function sound<T>(problem: (value: T) => string | undefined) {
 
 const string = v.string('must be a string');
 
-/** Text that is not blank. */
 export const text: Schema<string> = v.pipe(
   string,
   v.check((value) => value.trim() !== '', 'must not be empty'),
 );
 
-/** The path of a folder or a file. */
 export const path: Schema<string> = v.pipe(
   string,
   v.check((value) => value !== '' && !value.includes('\0'), 'must be the path of a directory'),
@@ -40,7 +38,6 @@ export const objectSchema: Schema<Readonly<Record<string, unknown>>> = v.custom<
   'must be an object',
 );
 
-/** An object that JSON can represent. */
 export const jsonObjectSchema: Schema<Readonly<Record<string, unknown>>> = v.pipe(
   objectSchema,
   sound<Readonly<Record<string, unknown>>>(jsonProblem),
@@ -55,7 +52,6 @@ function number(expected: string, accepts: (value: number) => boolean): Schema<n
   );
 }
 
-/** An integer from `least` to `most`. */
 function integer(least: number, most: number): Schema<number> {
   return number(
     `an integer from ${String(least)} to ${String(most)}`,
@@ -81,12 +77,10 @@ export function slugMessage(value: string): string | undefined {
 
 export const slug: Schema<string> = v.pipe(string, sound(slugMessage));
 
-/** Maximum length of a message, in characters. */
 export const maxMessage = 2048;
 /** Maximum length of rootDir and configPath, in characters. */
 export const maxPath = 256;
 
-/** Describes a bundle. */
 export const message: Schema<string> = v.pipe(
   text,
   sound((value) => {
@@ -111,13 +105,11 @@ function entryPathMessage(value: string): string | undefined {
   return undefined;
 }
 
-/** How the server treats patterns that match no file. */
 export const matchModeSchema: Schema<'strict' | 'ignore_missing'> & {readonly options: readonly string[]} = v.picklist(
   ['strict', 'ignore_missing'],
   'must be strict or ignore_missing',
 );
 
-/** The defaults of v2 options. */
 export const v2Defaults = {
   rootDir: 'bld',
   configPath: '.runtime/config.json',
@@ -148,7 +140,6 @@ export const statuses: Schema<readonly number[]> = v.array(
 /** The limit of timers in whole seconds, 24 days. A longer one would fire at once. */
 export const longestTimeoutSeconds = 2_147_483;
 
-/** Seconds that something may take, above 0. */
 export const requestSeconds = number(
   `a number of seconds above 0 and at most ${String(longestTimeoutSeconds)}`,
   (value) => value > 0 && value <= longestTimeoutSeconds,
@@ -156,7 +147,6 @@ export const requestSeconds = number(
 
 export const pollSeconds = number('a number of seconds above 0', (value) => value > 0);
 
-/** Seconds to wait, 0 for no limit. */
 export const waitSeconds = number('a number of seconds, 0 or more', (value) => value >= 0);
 
 /** The defaults of waiting, in seconds. */
@@ -194,7 +184,6 @@ export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNulla
   timeout: number('a number of seconds above 0 and at most 3600', (value) => value > 0 && value <= 3600),
 };
 
-/** A check of a deployment. */
 export const checkSchema: Schema<CheckOptions> = v.pipe(
   objectSchema,
   sound((check) => {

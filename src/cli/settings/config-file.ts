@@ -28,7 +28,6 @@ interface ConfigSearch {
  * Reads the configuration file at `explicit` (relative to the working directory), or else the nearest one from the
  * working directory up to the repository's root. Outside a repository, only the working directory is searched.
  * TypeScript and JavaScript files are executed, so that one that another user owns is never used.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID`, `ERR_CONFIG_SECRET`.
  */
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<ConfigFile | undefined> {
   if (explicit !== undefined) return configFile(resolve(search.cwd, explicit));
@@ -74,7 +73,6 @@ async function readJsonObject(path: string): Promise<Config> {
 /**
  * The configuration file in a folder.
  * @param search for a file to use: those of others are passed over. Without it, any counts.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when its package.json cannot be read.
  */
 export async function configIn(directory: string, search?: ConfigSearch): Promise<string | undefined> {
   const names = await readdir(directory).catch((): readonly string[] => []);
@@ -141,10 +139,6 @@ const fileSchema = schemaOf(configuredKeys, {
   targets: v.optional(v.pipe(objectSchema, v.record(v.string(), schemaOf(perTargetKeys)))),
 });
 
-/**
- * The settings in a configuration file. Its paths are relative to its folder.
- * @throws RuntimeCliError `ERR_CONFIG_SECRET`, `ERR_CONFIG_INVALID`.
- */
 async function configFile(file: string): Promise<ConfigFile> {
   const config = await readConfig(file);
   const {success, output, issues = []} = v.safeParse(fileSchema, config);
@@ -183,7 +177,6 @@ function objectIn(config: Config, name: string): Config {
   return isRecord(object) ? object : {};
 }
 
-/** The error for an unknown key, which may be a secret. */
 function unknownKey(path: readonly string[], file: string): Error {
   const key = path.at(-1) ?? '';
   const shown = path.join('.');
@@ -211,7 +204,6 @@ function refuseBackendSecrets(backends: Config, file: string): void {
   }
 }
 
-/** Where to set a secret instead, by the key that was tried. */
 function placeOfSecret(name: string): string {
   const key = secretKeys.find((candidate) => plainName(candidate) === plainName(name));
   if (key === undefined)

@@ -9,7 +9,6 @@ import {flagAndVariable, secretValues, valuesOf, type Setting, type Settings} fr
 
 export {backendTitle} from '../../backends/select.js';
 
-/** Whether a value of `--runtime-backend` names a plugin's backend. */
 export function isPluginBackend(name: string): boolean {
   return name !== 'auto' && !isBuiltIn(name);
 }
@@ -19,13 +18,11 @@ interface ConnectionContext {
   readonly output: Pick<Output, 'info' | 'warn' | 'addSecrets'>;
 }
 
-/** How to reach the backends, as options for operations. */
 export type Connection = ReturnType<typeof resolveConnection>;
 
 /**
  * Creates the connections that the settings allow. Warns before credentials go to an `http:` origin that is not
  * loopback.
- * @throws RuntimeCliError `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
 export function resolveConnection(context: ConnectionContext, settings: Settings) {
   const {runtimeBackend, backendOptions, apiKey, apiUser, apiOrigin, organizationId} = settings;
@@ -52,7 +49,6 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     requestTimeout: settings.requestTimeout.value,
     connectTimeout: settings.connectTimeout.value,
     rateLimit: {...rateLimit, prefix: rateLimitPrefix},
-    /** Every secret value, for masking. */
     secrets: secretValues(settings),
   };
 }
@@ -86,7 +82,6 @@ export function addressOf(
   return url;
 }
 
-/** A setting with the address of a service. */
 export type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
 
 /** The URL of a service, with its scheme. Unlike an origin, a token endpoint may have a query. */
@@ -112,7 +107,6 @@ export function trustsListedOrigins(env: Environment): boolean {
  * so that a pull request's configuration file cannot leak a CI system's keys. Without the variable, every origin is
  * trusted.
  * @param name the source of the origin: a flag, a variable or a file.
- * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED`; `ERR_ORIGIN_INVALID` for an invalid list.
  */
 export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
   if (!trustsListedOrigins(env)) return;
@@ -146,12 +140,10 @@ function invalidList(problem: string): RuntimeCliError {
 const apiCredentials = ['tokenUrl', 'clientId', 'clientSecret'] as const;
 const apiSettings = ['apiOrigin', 'organizationId', ...apiCredentials, 'scopes', 'apiToken'] as const;
 
-/** Whether nothing at all is set for the Api backend. */
 export function isApiUnset(settings: Settings): boolean {
   return apiSettings.every((key) => settings[key] === undefined);
 }
 
-/** The settings that a connection to the Api backend still needs. */
 export function missingApiSettings(settings: Settings): readonly SettingKey[] {
   // A ready-made token needs no token endpoint.
   const credentials = settings.apiToken === undefined ? apiCredentials : [];

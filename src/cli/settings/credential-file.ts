@@ -22,13 +22,10 @@ const clientSecret = v.object({
 const apiToken = v.object({kind: v.literal('api-token'), token: text});
 
 const originCredentials = v.object({
-  /** For the legacy backend. */
   apiKey: v.optional(v.object({key: text, user: v.optional(text)})),
-  /** For the Api backend. */
   api: v.optional(v.variant('kind', [clientSecret, apiToken])),
 });
 
-/** Secret options and variables of a plugin's backend. */
 const backendCredentials = v.object({
   options: v.array(text),
   values: v.record(v.string(), text),
@@ -42,7 +39,6 @@ const storedCredentials = v.object({
   /** The last login to each backend, whose origin need not be specified again. */
   last: v.optional(
     v.object({
-      /** The backend of the most recent login. */
       backend: v.picklist(['legacy', 'api']),
       /** URLs, including an origin's path. */
       legacy: v.optional(url),
@@ -62,11 +58,9 @@ export type OriginCredentials = v.InferOutput<typeof originCredentials>;
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
-/** Where credentials are stored. */
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
   readonly directory: string;
-  /** Called when others can read the file. */
   readonly warn: (message: string) => void;
 }
 
@@ -78,9 +72,8 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
 }
 
 /**
- * The file itself, when its path is a link, because some users keep their configuration elsewhere. A link
- * to nothing counts as a file that does not exist.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the link or its target belongs to another user.
+ * The file itself, when its path is a link, because some users keep their configuration elsewhere. A link to nothing
+ * counts as a file that does not exist.
  */
 async function actualPath(file: CredentialFile): Promise<string> {
   const path = credentialPath(file);
@@ -93,10 +86,7 @@ async function actualPath(file: CredentialFile): Promise<string> {
   });
 }
 
-/**
- * Reads the stored credentials, if any. Warns when other users can read them.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the file cannot be read or is damaged.
- */
+/** Reads the stored credentials, if any. Warns when other users can read them. */
 export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
   const path = credentialPath(file);
   const stored = await readPrivateFile(await actualPath(file)).catch((error: unknown) => {
@@ -124,9 +114,8 @@ async function warnIfLoose(path: string, mode: string, {warn}: CredentialFile): 
 }
 
 /**
- * Changes the stored credentials: the new file takes the place of the old one. Removes it if none are left.
- * The file and its folder are accessible only to their owner; a link in its place is followed.
- * @throws RuntimeCliError `ERR_OUTPUT`; `ERR_CONFIG_INVALID` as `readCredentials`.
+ * Changes the stored credentials: the new file takes the place of the old one. Removes it if none are left. The file
+ * and its folder are accessible only to their owner; a link in its place is followed.
  */
 export async function updateCredentials(
   file: CredentialFile,
@@ -193,7 +182,6 @@ export interface CredentialEntry {
   readonly tokenUrl?: string | undefined;
 }
 
-/** The stored credentials for origins, without secrets. */
 export function credentialEntries({origins}: StoredCredentials): readonly CredentialEntry[] {
   return Object.entries(origins).flatMap(([origin, {apiKey, api}]): readonly CredentialEntry[] => {
     const key = apiKey === undefined ? [] : [{origin, kind: 'api-key', user: apiKey.user} as const];
@@ -212,18 +200,15 @@ export interface BackendEntry {
   readonly origins: readonly string[];
 }
 
-/** The stored secrets of plugins' backends, without their values. */
 export function backendEntries({backends = {}}: StoredCredentials): readonly BackendEntry[] {
   return Object.entries(backends).map(([backend, {options, origins}]) => ({backend, options, origins}));
 }
 
-/** The secrets among the credentials of an origin. */
 export function secretsIn({apiKey, api}: OriginCredentials): readonly string[] {
   const secret = api?.kind === 'client-secret' ? api.clientSecret : api?.token;
   return [apiKey?.key, secret].flatMap((value) => value ?? []);
 }
 
-/** Every stored secret, for masking. */
 export function everySecret({origins, backends = {}}: StoredCredentials): readonly string[] {
   return [
     ...Object.values(origins).flatMap(secretsIn),

@@ -38,10 +38,6 @@ interface SettingsOrigin extends SecretReader {
   readonly onConfigFile?: ((path: string) => void) | undefined;
 }
 
-/**
- * Finds and reads the configuration file, resolves every setting, and reads secrets.
- * @throws RuntimeCliError of usage or input.
- */
 export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
   const settings = resolveSettings(await readSources(origin));
   return {...settings, ...(await readSecrets(settings, origin))};
@@ -63,10 +59,7 @@ export interface ExplainedSettings {
   readonly resolved: Settings;
 }
 
-/**
- * Resolves every setting, with its value in each source. Secrets are not read.
- * @throws RuntimeCliError of usage or input, as `loadSettings`.
- */
+/** Resolves every setting, with its value in each source. Secrets are not read. */
 export async function explainSettings(origin: SettingsOrigin): Promise<ExplainedSettings> {
   const sources = await readSources(origin);
   return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
@@ -76,7 +69,6 @@ export async function explainSettings(origin: SettingsOrigin): Promise<Explained
  * What stored credentials add to the settings from all stronger sources. Those of an origin are used as a whole or not
  * at all: a stored user is never combined with a key from elsewhere, nor a stored secret sent to another token
  * endpoint. If nothing specifies a service, it is that of the last login, with its own credentials only.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when the credentials file is damaged.
  */
 export async function storedSettings(settings: Settings, file: CredentialFile): Promise<Partial<Settings>> {
   const {apiKey, apiToken, clientSecret, origin, apiOrigin} = settings;
@@ -112,7 +104,6 @@ function unnamedServices(settings: Settings): readonly string[] {
   return organizationId === undefined ? ['legacy', 'api'] : ['api'];
 }
 
-/** The service of the last login to a backend. */
 function lastService(
   {runtimeBackend}: Settings,
   open: readonly string[],
@@ -169,7 +160,6 @@ function storedSource(origin: string): ValueSource {
   return {kind: 'stored', name: `credentials stored for ${origin}`};
 }
 
-/** Credentials as settings. */
 export function credentialSettings({apiKey, api}: OriginCredentials, source: ValueSource) {
   const secretOf = (value: string | undefined) =>
     value === undefined ? undefined : {value: new Secret(value), source};
@@ -197,7 +187,6 @@ type Secrets = Pick<Settings, SecretKey>;
 /**
  * Reads secrets: on the command line the literal text, `@FILE`, or `-` for stdin; elsewhere the text itself.
  * Surrounding whitespace is removed.
- * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
 export async function readSecrets(unread: Secrets, reader: SecretReader): Promise<Secrets> {
   const given = secretKeys.flatMap((key) => {
@@ -227,7 +216,6 @@ interface FlagSecret {
  * Reads secrets as they are given on the command line: the literal text, `@FILE`, or `-` for stdin. Warns of those that
  * others can see. Returns them by name.
  * @param others flags that read stdin, too
- * @throws RuntimeCliError `ERR_USAGE` when several would share stdin, `ERR_OPTION_INVALID` when a file is unreadable.
  */
 export async function readFlagSecrets(
   secrets: readonly FlagSecret[],
@@ -265,10 +253,7 @@ export async function readFlagSecrets(
   }
 }
 
-/**
- * Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is empty or not a single line.
- */
+/** Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of. */
 export function checkedSecret(value: string, name: string, suggestions: readonly string[] = []): string {
   const secret = value.trim();
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});

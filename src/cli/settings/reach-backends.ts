@@ -41,8 +41,6 @@ export interface BackendReach<Needed extends SettingKey> {
 /**
  * Prepares what commands need to reach a backend: the required settings, the connections that the settings allow, and
  * plugins' backends if one of them is requested. Sends nothing.
- * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE` when several things are missing, `ERR_USAGE` for a missing setting,
- * `ERR_CREDENTIALS_MISSING` for half an Api connection, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
  */
 export async function reachBackends<Needed extends SettingKey>({
   context,
@@ -194,7 +192,6 @@ export interface PluginSettings {
  * The options and stored variables of a backend. On the command line, the value of a secret option is the literal text,
  * `@FILE`, or `-` for stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left
  * alone. Secrets that `auth:login` stored have the lowest precedence. Masks what it reads.
- * @throws RuntimeCliError `ERR_USAGE` when two secrets use stdin, `ERR_OPTION_INVALID` when one is empty or unreadable.
  */
 export async function readPluginSettings(
   registration: BackendRegistration,

@@ -90,8 +90,6 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
 
 /**
  * Resolves every setting with its source. Secrets are not read: they may still be `@FILE` or `-`.
- * @throws RuntimeCliError `ERR_USAGE` for a flag, `ERR_OPTION_INVALID` for an environment variable with an invalid
- * value.
  */
 export function resolveSettings(sources: SettingsSources): Settings {
   const resolved = settingKeys.map((key) => [key, resolveSetting(key, sources)] as const);
@@ -290,10 +288,7 @@ export function describeSource({kind, name}: ValueSource, cwd: string): string {
   return kind === 'config' ? relative(cwd, name) || name : name;
 }
 
-/**
- * The value of a required setting.
- * @throws RuntimeCliError `ERR_USAGE` when it is not set, saying how to set it.
- */
+/** The value of a required setting. */
 export function requireSetting<K extends SettingKey>(settings: Settings, key: K): NonNullable<Settings[K]>['value'] {
   const setting = settings[key];
   if (setting !== undefined) return setting.value;

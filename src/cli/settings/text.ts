@@ -41,7 +41,7 @@ export class Secret {
 /** An invalid value. The message completes the sentence "--flag ...": "must be an integer". */
 export class InvalidValue extends Error {}
 
-/** Validates a value. @throws InvalidValue */
+/** Validates a value. */
 export function judged(schema: v.GenericSchema, value: unknown): unknown {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
@@ -64,7 +64,6 @@ interface Reading {
   /**
    * Converts the texts of a flag, several if it was repeated, or that of a variable. What cannot be converted is left
    * to the schema.
-   * @throws InvalidValue when they are malformed.
    */
   readonly convert: (texts: readonly string[], place: Place) => unknown;
   /** Validates what was converted, if it is not what the schema of the setting accepts. */
@@ -135,10 +134,7 @@ export function merged(syntax: Syntax, weaker: unknown, stronger: unknown): unkn
   return {...weaker, ...Object.fromEntries(owners)};
 }
 
-/**
- * Options of backends for a target: those in `targets.SLUG` over the others.
- * @throws InvalidValue
- */
+/** Options of backends for a target: those in `targets.SLUG` over the others. */
 export function optionsAt(owners: unknown, target: unknown): unknown {
   if (!isRecord(owners)) return owners;
   return Object.fromEntries(
@@ -160,7 +156,6 @@ function numberOf(value: string): number | string {
 
 /**
  * `auto`, or packages by name: JSON, or `@FILE` with it.
- * @throws RuntimeCliError `ERR_OPTION_INVALID`.
  */
 function packagesOf(text: string, {name, directory}: Place): unknown {
   if (text === 'auto') return text;

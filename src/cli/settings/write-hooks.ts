@@ -51,8 +51,6 @@ interface Asking {
 /**
  * Asks every plugin whether a change may be made. What cannot answer has not allowed it: nothing has been sent yet, so
  * that trying again costs less than a change during a freeze.
- * @throws RuntimeCliError `ERR_VETOED` with the reasons of all plugins, or `ERR_HOOK_FAILED`; `signal.reason` when
- * aborted.
  */
 export async function askBeforeWrite(
   planned: PlannedWrite,

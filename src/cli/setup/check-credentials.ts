@@ -38,10 +38,7 @@ interface PluginCredentials extends PluginSettings {
   readonly backend: HostBackend;
 }
 
-/**
- * Asks a service whether it accepts the credentials, with a request that changes nothing.
- * @throws RuntimeCliError when it refuses them or cannot be reached, or when the backend is not configured.
- */
+/** Asks a service whether it accepts the credentials, with a request that changes nothing. */
 export function askService(context: CommandContext, settings: Settings, service: Service): Promise<CredentialCheck> {
   return typeof service === 'string' ? askBuiltIn(context, settings, service) : askPlugin(context, settings, service);
 }
@@ -107,7 +104,7 @@ async function checkService(context: CommandContext, settings: Settings, service
   }
 }
 
-/** Checks the settings of a plugin's backend. @throws RuntimeCliError naming what is missing or invalid. */
+/** Checks the settings of a plugin's backend. */
 export async function requireConfigured(
   context: CommandContext,
   settings: Settings,

@@ -59,7 +59,7 @@ function outcome(
   return {name, status, message, suggestions};
 }
 
-/** A failed check. @throws what is no error of ours */
+/** A failed check. */
 function failure(name: string, error: unknown): CheckResult {
   if (!isRuntimeCliError(error)) throw error;
   return outcome('failed', name, error.message, error.suggestions);
@@ -178,10 +178,7 @@ type Marks = Readonly<Record<CheckResult['status'], string>>;
 const unicodeMarks: Marks = {ok: '✔', warning: '⚠', failed: '✖', skipped: '-'};
 const asciiMarks: Marks = {ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: '-   '};
 
-/**
- * Prints a line for each check, followed by its suggestions.
- * @throws RuntimeCliError `ERR_CHECK_FAILED` when one has failed.
- */
+/** Prints a line for each check, followed by its suggestions. */
 export function reportChecks(
   checks: readonly CheckResult[],
   output: Pick<Output, 'json' | 'unicode' | 'outcome'>,

@@ -64,7 +64,6 @@ const harmless = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'Syst
 /**
  * The environment of the servers of apps: little of the user's, so that no credentials get into them, and `NAME=VALUE`
  * as given.
- * @throws RuntimeCliError `ERR_USAGE` for anything else.
  */
 export function appEnvironment(env: Environment, given: readonly string[]): Readonly<Record<string, string>> {
   const kept = harmless.flatMap((name): [string, string][] => {
@@ -81,10 +80,7 @@ export function appEnvironment(env: Environment, given: readonly string[]): Read
   return Object.fromEntries([...kept, ...own]);
 }
 
-/**
- * The variables as lines of a dotenv file.
- * @throws RuntimeCliError `ERR_OUTPUT` for a value that dotenv parsers or shells would misread.
- */
+/** The variables as lines of a dotenv file. */
 export function dotenvLines(runtime: Runtime): readonly string[] {
   return Object.entries(runtimeVariables(runtime)).map(([name, value]) => {
     if (fitsDotenv(value)) return `${name}=${value}`;
@@ -120,10 +116,7 @@ export function nextSteps(
   ];
 }
 
-/**
- * Tells scripts in a file that the runtime is ready. It is complete from the first moment.
- * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
- */
+/** Tells scripts in a file that the runtime is ready. It is complete from the first moment. */
 export async function writeReadyFile(
   path: string,
   {origin, appsOrigin, dataDirectory}: Pick<RuntimeStartDocument, 'origin' | 'appsOrigin' | 'dataDirectory'>,
@@ -141,7 +134,6 @@ const patienceMs = 500;
  * Runs a command that shares the terminal's input and output. Resolves to its exit code or, as in a shell, to 128 plus
  * the number of the signal that ended it.
  * @param options `signal` also ends the command.
- * @throws RuntimeCliError `ERR_PROGRAM_MISSING` if it cannot be started; `signal.reason` if aborted.
  */
 export async function runCommand(
   [program = '', ...args]: readonly string[],

@@ -55,15 +55,11 @@ export interface Entered {
   readonly secrets: readonly string[];
   /** Completes "Stored ... in FILE". */
   readonly label: string;
-  /** @throws RuntimeCliError when the service refuses them or cannot be asked. */
   readonly verify: () => Promise<Verified>;
   readonly store: (stored: StoredCredentials) => StoredCredentials;
 }
 
-/**
- * Logs in: confirms the addresses, asks for the secrets, checks and stores them.
- * @throws RuntimeCliError when something is missing, an address is not trusted, or the service refuses the credentials.
- */
+/** Logs in: confirms the addresses, asks for the secrets, checks and stores them. */
 export async function logIn(context: CommandContext, login: Login, verifies: boolean) {
   await confirmConfigured(context, login, canAsk(context));
   const entered = await login.ask();
@@ -72,10 +68,9 @@ export async function logIn(context: CommandContext, login: Login, verifies: boo
 }
 
 /**
- * Shows where secrets would go, and has addresses confirmed that only a configuration file sets. That of a checkout
- * may be a stranger's, so it takes a confirmation, unless the user has set up a project with the address, or
+ * Shows where secrets would go, and has addresses confirmed that only a configuration file sets. That of a checkout may
+ * be a stranger's, so it takes a confirmation, unless the user has set up a project with the address, or
  * `MYCLI_TRUSTED_ORIGINS` is set: what it does not list is refused elsewhere.
- * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` when nobody can be asked; `ERR_USAGE` when the answer is no.
  */
 async function confirmConfigured(
   context: CommandContext,
@@ -107,10 +102,7 @@ async function confirmConfigured(
   });
 }
 
-/**
- * Asks the service, stores the credentials, and says so.
- * @throws RuntimeCliError when the service refuses them or cannot be asked, or they cannot be stored.
- */
+/** Asks the service, stores the credentials, and says so. */
 async function verifyAndStore(
   {output, credentialFile, signal}: CommandContext,
   {secrets, label, verify, store}: Entered,
@@ -150,14 +142,10 @@ const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret',
 
 interface BuiltInLogin extends Login {
   readonly prompt: string;
-  /** @throws RuntimeCliError `ERR_OPTION_INVALID` when it cannot be sent. */
   readonly enter: (secret: string, user?: string) => Entered;
 }
 
-/**
- * Determines from the settings what a login is for.
- * @throws RuntimeCliError `ERR_USAGE` when something is missing, `ERR_ORIGIN_INVALID`, `ERR_ORIGIN_UNTRUSTED`.
- */
+/** Determines from the settings what a login is for. */
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind): BuiltInLogin {
   const {output} = context;
   const isApi = kind !== 'api-key';
@@ -253,7 +241,6 @@ interface SignedIn {
 /**
  * Stores the credentials of a new project once the service has accepted them: those from a flag, from a variable if the
  * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
- * @throws RuntimeCliError of a login.
  */
 export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<SignedIn> {
   if (backend !== 'legacy' && backend !== 'api') return {};

@@ -17,10 +17,7 @@ export interface NewPlugin {
 const templateName = 'acme';
 const packagePrefix = 'mycli-plugin-';
 
-/**
- * The name of the package for a backend.
- * @throws RuntimeCliError `ERR_USAGE` when it cannot be the name of a backend. All that can are names of packages, too.
- */
+/** The name of the package for a backend. */
 export function pluginPackage(name: string): string {
   const problem = nameProblem(name);
   if (problem === undefined) return `${packagePrefix}${name}`;
@@ -43,7 +40,6 @@ function nameProblem(name: string): string | undefined {
 
 /**
  * Writes a plugin. Returns the paths of its files in its folder. A new folder is removed again if it cannot be written.
- * @throws RuntimeCliError `ERR_OUTPUT` when the folder is not empty and `force` is not set, or cannot be written.
  */
 export async function writePlugin({name, directory, force, mycli}: NewPlugin): Promise<readonly string[]> {
   let made: string | undefined;

@@ -45,10 +45,7 @@ interface ProjectPlan {
   readonly framework?: string | undefined;
 }
 
-/**
- * Completes the settings of a new project, by asking if possible, and stores its credentials.
- * @throws RuntimeCliError naming everything that is missing; the errors of a login.
- */
+/** Completes the settings of a new project, by asking if possible, and stores its credentials. */
 export async function planProject(
   context: CommandContext,
   settings: Settings,
@@ -177,10 +174,7 @@ function hasCredentials({apiKey, apiToken, clientSecret}: Settings, backend: str
 
 const newConfigName = 'mycli.config.ts';
 
-/**
- * Refuses to set up a project that is already set up.
- * @throws RuntimeCliError `ERR_OUTPUT` naming the configuration file.
- */
+/** Refuses to set up a project that is already set up. */
 export async function refuseExistingConfig(directory: string): Promise<void> {
   const path = await configIn(directory);
   if (path === undefined) return;
@@ -189,10 +183,7 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
   });
 }
 
-/**
- * Writes a typed configuration file, in place of any that is there. Returns its path.
- * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written.
- */
+/** Writes a typed configuration file, in place of any that is there. Returns its path. */
 async function writeConfig(directory: string, config: MycliConfig): Promise<string> {
   const path = join(directory, newConfigName);
   // Without the keys that are undefined.
@@ -209,7 +200,6 @@ async function writeConfig(directory: string, config: MycliConfig): Promise<stri
 
 /**
  * Offers to set up a project that nothing configures, in a terminal. Returns its settings, or those that were given.
- * @throws RuntimeCliError of `mycli init`.
  */
 export async function offerSetup(context: CommandContext, settings: Settings): Promise<Settings> {
   const {cwd, output} = context;

@@ -16,10 +16,7 @@ import {askText, canAsk, openBrowser, readSecretInput} from './prompts.js';
 
 type SecretNames = Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
 
-/**
- * Determines what a login to a plugin's backend is for.
- * @throws RuntimeCliError `ERR_ORIGIN_UNTRUSTED` for an origin that `MYCLI_TRUSTED_ORIGINS` does not list.
- */
+/** Determines what a login to a plugin's backend is for. */
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
   const {name, backend} = registration;
   const {output, env, signal} = context;
@@ -74,7 +71,6 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
 /**
  * Asks for the secrets of a backend: its options, or its variables if it has no such options. In a terminal without
  * echo, where an empty answer skips one, or on stdin, a line for each, or all of it for a single one.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` when there is none.
  */
 async function askForSecrets(
   {name: backend, secrets = [], secretEnv = []}: SecretNames,

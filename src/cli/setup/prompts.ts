@@ -20,7 +20,6 @@ export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'
 /**
  * Refuses if there is no terminal to ask in and the user has not confirmed already.
  * @param what the action: `Deleting bundles`
- * @throws RuntimeCliError `ERR_USAGE`.
  */
 export function requireConsent(what: string, yes: boolean, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
   if (yes || canAsk(context)) return;
@@ -32,7 +31,6 @@ export function requireConsent(what: string, yes: boolean, context: Pick<Questio
 /**
  * Asks for consent.
  * @param refusal the message of the error if the answer is no
- * @throws RuntimeCliError `ERR_USAGE` when the answer is no; as `askText`.
  */
 export async function confirm(question: string, refusal: string, context: QuestionContext): Promise<void> {
   if (!(await askYesNo(question, false, context))) throw createError('ERR_USAGE', refusal);
@@ -49,14 +47,11 @@ interface Question {
   readonly text: string;
   /** The meaning of an empty line. @default none: a value is required */
   readonly fallback?: string | undefined;
-  /** @throws RuntimeCliError when the answer is invalid. Its message is shown and the question repeated. */
+  /** Throws when the answer is invalid: the message is shown, and the question repeated. */
   readonly check?: ((answer: string) => void | Promise<void>) | undefined;
 }
 
-/**
- * Asks for a line, again while it is invalid.
- * @throws RuntimeCliError `ERR_USAGE` when the input ends, `ERR_INTERRUPTED` for Ctrl-C; `signal.reason` when aborted.
- */
+/** Asks for a line, again while it is invalid. */
 export async function askText({text: question, fallback, check}: Question, context: QuestionContext): Promise<string> {
   const validate = async (given: string) => {
     const answer = given.trim();
@@ -78,7 +73,7 @@ export async function askText({text: question, fallback, check}: Question, conte
   return answer.trim();
 }
 
-/** Asks to choose one of several values. @throws as `askText` */
+/** Asks to choose one of several values. */
 export function askChoice<Value extends string>(
   message: string,
   choices: readonly {readonly name: string; readonly value: Value}[],
@@ -87,7 +82,7 @@ export function askChoice<Value extends string>(
   return ask(({select}, theme, terminal) => select({message, choices, theme}, terminal), context);
 }
 
-/** Reads a secret: typed in a terminal without echo, or all of stdin. @throws as `askText` */
+/** Reads a secret: typed in a terminal without echo, or all of stdin. */
 export function readSecretInput(what: string, context: QuestionContext): Promise<string> {
   if (context.stdin.isTTY !== true) return text(context.stdin);
   const message = `${context.output.clean(what)}:`;

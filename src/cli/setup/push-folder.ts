@@ -17,7 +17,6 @@ const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
  * project builds into. A site without server code is pushed as one, unless something says which files are for the
  * server.
  * @param argument The folder on the command line.
- * @throws RuntimeCliError `ERR_USAGE` when the argument is not a folder, or `--build-directory` is given, too.
  */
 export async function withPushFolder(
   settings: Settings,
