@@ -99,12 +99,21 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   }
 }
 
-/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` if the status that the server `told` is not defined. */
-export function definedStatus(backend: string, status: DeploymentItem['status'], told: unknown): DeploymentStatus {
+/** A server's words for the status of a deployment. */
+export type StatusWords = ReadonlyMap<unknown, DeploymentStatus>;
+
+/** The status of a deployment in a list. The server may omit it at first. */
+export function listedStatus({status}: Answer, words: StatusWords): DeploymentItem['status'] {
+  return words.get(status ?? undefined) ?? 'unknown';
+}
+
+/** @throws RuntimeCliError `ERR_RESPONSE_INVALID` if the status is not defined. */
+export function deploymentStatus(backend: string, answer: Answer, words: StatusWords): DeploymentStatus {
+  const status = listedStatus(answer, words);
   if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',
-    `The ${backend} backend returned an unknown deployment status: ${JSON.stringify(told)}.`,
+    `The ${backend} backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
   );
 }
 

@@ -49,6 +49,6 @@ function failedAttempt(
     reason,
     status,
     retryAfter: headers?.['retry-after'],
-    limited: isUnsent || (isLost && retries < maxRepeats),
+    retryable: isUnsent || (isLost && retries < maxRepeats),
   };
 }

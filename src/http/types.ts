@@ -143,7 +143,7 @@ export interface FailedAttempt {
   /**
    * Whether to retry regardless of the status, for services that signal rate limits in their own way. @default false
    */
-  readonly limited?: boolean | undefined;
+  readonly retryable?: boolean | undefined;
 }
 
 /** Bytes that can be read repeatedly. */

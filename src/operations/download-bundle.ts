@@ -160,7 +160,7 @@ async function fetchArchive(
       if (resume !== undefined && error.status === 416) {
         // The part is as long as the archive, or longer. It is not worth finding out why.
         await part.discard();
-      } else if (!isBroken || !(await open.context.waitToRetry({retries, reason: error.message, limited: true}))) {
+      } else if (!isBroken || !(await open.context.waitToRetry({retries, reason: error.message, retryable: true}))) {
         signal.throwIfAborted();
         if (left === undefined) throw error;
         const advice = `Run the command again to resume after the ${String(left.offset)} bytes in ${basename(part.path)}.`;

@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {createRedactor, isInsecureOrigin, normalizeOrigin} from '../../src/http/index.js';
 import {serverMessage} from '../../src/http/errors/response-error.js';
 import {shownAddress} from '../../src/http/origin.js';
+import {isSecretName} from '../../src/http/redact.js';
 
 test.each(['a.', 'a://', 'http://', 'a://b:', 'http://a,', 'authorization ', '@://', 'a://@', 'http://?#'])(
   'megabytes of %j are masked in one pass',
@@ -137,4 +138,20 @@ test.each([
   ['http://127.0.0.1.example.com', true],
 ])('credentials to %s would be readable by others: %j', (origin, expected) => {
   expect(isInsecureOrigin(origin)).toBe(expected);
+});
+
+test.each([
+  ['MYCLI_API_KEY', true],
+  ['apiToken', true],
+  ['client-secret', true],
+  ['credentials', true],
+  ['privatekey', true],
+  ['tokenUrl', false],
+  ['MYCLI_TOKEN_URL', false],
+  ['authorization', false],
+  ['token_type', false],
+  ['monkey', false],
+  ['message', false],
+])('%s names a secret: %s', (name, isSecret) => {
+  expect(isSecretName(name)).toBe(isSecret);
 });

@@ -84,7 +84,7 @@ function createRetryStrategy({waitToRetry}: S3Context): RetryStrategyV2 {
         reason: status === undefined ? (code ?? errorType) : `${status} ${error?.name ?? ''}`.trim(),
         retryAfter: error?.$response?.headers['retry-after'],
         // A name that does not resolve is probably a typo.
-        limited: (errorType === 'THROTTLING' || errorType === 'TRANSIENT') && code !== 'ENOTFOUND',
+        retryable: (errorType === 'THROTTLING' || errorType === 'TRANSIENT') && code !== 'ENOTFOUND',
       });
       // The SDK throws the response's own error instead of this one.
       if (!again) throw new Error('no retry');

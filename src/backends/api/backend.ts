@@ -6,17 +6,19 @@ import {
   asRecord,
   asText,
   asTexts,
-  definedStatus,
+  deploymentStatus,
   fetchPage,
   fromTarget,
+  listedStatus,
   multipartBody,
   numericId,
   readAnswer,
   uploadResult,
   type Answer,
+  type StatusWords,
 } from '../answers.js';
 import {checkResult, type BuiltInContext, type HostBackend} from '../built-in.js';
-import type {BundleItem, DeploymentItem, DeploymentStatus} from '../contract.js';
+import type {BundleItem, DeploymentItem} from '../contract.js';
 
 export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;
@@ -80,7 +82,7 @@ export const apiBackend = {
     }
     return {
       deployment: {deploymentId, targetSlug},
-      status: statusOf(raw),
+      status: deploymentStatus('api', raw, deploymentStatuses),
       url: asText(raw['url']),
       warnings: asTexts(raw['warnings']) ?? [],
       raw,
@@ -98,7 +100,7 @@ export const apiBackend = {
     }
     const progress = asRecord(raw['progress']);
     return {
-      status: statusOf(raw),
+      status: deploymentStatus('api', raw, deploymentStatuses),
       description: asText(progress['description']) ?? asText(raw['statusMessage']),
       percentage: asNumber(progress['percentage']),
       url: asText(raw['url']),
@@ -187,21 +189,13 @@ function isSegment(text: string): boolean {
   return text !== '' && text.length <= 256 && !/^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-const deploymentStatuses = new Map<unknown, DeploymentStatus>([
+const deploymentStatuses: StatusWords = new Map([
+  [undefined, 'queued'],
   ['queued', 'queued'],
   ['in_progress', 'in_progress'],
   ['finished', 'finished'],
   ['failed', 'failed'],
 ]);
-
-function statusOf(answer: Answer): DeploymentStatus {
-  return definedStatus('api', listedStatus(answer), answer['status']);
-}
-
-/** The status of a deployment. The server may omit it at first. */
-function listedStatus({status}: Answer): DeploymentItem['status'] {
-  return deploymentStatuses.get(status ?? 'queued') ?? 'unknown';
-}
 
 const bundleStatuses = new Map<unknown, BundleItem['status']>([
   ['ok', 'ready'],
@@ -231,7 +225,7 @@ function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | unde
   return {
     deployment: {deploymentId, targetSlug},
     bundleId: numericId(bundle['bundleId'] ?? bundle['id'] ?? item['bundleId']),
-    status: listedStatus(item),
+    status: listedStatus(item, deploymentStatuses),
     message: asText(bundle['description'] ?? bundle['message']),
     createdAt: asText(item['creationDate']),
     createdBy: asText(item['createdBy']),

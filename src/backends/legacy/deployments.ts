@@ -5,12 +5,14 @@ import {
   asRecord,
   asText,
   asTexts,
-  definedStatus,
+  deploymentStatus,
   fetchPage,
   fromTarget,
+  listedStatus,
   numericId,
   readAcceptance,
   type Answer,
+  type StatusWords,
 } from '../answers.js';
 import type {
   BundleId,
@@ -18,7 +20,6 @@ import type {
   DeploymentItem,
   DeploymentRef,
   DeploymentState,
-  DeploymentStatus,
   ListRange,
   ListResult,
 } from '../contract.js';
@@ -111,7 +112,7 @@ export async function getDeployment(deployment: DeploymentRef, context: LegacyCo
     if (numericId(asRecord(row['bundle'])['id']) !== bundleId) return false;
     return createdAt === undefined ? isAfter(row, index, total, before) : row['created_at'] === createdAt;
   });
-  if (ours) return {status: statusOf(ours), raw: ours};
+  if (ours) return {status: deploymentStatus('legacy', ours, statuses), raw: ours};
   // Accepted, but not listed yet.
   if (createdAt === undefined) return {status: 'queued', raw};
   throw outcomeUnknown(
@@ -171,24 +172,16 @@ function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
     deployment: {bundleId, targetSlug, ...found},
     bundleId,
     createdAt,
-    status: listedStatus(row),
+    status: listedStatus(row, statuses),
     message: asText(bundle['message']),
     createdBy: asText(row['user']),
   };
 }
 
-const statuses = new Map<unknown, DeploymentStatus>([
+const statuses: StatusWords = new Map([
+  [undefined, 'queued'],
   ['Queued', 'queued'],
   ['In Progress', 'in_progress'],
   ['Finished', 'finished'],
   ['Failed', 'failed'],
 ]);
-
-function statusOf(row: Answer): DeploymentStatus {
-  return definedStatus('legacy', listedStatus(row), row['status']);
-}
-
-/** The status of a deployment. The server may omit it at first. */
-function listedStatus({status}: Answer): DeploymentItem['status'] {
-  return statuses.get(status ?? 'Queued') ?? 'unknown';
-}

@@ -31,8 +31,8 @@ export function createRetryWait(
   signal: AbortSignal,
 ): (attempt: FailedAttempt) => Promise<boolean> {
   const policy = resolveRateLimitPolicy(config);
-  return async ({retries, reason, status, retryAfter, limited = false}) => {
-    if (!limited && (status === undefined || !policy.statusCodes.includes(status))) return false;
+  return async ({retries, reason, status, retryAfter, retryable = false}) => {
+    if (!retryable && (status === undefined || !policy.statusCodes.includes(status))) return false;
     const event = planRetry({retries, reason, status, retryAfter}, policy);
     if (event === undefined || signal.aborted) return false;
     announceRetry(event, config);

@@ -35,7 +35,7 @@ describe('the wait of a client with its own retries', () => {
     ['refused when no retries are left', {retries: 3, status: 429, reason: '429'}, false],
     [
       'granted for what the service calls a limit',
-      {retries: 2, status: 503, reason: '503 SlowDown', limited: true},
+      {retries: 2, status: 503, reason: '503 SlowDown', retryable: true},
       true,
     ],
   ])('is %s', async (_, failure, granted) => {
