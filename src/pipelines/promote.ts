@@ -1,10 +1,11 @@
 import {withFollowUps} from '../operations/deploy/check-deployment.js';
 import {
   choosePromoter,
-  findPromoted,
   type PromoteBundleOptions,
   type PromoteBundleResult,
 } from '../operations/deploy/promote-bundle.js';
+import {findRunning} from '../operations/list.js';
+import {openBackend} from '../operations/open-backend.js';
 import {runDeployment, type Deploying} from './deploy.js';
 import type {PipelineHost} from './host.js';
 
@@ -16,8 +17,9 @@ export async function promoteBundle(given: PromoteBundleOptions, host: PipelineH
     choose: () => choosePromoter(options, host),
     bundle: {
       title: `Find the bundle that ${from} runs`,
-      find: async (selection, report) => {
-        const {bundleId, message} = await findPromoted(report.watch(options), selection, host);
+      find: async ({backend}, report) => {
+        const open = await openBackend(backend, {...report.watch(options), targetSlug: from}, host);
+        const {bundleId, message} = await findRunning(open, from);
         report.title = `${from} runs bundle ${String(bundleId)}${message === undefined ? '' : ` "${message}"`}`;
         return bundleId;
       },

@@ -1,5 +1,5 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
-import {describeRetry} from '../../src/http/rate-limit/policy.js';
+import type {RetryEvent} from '../../src/http/types.js';
 import {describeDuration, ProgressText, StepReport} from '../../src/pipelines/report.js';
 import {stepHost} from './step-host.js';
 
@@ -12,14 +12,6 @@ test.each([
   [245_000, '4 min 5 s'],
 ])('%d ms are %s', (ms, text) => {
   expect(describeDuration(ms)).toBe(text);
-});
-
-test('a retry shows its reason, the remaining time, and the maximum number of retries', () => {
-  const event = {attempt: 2, maxRetries: 3, delayMs: 12_000, status: 429, reason: '429 Too Many Requests'};
-  expect(describeRetry(event, '12 s')).toBe('429 Too Many Requests: retry 2 of 3 in 12 s');
-  expect(describeRetry({...event, requestedMs: 60_000}, '12000 ms')).toBe(
-    '429 Too Many Requests: retry 2 of 3 in 12000 ms; the server asked for 60000 ms',
-  );
 });
 
 beforeEach(() => {
@@ -45,7 +37,7 @@ function createStep({interactive}: {readonly interactive: boolean}) {
   const report = new StepReport(task, {name: 'upload', title: 'Upload'}, host);
   const {onProgress, onRetry} = report.watch<{
     onProgress?: (progress: Parameters<ProgressText['describe']>[0]) => void;
-    onRetry?: (event: Parameters<typeof describeRetry>[0]) => void;
+    onRetry?: (event: RetryEvent) => void;
   }>({});
   const upload = (transferred: number) => onProgress?.({phase: 'upload', transferred, total: 16, attempt: 1});
   return {outputs, events, report, upload, onProgress, onRetry};

@@ -1,9 +1,7 @@
-import type {BundleId} from '../../backends/contract.js';
 import type {BackendSelection} from '../../backends/select.js';
 import {rejectProblems, slugProblems} from '../../settings/option-problems.js';
 import {createError} from '../../errors/index.js';
-import {findRunning} from '../list.js';
-import {openBackend, registryOf, requireCapability} from '../open-backend.js';
+import {registryOf, requireCapability} from '../open-backend.js';
 import {chooseCapable} from '../choose-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {Host} from '../host.js';
@@ -35,14 +33,4 @@ export async function choosePromoter(options: PromoteBundleOptions, host: Host):
   const backend = registryOf(options).get(selection.backend);
   if (!backend.promote) requireCapability(backend, 'deploy');
   return selection;
-}
-
-/** The bundle that `from` runs. Changes nothing. */
-export async function findPromoted(
-  {from, ...options}: PromoteBundleOptions,
-  {backend}: BackendSelection,
-  host: Host,
-): Promise<{readonly bundleId: BundleId; readonly message?: string | undefined}> {
-  const open = await openBackend(backend, {...options, targetSlug: from}, host);
-  return findRunning(open, from);
 }
