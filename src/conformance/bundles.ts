@@ -10,7 +10,6 @@ const usualBytes = 200_003;
 /** Larger than the parts that services take, which are usually 5 or 8 MiB. */
 export const largeBytes = 9 * 1024 * 1024 + 1;
 
-/** What a bundle is like. */
 export interface BundleWish {
   /** @default the preferred format of the backend */
   readonly format?: BundleFormat | undefined;
@@ -20,7 +19,6 @@ export interface BundleWish {
   readonly message?: string | undefined;
 }
 
-/** Where a bundle is made, and for what. */
 interface BundlePlace {
   readonly directory: string;
   readonly projectSlug: string;
@@ -31,7 +29,6 @@ interface BundlePlace {
 
 type FormattedWish = BundleWish & {readonly format: BundleFormat};
 
-/** Creates a real bundle with a file of its own. */
 export type MakeBundle = (wish: FormattedWish, place: BundlePlace) => Promise<Bundle>;
 
 /** Makes the bundles of a suite. Packing takes most of its time, so each of the usual size is packed once. */

@@ -9,7 +9,6 @@ import {messageOf} from '../errors/system-failure.js';
 /** Thrown by a case that cannot try anything, because the fixtures or the backend lack something optional. */
 export class NotTried extends Error {}
 
-/** Ends a case that cannot try anything. */
 export function notTried(reason: string): never {
   throw new NotTried(reason);
 }
@@ -58,7 +57,6 @@ export function expectAnswer(what: string, actual: unknown, expected: unknown, a
   assert.deepEqual(actual, expected, `${message} ${advice}`.trim());
 }
 
-/** An error that a case expects. */
 export interface ExpectedError {
   readonly text: string;
   readonly fits: (error: RuntimeCliError) => boolean;
@@ -76,7 +74,6 @@ export const unknownBundle: ExpectedError = {
   fits: ({code, status}) => code === 'ERR_BUNDLE_UNKNOWN' || (status === 404 && code !== 'ERR_BACKEND_FAILED'),
 };
 
-/** An error with one of some codes. */
 export function withCode(...codes: readonly ErrorCode[]): ExpectedError {
   return {text: codes.join(' or '), fits: ({code}) => codes.includes(code)};
 }

@@ -16,9 +16,7 @@ interface Prepared {
 /** Something that the host asks a backend for. */
 export interface Operation {
   readonly name: string;
-  /** The member that does it. */
   readonly needs: keyof HostBackend;
-  /** Whether it changes something. */
   readonly writes: boolean;
   /** What it is tried on: nothing but a bundle that is not uploaded, one that is, or one that runs on the target. */
   readonly on: 'nothing' | 'bundle' | 'deployment';
@@ -43,14 +41,12 @@ function operation<Name extends OptionalCall>(
 
 const limit = 10;
 
-/** The operations on a bundle. */
 export const bundleOperations: readonly Operation[] = [
   operation('deploy', 'bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})),
   operation('download', 'bundle', ({bundleId}) => ({bundleId, writeTo: sink()})),
   operation('deleteBundle', 'bundle', ({bundleId}) => ({bundleId})),
 ];
 
-/** The operations besides uploads. */
 export const operations: readonly Operation[] = [
   {
     name: 'verify',
@@ -70,7 +66,6 @@ export const operations: readonly Operation[] = [
   ...bundleOperations,
 ];
 
-/** An upload in a format. */
 export function uploadOperation(format: BundleFormat): Operation {
   return {
     name: `upload (${format})`,
@@ -82,7 +77,6 @@ export function uploadOperation(format: BundleFormat): Operation {
   };
 }
 
-/** Prepares what an operation is tried on. */
 export async function prepare(subject: Subject, {on, format}: Pick<Operation, 'on' | 'format'>): Promise<Prepared> {
   const {formats, deploy, deploysOnUpload = []} = subject.backend;
   const bundle = await subject.makeBundle({format});
@@ -97,7 +91,6 @@ function deploymentOf({deployment}: Prepared): DeploymentRef {
   return deployment;
 }
 
-/** Something that swallows an archive. */
 function sink(): Writable {
   return new Writable({write: (_piece, _encoding, done) => done()});
 }

@@ -33,15 +33,11 @@ const pollIntervalMs = 20;
 const pageLimit = 100;
 
 type Members = Required<Pick<HostBackend, OptionalCall>>;
-/** What an optional member is called with. */
 export type RequestOf<Name extends OptionalCall> = Parameters<Members[Name]>[0];
 type AnswerTo<Name extends OptionalCall> = Awaited<ReturnType<Members[Name]>>;
-/** A member that returns a list. */
 export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
-/** An item of a list. */
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
-/** How a call is made. */
 export interface CallOptions {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -49,12 +45,10 @@ export interface CallOptions {
   readonly stateless?: boolean | undefined;
 }
 
-/** A bundle, and its deployment. */
 interface Pushed extends Pick<DeployResult, 'deployment'>, Partial<Pick<DeployResult, 'status'>> {
   readonly bundleId: BundleId;
 }
 
-/** The parts of a subject. */
 interface SubjectParts {
   readonly createBackend: () => AnyBackend;
   readonly backend: AnyBackend;
@@ -63,9 +57,7 @@ interface SubjectParts {
   readonly fixtures: ConformanceFixtures;
   /** The states of unfinished uploads, by the digest of the archive. */
   readonly states: Map<string, unknown>;
-  /** What stands between the backend and its service. */
   readonly relay: Relay;
-  /** Builds a bundle with unique content. */
   readonly build: (wish: BundleWish, projectSlug: string) => Promise<Bundle>;
 }
 
@@ -77,15 +69,11 @@ export class Subject {
   readonly service: ConformanceService;
   readonly relay: Relay;
   readonly targetSlug: string;
-  /** Another target, which bundles are promoted to. */
   readonly otherTarget: string;
   /** Everything that the backend has logged or thrown so far, before anything is masked. */
   readonly texts: string[] = [];
-  /** What it passed to `maskSecret`. */
   readonly learnedSecrets = new Set<string>();
-  /** Progress that it reported. */
   readonly progress: Parameters<BackendContext['onProgress']>[0][] = [];
-  /** Called after each report of progress. */
   onProgress: BackendContext['onProgress'] = () => undefined;
   /** What calls are cleaning up after an abort. */
   readonly cleanups: Promise<void>[] = [];
@@ -110,7 +98,6 @@ export class Subject {
     return new Subject({...this.parts, backend: this.parts.createBackend(), ...changes});
   }
 
-  /** The same for another project. */
   elsewhere(): Subject {
     if (this.service.projectSlug !== undefined) {
       notTried('The service of the fixtures has a projectSlug, so there is no other project.');
@@ -138,19 +125,16 @@ export class Subject {
     );
   }
 
-  /** Asks the backend to verify the credentials. */
   async verify(options: CallOptions = {}): Promise<unknown> {
     const member = this.#member('verify');
     return this.#run('verify', '', options, (context) => member(contextFor('verify', context)));
   }
 
-  /** Logs in. */
   async login(dialogue: Pick<BackendLoginContext, 'prompt' | 'openUrl'>, options: CallOptions = {}) {
     const member = this.#member('login');
     return this.#run('login', '', options, (context) => member({...context, ...dialogue}));
   }
 
-  /** Calls `check`. Resolves to the settings that it reports as missing. */
   async check({options = this.service.options, env = this.service.env ?? {}} = {}): Promise<readonly string[]> {
     const {value, problems} = await this.#validated(options);
     if (problems.length > 0) return problems;
@@ -190,7 +174,6 @@ export class Subject {
     return {value: result ? result.value : options, problems: []};
   }
 
-  /** The values of the secret options and variables that the backend declares. */
   declaredSecrets(): readonly string[] {
     const {options, env} = this.service;
     return secretsOf(this.backend, {backendOptions: {...(Object(options) as object)}}, env);
@@ -246,12 +229,10 @@ export class Subject {
     }
   }
 
-  /** Builds a bundle with unique content for the project. */
   makeBundle(wish: BundleWish = {}): Promise<Bundle> {
     return this.parts.build(wish, this.parts.projectSlug);
   }
 
-  /** Uploads a bundle, by default a new one, and returns its ID. */
   async upload(bundle?: Bundle, options?: CallOptions): Promise<BundleId> {
     return (await this.uploadResult(bundle ?? (await this.makeBundle()), options)).bundleId;
   }
@@ -335,7 +316,6 @@ export class Subject {
     return items;
   }
 
-  /** The deployments to a target, by default to the target. */
   async history(targetSlug = this.targetSlug): Promise<readonly ItemOf<'listDeployments'>[]> {
     return this.list('listDeployments', {targetSlug});
   }
@@ -365,7 +345,6 @@ export class Subject {
     assert.ok(kept <= most, `Expected the service to keep ${most} uploads after ${after}. It keeps ${kept}.`);
   }
 
-  /** The secrets that the backend has learned. */
   async issuedSecrets(): Promise<readonly string[]> {
     return (await this.service.issuedSecrets?.()) ?? [];
   }

@@ -7,7 +7,6 @@ import {shown, unknownBundle} from '../expectations.js';
 import {bundleOperations, type Operation} from '../operations.js';
 import type {Case, Subject} from '../subject.js';
 
-/** Cases for what can be done with an uploaded bundle. */
 export const bundleCases: readonly Case[] = [
   {
     name: 'download: returns the uploaded bytes',

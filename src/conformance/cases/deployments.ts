@@ -5,7 +5,6 @@ import {anyCode, expectAnswer, expectError, notTried, outcomeOf, shown, withCode
 import {fromJson, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundles.js';
 
-/** Cases for deployments. */
 export const deploymentCases: readonly Case[] = [
   {
     name: 'deploy: returns the reference of the new deployment',
@@ -136,12 +135,10 @@ export function notOffered(name: 'occupyTarget' | 'failDeployments'): never {
   return notTried(`The service of the fixtures has no ${name}(), which this case needs.`);
 }
 
-/** Promotes a bundle from the target to the other one. */
 function promote(subject: Subject, bundleId: BundleId): Promise<DeployResult> {
   return subject.call('promote', {bundleId, from: subject.targetSlug, to: subject.otherTarget});
 }
 
-/** Waits for the end of a deployment, and resolves to its status. */
 export function endOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
   return subject.becomes('the deployment', ['finished', 'failed'], async () => {
     return (await subject.call('getDeployment', deployment)).status;

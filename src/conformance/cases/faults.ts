@@ -141,7 +141,6 @@ export function faultCases(operation: Operation): readonly Case[] {
 /** How many requests of an operation are tried: the first ones. */
 const mostRequests = 6;
 
-/** How many requests some work sends. */
 export async function countRequests({relay}: Subject, work: () => Promise<unknown>): Promise<number> {
   relay.arm();
   await work();
@@ -155,7 +154,6 @@ interface Hit {
   readonly total: number;
 }
 
-/** Aborts an operation while one of its requests is held. */
 async function abortAt(subject: Subject, operation: Operation, {at, total}: Hit): Promise<void> {
   // By its last request, a deployment may have been made: what is left is to clean up.
   if (operation.name === 'deploy' && total > 1 && at === total) return;
@@ -167,7 +165,6 @@ async function abortAt(subject: Subject, operation: Operation, {at, total}: Hit)
   if (isUpload(operation)) await subject.assertKept(0, `an abort at request ${at}`);
 }
 
-/** Lets a request of an operation fail, and asserts what comes of that. */
 async function failAt(subject: Subject, operation: Operation, rule: FaultRule, {at, total}: Hit): Promise<void> {
   const {kind, lasts, error: expected} = rule;
   const prepared = await prepare(subject, operation);

@@ -6,7 +6,6 @@ import {fromJson, type Case, type Open, type Subject} from '../subject.js';
 import {historyIfAny} from './deployments.js';
 import {countRequests} from './faults.js';
 
-/** Cases for uploads and pushes in a format. */
 export function uploadCases(format: BundleFormat): readonly Case[] {
   const what = `upload (${format})`;
   return [
