@@ -17,7 +17,7 @@ import {
 import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
 import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, isRefusal} from './check-credentials.js';
-import {takeOverKey} from './other-clients.js';
+import {takeOverKey} from './interview.js';
 import {askYesNo, canAsk, confirm, readSecretInput} from './prompts.js';
 
 /** An address that secrets would go to, and how to name it on the command line. */
