@@ -1,4 +1,4 @@
-import {createHash, createHmac, randomUUID, timingSafeEqual} from 'node:crypto';
+import {createHash, randomUUID, timingSafeEqual} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import {sign as signToken, verify as verifyToken} from 'hono/jwt';
 import * as v from 'valibot';
@@ -86,7 +86,6 @@ export async function admitApi({context, request, params}: Call): Promise<string
   return credentials.clientId;
 }
 
-/** The user and password in the value of an HTTP Basic header. */
 export function basicCredentials(value: string): readonly [user: string, password: string] {
   const decoded = Buffer.from(value, 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
@@ -135,9 +134,4 @@ async function readToken(token: string, key: string, now: Date) {
 export function secretsEqual(a: string, b: string): boolean {
   const digest = (secret: string) => createHash('sha256').update(secret).digest();
   return timingSafeEqual(digest(a), digest(b));
-}
-
-/** The signature of `value` under `key`. */
-export function sign(value: string, key: string): string {
-  return createHmac('sha256', key).update(value).digest('base64url');
 }

@@ -2,18 +2,14 @@ import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import * as v from 'valibot';
 import {parseJson} from '../errors/json.js';
 
-/** The headers of an answer. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** Statuses whose answers have no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** An answer with a JSON body. */
 export function json(status: number, value: unknown, headers: Headers = {}): Response {
   return answer(status, JSON.stringify(value), {'content-type': 'application/json', ...headers});
 }
 
-/** An answer with a body that is complete. */
 export function answer(status: number, body: string, headers: Headers = {}): Response {
   if (bodiless.has(status)) return new Response(null, {status, headers});
   return new Response(body, {status, headers: {...headers, 'content-length': String(Buffer.byteLength(body))}});

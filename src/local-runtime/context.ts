@@ -8,7 +8,6 @@ import type {AppServers} from './sites/app-servers.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
 
-/** What every request of a runtime needs. */
 export interface RuntimeContext {
   readonly store: Store;
   readonly deployments: Deployments;
@@ -33,7 +32,6 @@ export interface RuntimeContext {
   readonly now: () => Date;
 }
 
-/** A request for a handler. */
 export interface Call {
   readonly context: RuntimeContext;
   readonly request: IncomingMessage;
@@ -50,7 +48,6 @@ export interface Call {
   readonly origin: string;
 }
 
-/** A request that a protocol admitted. */
 export interface AdmittedCall extends Call {
   readonly user: string;
 }
@@ -75,7 +72,6 @@ export interface Protocol {
   failure(failure: HttpFailure): Promise<Response> | Response;
 }
 
-/** A named part of the path. */
 export function param({params}: Pick<Call, 'params'>, name: string): string {
   const value = params[name];
   if (value === undefined) throw new Error(`Bug: the path of the route has no {${name}}.`);

@@ -163,7 +163,6 @@ export function faultText(rule: FaultRule): string {
   return `${word}${times}${parameters.length === 0 ? '' : `:${parameters.join(',')}`}`;
 }
 
-/** A fault that changes how a request is answered. */
 export type AnswerFault = Exclude<FaultRule, {readonly action: 'latency' | 'fail'}>;
 
 /** The remaining faults, in the order they were added. */

@@ -1,14 +1,12 @@
 import type {IncomingMessage} from 'node:http';
 import {HttpFailure, parsed} from './answer.js';
 
-/** Maximum size of the body of a request that is not an upload. */
 const smallBodyBytes = 64 * 1024;
 
 /** The body of a request, which can be read once. Stopping early leaves the connection usable for a response. */
 export class RequestBody {
   readonly #request: IncomingMessage;
   readonly #stallMilliseconds: number;
-  /** Number of bytes read. */
   bytes = 0;
 
   /** @param stallSeconds How long the client may send nothing. */

@@ -62,7 +62,6 @@ export function serve(server: Server, role: ServerRole, context: RuntimeContext)
   };
 }
 
-/** Begins to handle a request: gives it an ID, and records it when it has ended. */
 function openExchange(
   context: RuntimeContext,
   role: ServerRole,
@@ -89,7 +88,6 @@ function handleSite(_: Request, exchange: Exchange): Promise<Response> {
   return answerTo(exchange, {name, handle: serveSite}, siteProtocol);
 }
 
-/** Makes the function that answers requests to the API. */
 function createRouter(): (request: Request, exchange: Exchange) => Response | Promise<Response> {
   const app = new Hono<{Bindings: Exchange}>({strict: false});
   for (const protocol of protocols) {

@@ -10,7 +10,6 @@ export interface LoggedRequest extends RequestRecord {
 
 const maxRecords = 1000;
 
-/** The newest requests. */
 export class RequestLog {
   /** Oldest first. */
   readonly records: LoggedRequest[] = [];

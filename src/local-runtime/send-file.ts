@@ -1,12 +1,6 @@
-import type {IncomingMessage, ServerResponse} from 'node:http';
 import send from 'send';
 import {alreadySent, HttpFailure} from './answer.js';
-
-/** A request for a file, and its response. */
-interface FileExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
+import type {Call} from './context.js';
 
 interface FileToSend {
   readonly status?: number | undefined;
@@ -24,7 +18,7 @@ interface FileToSend {
  */
 export async function sendFile(
   file: string,
-  {request, response}: FileExchange,
+  {request, response}: Pick<Call, 'request' | 'response'>,
   {status, etag, modified, headers, stallSeconds}: FileToSend,
 ): Promise<Response> {
   const all = {...headers, etag: `"${etag}"`, 'last-modified': modified.toUTCString()};

@@ -144,7 +144,6 @@ const hostReasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name is not known',
 };
 
-/** How to listen. `flag` chooses the port. */
 interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -152,7 +151,6 @@ interface ListenOptions {
   readonly flag: string;
 }
 
-/** Starts listening. Returns the origin. */
 async function listen(server: Server, {host, port, signal, flag}: ListenOptions): Promise<string> {
   try {
     server.listen(port, host);

@@ -26,15 +26,14 @@ async function served(
 ) {
   const script = `
     const {spawnSync} = require('node:child_process');
-    const push = ${JSON.stringify([binary, 'bundle:push', '--project', 'shop', '--target', 'staging', '--wait', ...flags])};
-    const {status} = spawnSync(process.execPath, push, {stdio: ['ignore', 2, 2]});
+    const push = ${JSON.stringify([binary, 'bundle:push', '--project', 'shop', '--target', 'staging', '--wait', '--json', ...flags])};
+    const {status, stdout} = spawnSync(process.execPath, push, {stdio: ['ignore', 'pipe', 2]});
     if (status !== 0) process.exit(status);
-    const site = process.env.MYCLI_RUNTIME_ORIGIN + '/shop/staging/';
-    // Not every resolver knows the names below localhost, where the path leads.
+    const site = JSON.parse(stdout).url;
+    // Not every resolver knows the names below localhost.
     const lookup = (name, options, done) => require('node:dns').lookup('127.0.0.1', options, done);
     const ask = (url) => new Promise((resolve, reject) => {
       require('node:http').get(url, {lookup}, (answer) => {
-        if (answer.statusCode === 307) return resolve(ask(answer.resume().headers.location));
         require('node:stream/consumers').text(answer).then((text) => resolve([answer.statusCode, text]), reject);
       }).on('error', reject);
     });

@@ -1,4 +1,3 @@
-/** The styles of all pages. */
 export const stylesheet = `
 :root {
   color-scheme: light dark;
@@ -51,7 +50,6 @@ button.main { background: var(--link); border-color: var(--link); color: var(--o
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } }
 `;
 
-/** The icon of the pages. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20">
 <rect width="20" height="20" rx="5" fill="#0a58ca"/>
 <path d="M6 5.5v9l8-4.5z" fill="#fff"/>

@@ -15,7 +15,6 @@ const kinds = {ssrOnly: 'server-only', shared: 'shared', static: 'other', unknow
 /** How many files are listed at most, and characters of the configuration shown. */
 const [listed, maxConfig] = [100, 50_000];
 
-/** The page of a bundle. */
 export async function showBundle(call: AdmittedCall): Promise<Response> {
   const {context} = call;
   const projectSlug = param(call, 'projectSlug');

@@ -6,7 +6,6 @@ import {liveSection, notice, pageAnswer, pagesPath, readForm, seeOther, table} f
 
 const path = `${pagesPath}faults`;
 
-/** Faults to add with one click. */
 const ready = {
   '429x2:retry-after=1': 'Rate-limit the next 2 requests',
   '503x1': 'Fail the next request with 503',
@@ -52,7 +51,6 @@ ${Object.entries(ready).map(([fault, label]) => html`<button name="fault" value=
   return pageAnswer({title: 'Faults', place: 'Faults', content, status: refused === undefined ? 200 : 422});
 }
 
-/** Adds the fault of a form. */
 export async function addFault(call: AdmittedCall): Promise<Response> {
   const text = (await readForm(call)).get('fault')?.trim() ?? '';
   try {

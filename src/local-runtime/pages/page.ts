@@ -8,7 +8,6 @@ export const pagesPath = '/-/';
 /** Markup whose values are escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** The main navigation. */
 const places = {Projects: '/', Requests: `${pagesPath}requests`, Faults: `${pagesPath}faults`} as const;
 
 interface Page {
@@ -39,7 +38,6 @@ const securityHeaders = {
 /** In a template, bundlers would make a call of it, because it contains the end of a script. */
 const script = raw(`<script src="${pagesPath}live.js" defer></script>`);
 
-/** Answers with a page. */
 export async function pageAnswer({title, place, content, status = 200, headers = {}}: Page): Promise<Response> {
   const links = Object.entries(places).map(([name, path]) => {
     return html`<a href="${path}"${name === place && raw(' aria-current="true"')}>${name}</a> `;
@@ -71,7 +69,6 @@ ${content}
   return answer(status, page.toString(), {'content-type': type, ...securityHeaders, ...headers});
 }
 
-/** A note about what was done, or what went wrong. */
 export function notice(text: string, kind: 'done' | 'problem' = 'done'): Html {
   return html`<p class="notice ${kind}" role="${kind === 'done' ? 'status' : 'alert'}">${text}</p>`;
 }
@@ -114,7 +111,6 @@ export function liveSection(title: string, content: Html): Html {
   return html`<section id="${title.toLowerCase().replaceAll(' ', '-')}" data-live><h2>${title}</h2>${content}</section>`;
 }
 
-/** Names with what they stand for. */
 export function facts(entries: readonly (readonly [name: string, value: Cell])[]): Html {
   return html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
@@ -139,7 +135,6 @@ export function seeOther(location: string): Response {
   return answer(303, '', {location, ...securityHeaders});
 }
 
-/** A file that pages load. */
 export function assetAnswer(type: string, body: string): Response {
   return answer(200, body, {'content-type': type, ...securityHeaders});
 }

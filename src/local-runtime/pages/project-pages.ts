@@ -9,10 +9,8 @@ import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {findBundle} from '../wire/requested-records.js';
 import * as page from './page.js';
 
-/** How many rows a list has at most. */
 const listed = 100;
 
-/** The path of a project's page. */
 export function projectPath(projectSlug: string): string {
   return `${page.pagesPath}projects/${encodeURIComponent(projectSlug)}`;
 }
@@ -99,7 +97,6 @@ function stateText(deployment: DeploymentRecord, {deployments, now}: RuntimeCont
   return html`<span class="state ${status}">${stateWords[status]}${progress}</span>`;
 }
 
-/** The page of a project: its targets, deployments and bundles. */
 export function showProject(call: AdmittedCall): Promise<Response> {
   const {context, query} = call;
   const {store, deployments} = context;
@@ -134,7 +131,6 @@ ${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(
   return page.pageAnswer({title: projectSlug, place: 'Projects', content});
 }
 
-/** A form to deploy one of several bundles. */
 export function deployForm({context}: AdmittedCall, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {
   const {store} = context;
   const [last] = store.newestDeployments(1, projectSlug);
@@ -151,7 +147,6 @@ export function deployForm({context}: AdmittedCall, projectSlug: string, bundles
 </form>`;
 }
 
-/** Deploys the bundle of a form to its target. */
 export async function deployBundle(call: AdmittedCall): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const form = await page.readForm(call);

@@ -4,10 +4,8 @@ import type {AdmittedCall} from '../context.js';
 import type {LoggedRequest} from '../request-log.js';
 import {foreign, liveSection, pageAnswer, table, timeText, type Html} from './page.js';
 
-/** How many requests are shown. */
 const shown = 200;
 
-/** The newest requests. */
 export function showRequests({context: {log, mask}}: AdmittedCall): Promise<Response> {
   const requests = table('Requests, newest first', {
     columns: ['Request', 'Status', 'Duration', 'Received', 'Fault', 'At'],

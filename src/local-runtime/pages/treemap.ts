@@ -3,7 +3,6 @@ import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import type {Html} from './page.js';
 
-/** A file as the treemap needs it. */
 interface SizedFile {
   /** With `/` between folders. */
   readonly path: string;

@@ -6,25 +6,19 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
 
-/** How to start the server of an app. */
-interface AppProcessOptions {
+export interface AppProcessOptions {
   /** Absolute path of a file with `appProgram`. */
   readonly program: string;
-  /** Absolute path of the module to import. */
   readonly entry: string;
-  /** Absolute. */
   readonly cwd: string;
   /** Variables besides those that say where to listen. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Milliseconds in which it must listen. */
   readonly timeoutMs: number;
-  /** Called with each line that it prints. */
   readonly onLine: (line: string) => void;
   /** Stops it, also while it starts. */
   readonly signal: AbortSignal;
 }
 
-/** A process that listens. */
 export interface AppProcess {
   readonly port: number;
   /** Why it has ended. */

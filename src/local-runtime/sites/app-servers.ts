@@ -8,7 +8,7 @@ import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
-import {AppFailure, startApp, type AppProcess} from './app-process.js';
+import {AppFailure, startApp, type AppProcess, type AppProcessOptions} from './app-process.js';
 import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';
 import {sitePath} from './site-address.js';
@@ -16,7 +16,6 @@ import {sitePath} from './site-address.js';
 /** Modules that start a server or export a handler in a build of an unknown framework: the first that exists. */
 const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs', 'index.js'];
 
-/** Options of `AppServers`. */
 interface AppServersOptions {
   readonly store: Store;
   readonly environment: Readonly<Record<string, string>>;
@@ -57,7 +56,6 @@ export class AppServers {
     return app.answer(call);
   }
 
-  /** Stops all servers, and waits for those that are being stopped. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const app of this.#apps.values()) this.#stop(app);
@@ -70,17 +68,9 @@ export class AppServers {
   }
 }
 
-/** A bundle that was unpacked with all its files. */
-interface UnpackedBundle {
+/** A bundle that was unpacked with all its files into `cwd`, a folder in `folder`. */
+interface UnpackedBundle extends Pick<AppProcessOptions, 'program' | 'cwd' | 'entry' | 'environment'> {
   readonly folder: string;
-  /** The file with `appProgram`. */
-  readonly program: string;
-  /** The folder of its files. */
-  readonly cwd: string;
-  /** Absolute path of the module that is its server. */
-  readonly entry: string;
-  /** What its framework needs to answer here. */
-  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** The server of one deployment: its files, and its process while there is one. */
@@ -132,7 +122,7 @@ class App {
     });
   }
 
-  async #start({program, cwd, entry, environment: own}: UnpackedBundle): Promise<AppProcess> {
+  async #start(bundle: UnpackedBundle): Promise<AppProcess> {
     const {environment, timeoutSeconds, onOutput, onWarning} = this.#options;
     const {signal} = this.#stopping;
     const onEnd = (failure: unknown): void => {
@@ -141,11 +131,9 @@ class App {
     };
     try {
       const process = await startApp({
-        program,
-        cwd,
-        entry,
+        ...bundle,
         signal,
-        environment: {...own, ...environment},
+        environment: {...bundle.environment, ...environment},
         timeoutMs: timeoutSeconds * 1000,
         onLine: (line) => {
           onOutput(`${this.#name}: ${line}`);

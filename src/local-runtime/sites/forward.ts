@@ -11,7 +11,6 @@ const notForwarded: ReadonlySet<string> = new Set([
   ...['te', 'trailer', 'upgrade', 'expect', 'x-request-id'],
 ]);
 
-/** A request for the server of an app, as `Call` has it. */
 export interface ForwardedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import {parseAccept} from 'hono/utils/accept';
 import {getMimeType} from 'hono/utils/mime';
 import {frameworks} from '../../frameworks/frameworks.js';
-import {answer, HttpFailure, json, type Headers} from '../answer.js';
-import type {AdmittedCall, Call, Protocol, RuntimeContext} from '../context.js';
+import {answer, failureAnswer, HttpFailure, type Headers} from '../answer.js';
+import type {AdmittedCall, Call, Protocol} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/store.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';
@@ -35,24 +35,15 @@ export const frontProtocol: Protocol = {
   routes: [],
   admit: () => 'browser',
   // Most requests to unknown paths were meant for the API.
-  failure: ({status, message, headers}) => json(status, {detail: message, message}, headers),
+  failure: failureAnswer,
 };
 
 function isRead({request: {method}}: Call): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-function notAllowed({path, request: {method = ''}}: Call): HttpFailure {
-  return new HttpFailure(405, `${path} does not accept ${method}, only GET.`, {allow: 'GET'});
-}
-
-/** Where targets are served, for people. */
-function sitePattern({appsOrigin}: RuntimeContext): string {
-  return `http://TARGET--PROJECT.localhost:${new URL(appsOrigin).port}/`;
-}
-
-/** A request for an app. */
-interface SiteCall extends AdmittedCall {
+/** Where a request for an app leads. */
+interface Place {
   readonly site: SiteName;
   /** The path of the target, without a final slash; empty at a host name of its own. */
   readonly base: string;
@@ -60,42 +51,60 @@ interface SiteCall extends AdmittedCall {
   readonly parts: readonly string[];
 }
 
-/** Answers a request for an app, by its host name or, where clients cannot resolve that, by its path. */
-export async function serveSite(call: AdmittedCall): Promise<Response> {
-  const own = siteOfHost(call.request.headers.host);
-  const parts = call.path.slice(1).split('/').map(decodeURIComponent);
-  if (own) return serve({...call, site: own, base: '', parts});
-  const pattern = sitePattern(call.context);
-  if (isHome(call)) return text(200, `Each target is served at ${pattern}, for development only.`);
-  const [projectSlug = '', targetSlug, ...rest] = parts;
-  if (targetSlug === undefined) {
-    throw new HttpFailure(404, `Nothing is served at ${call.path}. Each target is served at ${pattern}.`);
-  }
-  const site = {projectSlug, targetSlug};
-  return serve({...call, site, base: sitePath(site), parts: rest});
+interface SiteCall extends AdmittedCall, Place {
+  readonly deployment: DeploymentRecord;
+  /** Its files that may be served, see `Deployments`. */
+  readonly folder: string;
 }
 
-/** Answers with a file of the deployment, or else what its server answers, or else as hosts of static sites do. */
-async function serve(call: SiteCall): Promise<Response> {
-  const {context, site, parts} = call;
-  const {projectSlug, targetSlug} = site;
+/**
+ * Answers a request for an app: with a file of the deployment, or else what its server answers, or else as hosts of
+ * static sites do.
+ */
+export async function serveSite(request: AdmittedCall): Promise<Response> {
+  const {context} = request;
+  const pattern = `http://TARGET--PROJECT.localhost:${new URL(context.appsOrigin).port}/`;
+  if (isHome(request)) return text(200, `Each target is served at ${pattern}, for development only.`);
+  const place = placeOf(request);
+  if (place === undefined) {
+    throw new HttpFailure(404, `Nothing is served at ${request.path}. Each target is served at ${pattern}.`);
+  }
+  const {projectSlug, targetSlug} = place.site;
   const deployment = context.deployments.current(projectSlug, targetSlug);
   if (deployment === undefined) {
-    const place = `"${targetSlug}" of "${projectSlug}"`;
-    throw new HttpFailure(404, `Nothing is deployed to ${place}. Each target is served at ${sitePattern(context)}.`);
+    const target = `"${targetSlug}" of "${projectSlug}"`;
+    throw new HttpFailure(404, `Nothing is deployed to ${target}. Each target is served at ${pattern}.`);
   }
-  if (parts.length === 0) return redirect(308, call, []);
-  const files = new SiteFiles(call, deployment);
-  const name = isSafe(parts) ? parts.join('/') : undefined;
-  const found = isRead(call) && name !== undefined ? await files.find(namesOf(name)) : undefined;
-  if (found !== undefined) return files.send(found);
+  const folder = context.store.sitePath(deployment.deploymentId);
+  const call: SiteCall = {...request, ...place, deployment, folder};
+  if (call.parts.length === 0) return redirect(308, call, []);
+  const name = isSafe(call.parts) ? call.parts.join('/') : undefined;
+  const found = isRead(call) && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
+  if (found !== undefined) return sendSiteFile(call, found);
   const answered = await context.appServers?.answer(call, deployment);
   if (answered) return answered;
-  if (!isRead(call)) throw notAllowed(call);
-  const other = name === undefined ? undefined : await otherPage(call, name, files);
+  if (!isRead(call)) {
+    const {
+      path,
+      request: {method = ''},
+    } = call;
+    throw new HttpFailure(405, `${path} does not accept ${method}, only GET.`, {allow: 'GET'});
+  }
+  const other = name === undefined ? undefined : await otherPage(call, name);
   if (other !== undefined) return other;
   const advice = context.appServers === undefined ? ' If its server should answer, start the runtime with --ssr.' : '';
   throw new HttpFailure(404, `The deployed bundle does not serve a file at ${call.path}.${advice}`);
+}
+
+/** A target is named by the host or, where clients cannot resolve that, by the path. */
+function placeOf({request, path}: AdmittedCall): Place | undefined {
+  const own = siteOfHost(request.headers.host);
+  const parts = path.slice(1).split('/').map(decodeURIComponent);
+  if (own) return {site: own, base: '', parts};
+  const [projectSlug = '', targetSlug, ...rest] = parts;
+  if (targetSlug === undefined) return undefined;
+  const site = {projectSlug, targetSlug};
+  return {site, base: sitePath(site), parts: rest};
 }
 
 function isSafe(parts: readonly string[]): boolean {
@@ -108,7 +117,6 @@ const publicFolders = [...new Set(frameworks.flatMap(({publicFolder = []}) => pu
 
 const assetPrefixes = frameworks.flatMap(({assetPrefix = []}) => assetPrefix);
 
-/** The files that a path may mean. */
 function namesOf(name: string): readonly string[] {
   if (name === '' || name.endsWith('/')) return [`${name}index.html`];
   const withoutPrefix = assetPrefixes.map((prefix) => name.replace(prefix, ''));
@@ -116,18 +124,19 @@ function namesOf(name: string): readonly string[] {
 }
 
 /** The page that a path without a file may mean, or a redirect to it. */
-async function otherPage(call: SiteCall, name: string, files: SiteFiles): Promise<Response | undefined> {
-  if (await files.isFolder(name)) return redirect(302, call, call.parts);
+async function otherPage(call: SiteCall, name: string): Promise<Response | undefined> {
+  const {folder, parts, request} = call;
+  const find = (...names: string[]) => findFile(folder, names);
   if (name === '') {
     // A redirect instead of the page itself, because its relative links depend on its location.
-    const page = await files.find(['static/index.html', 'client/index.html']);
+    const page = await find('static/index.html', 'client/index.html');
     return page === undefined ? undefined : redirect(302, call, [path.dirname(page)], 'index.html');
   }
-  if ((await files.find(['404.html'])) !== undefined) return files.send('404.html', 404);
+  if (!name.endsWith('/') && (await statsIn(folder, name))?.isDirectory()) return redirect(302, call, parts);
+  if ((await find('404.html')) !== undefined) return sendSiteFile(call, '404.html', 404);
   // The page of an app with its routes in the browser.
-  const isNavigation = call.request.headers.accept?.includes('text/html') === true;
-  const page = isNavigation ? await files.find(['index.html']) : undefined;
-  return page === undefined ? undefined : files.send(page);
+  const isNavigation = request.headers.accept?.includes('text/html') === true;
+  return isNavigation && (await find('index.html')) !== undefined ? sendSiteFile(call, 'index.html') : undefined;
 }
 
 /**
@@ -139,68 +148,44 @@ function redirect(status: number, {base, search}: SiteCall, folders: readonly st
   return answer(status, '', {location: `${base}${names}/${file}${search}`});
 }
 
+/** The first of some files that exists. */
+async function findFile(folder: string, names: readonly string[]): Promise<string | undefined> {
+  for (const name of names) if ((await statsIn(folder, name))?.isFile()) return name;
+  return undefined;
+}
+
+/** A data folder may come from somebody else, with links that lead out of it. */
+async function statsIn(folder: string, name: string) {
+  const found = await realpath(path.join(folder, name)).catch(() => undefined);
+  return found?.startsWith(`${folder}${path.sep}`) === true ? stat(found).catch(() => undefined) : undefined;
+}
+
 /** Encodings of precompressed files, best first, with their file extensions. */
 const encodings = {br: '.br', gzip: '.gz'} as const;
 
-/** The files of a deployment that may be served, see `Deployments`. */
-class SiteFiles {
-  readonly #call: SiteCall;
-  readonly #deployment: DeploymentRecord;
-  readonly #folder: string;
-
-  constructor(call: SiteCall, deployment: DeploymentRecord) {
-    this.#call = call;
-    this.#deployment = deployment;
-    this.#folder = call.context.store.sitePath(deployment.deploymentId);
+/** Answers with a file, in an encoding that the client accepts, if the bundle has one. */
+async function sendSiteFile(call: SiteCall, name: string, status?: number): Promise<Response> {
+  const {request, context, folder, deployment} = call;
+  const variants: {readonly encoding: string; readonly file: string}[] = [];
+  for (const [encoding, suffix] of Object.entries(encodings)) {
+    const file = await findFile(folder, [`${name}${suffix}`]);
+    if (file !== undefined) variants.push({encoding, file});
   }
-
-  /** The first of some files that exists. */
-  async find(names: readonly string[]): Promise<string | undefined> {
-    for (const name of names) if ((await this.#stats(name))?.isFile()) return name;
-    return undefined;
-  }
-
-  /** Whether a folder is asked for without its final slash. */
-  async isFolder(name: string): Promise<boolean> {
-    return name !== '' && !name.endsWith('/') && (await this.#stats(name))?.isDirectory() === true;
-  }
-
-  /** Answers with a file, in an encoding that the client accepts, if the bundle has one. */
-  async send(name: string, status?: number): Promise<Response> {
-    const {request, response, context} = this.#call;
-    const {deploymentId, endsAt} = this.#deployment;
-    const accepted = parseAccept(request.headers['accept-encoding'] ?? '').filter(({q}) => q > 0);
-    let [file, encoding, hasVariants] = [name, '', false];
-    for (const [one, suffix] of Object.entries(encodings)) {
-      const variant = await this.find([`${name}${suffix}`]);
-      if (variant === undefined) continue;
-      hasVariants = true;
-      if (encoding === '' && accepted.some(({type}) => type === one)) [file, encoding] = [variant, one];
-    }
-    return sendFile(
-      path.join(this.#folder, file),
-      {request, response},
-      {
-        status,
-        etag: encoding === '' ? deploymentId : `${deploymentId}-${encoding}`,
-        modified: new Date(endsAt),
-        headers: {
-          'content-type': getMimeType(name) ?? 'application/octet-stream',
-          'cache-control': cacheControl(name),
-          'x-content-type-options': 'nosniff',
-          ...(hasVariants && {vary: 'accept-encoding'}),
-          ...(encoding !== '' && {'content-encoding': encoding}),
-        },
-        stallSeconds: context.stallSeconds,
-      },
-    );
-  }
-
-  /** A data folder may come from somebody else, with links that lead out of it. */
-  async #stats(name: string) {
-    const found = await realpath(path.join(this.#folder, name)).catch(() => undefined);
-    return found?.startsWith(`${this.#folder}${path.sep}`) === true ? stat(found).catch(() => undefined) : undefined;
-  }
+  const accepted = parseAccept(request.headers['accept-encoding'] ?? '').filter(({q}) => q > 0);
+  const variant = variants.find(({encoding}) => accepted.some(({type}) => type === encoding));
+  return sendFile(path.join(folder, variant?.file ?? name), call, {
+    status,
+    etag: [deployment.deploymentId, variant?.encoding].filter(Boolean).join('-'),
+    modified: new Date(deployment.endsAt),
+    headers: {
+      'content-type': getMimeType(name) ?? 'application/octet-stream',
+      'cache-control': cacheControl(name),
+      'x-content-type-options': 'nosniff',
+      ...(variants.length > 0 && {vary: 'accept-encoding'}),
+      ...(variant && {'content-encoding': variant.encoding}),
+    },
+    stallSeconds: context.stallSeconds,
+  });
 }
 
 /**

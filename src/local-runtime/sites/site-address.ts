@@ -1,4 +1,3 @@
-/** A target of a project. */
 export interface SiteName {
   readonly projectSlug: string;
   readonly targetSlug: string;

@@ -13,7 +13,6 @@ import {makePrivateDirectory} from '../../files/write-files.js';
 import type {LocalRuntimeCredentials} from '../options.js';
 
 export interface DataFolder {
-  /** Absolute. */
   readonly path: string;
   /** Removes the folder if it is temporary. */
   close(): Promise<void>;

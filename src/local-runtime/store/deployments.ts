@@ -6,7 +6,6 @@ import type {SiteName} from '../sites/site-address.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
 import type {BundleRecord, DeploymentRecord, Store} from './store.js';
 
-/** Options of `Deployments`. */
 interface DeploymentsOptions {
   readonly store: Store;
   readonly faults: FaultBook;
@@ -15,7 +14,6 @@ interface DeploymentsOptions {
   readonly seconds: number;
 }
 
-/** A bundle to deploy. */
 interface DeploymentRequest {
   readonly bundle: BundleRecord;
   readonly createdBy: string;
@@ -147,8 +145,7 @@ export class Deployments {
   }
 }
 
-/** Status of a deployment at a point in time. */
-export interface DeploymentState {
+export interface DeploymentProgress {
   readonly status: 'queued' | 'in_progress' | 'finished' | 'failed';
   /** 0 to 100. Undefined while queued. */
   readonly percentage: number | undefined;
@@ -158,14 +155,12 @@ export interface DeploymentState {
   readonly duration: number | undefined;
 }
 
-/** Fraction of a deployment's time that it is queued. */
 const queuedShare = 0.25;
 
-/** Percentage at which a failing deployment stops. */
 const failsAt = 50;
 
 /** The state of a deployment at `now`, computed only from its timestamps. */
-export function deploymentState(deployment: DeploymentRecord, now: Date): DeploymentState {
+export function deploymentState(deployment: DeploymentRecord, now: Date): DeploymentProgress {
   const {outcome, createdAt, startsAt, endsAt} = deployment;
   const time = now.getTime();
   const [created, starts, ends] = [Date.parse(createdAt), Date.parse(startsAt), Date.parse(endsAt)];

@@ -7,7 +7,6 @@ import {HttpFailure, parsed, validate} from '../answer.js';
 import type {legacy} from '../wire/legacy-schemas.js';
 import {common, type bundleFields} from '../wire/schemas.js';
 
-/** The contents of a checked bundle. */
 export interface CheckedBundle extends Pick<ArchiveContents, 'size' | 'sha256'> {
   readonly ssrParameters: Readonly<Record<string, unknown>>;
   /** All its files except the configuration, relative to `root`. */

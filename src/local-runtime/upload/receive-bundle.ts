@@ -45,7 +45,6 @@ export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
   });
 }
 
-/** An archive in the folder of an upload, checked. */
 interface Received {
   readonly checked: CheckedBundle;
   readonly bundle: Pick<BundleRecord, 'projectSlug' | 'format' | 'message'>;
@@ -74,7 +73,6 @@ async function* decoded({body, context}: Call, reader: V1BodyReader): AsyncGener
   for await (const piece of body.read(context.maxUploadBytes)) yield reader.push(piece);
 }
 
-/** Limits on the text fields of a form. */
 const limits = {fieldSize: 64 * 1024, fields: 16};
 
 /**

@@ -3,7 +3,7 @@ import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
 import {param, type AdmittedCall} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
-import {deploymentState, type DeploymentState} from '../store/deployments.js';
+import {deploymentState, type DeploymentProgress} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV2} from '../upload/receive-bundle.js';
 import {listOperation, operation, slice, type AnswerOf, type Range, type WireProtocol} from './operation.js';
@@ -14,14 +14,13 @@ const prefix = '/storefront/';
 const storefront = `${prefix}deployments/v1/organizations/{organizationId}/storefronts/{storefrontId}`;
 const deployments = `${storefront}/environments/{environmentId}/deployments`;
 
-const descriptions: Readonly<Record<DeploymentState['status'], string>> = {
+const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
   queued: 'The deployment is queued.',
   in_progress: 'Copying the files of the bundle.',
   finished: 'The bundle is deployed.',
   failed: 'The deployment failed because of an injected fault.',
 };
 
-/** The protocol of the Api backend. */
 export const apiProtocol: WireProtocol = {
   // Unknown paths below it are refused as problem details, too.
   prefix,

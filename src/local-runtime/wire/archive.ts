@@ -1,4 +1,5 @@
-import {secretsEqual, sign} from '../access.js';
+import {createHmac} from 'node:crypto';
+import {secretsEqual} from '../access.js';
 import {failureAnswer, HttpFailure} from '../answer.js';
 import {param, type Call, type RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
@@ -59,7 +60,6 @@ export const archiveProtocol: WireProtocol = {
   ],
 };
 
-/** A presigned URL of a bundle's archive. */
 export function presignedUrl(
   {projectSlug, id}: BundleRecord,
   {context, origin}: Pick<Call, 'context' | 'origin'>,
@@ -71,7 +71,7 @@ export function presignedUrl(
 }
 
 function signatureOf(path: string, expires: string, {credentials}: RuntimeContext): string {
-  return sign(`${path} ${expires}`, credentials.clientSecret);
+  return createHmac('sha256', credentials.clientSecret).update(`${path} ${expires}`).digest('base64url');
 }
 
 function checkSignature({path, query, context}: Call): string {

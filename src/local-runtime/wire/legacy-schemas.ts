@@ -3,7 +3,6 @@ import * as s from './schemas.js';
 
 const {object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings} = s;
 
-/** Bundles that one request can delete. */
 export const maxDeletedBundles = 1000;
 
 const statusWord = (description: string, marks: s.Part = {}) =>
@@ -80,7 +79,6 @@ const page = <Row extends v.GenericSchema>(row: Row, rows: string) =>
 
 const v1Files = (whose: string) => texts(`Files (not patterns) ${whose}, relative to \`{projectSlug}/bld/\`.`);
 
-/** The bodies of the legacy backend. */
 export const legacy = {
   LegacyError: object(
     'A refusal. Some clients show `detail`, others `message`; send both. Clients also cope with plain text and with an empty body.',

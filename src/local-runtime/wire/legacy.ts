@@ -21,7 +21,6 @@ const v1 = {
   also: [201],
 } as const;
 
-/** The protocol of the legacy backend. */
 export const legacyProtocol: WireProtocol = {
   prefix,
   kind: 'Legacy',
@@ -164,7 +163,6 @@ function requestedBundle(call: AdmittedCall): BundleRecord {
   return findBundle(call, param(call, 'projectSlug'), Number(param(call, 'bundleId')));
 }
 
-/** Deletes each bundle that can be deleted. */
 async function removeSeveral(
   call: AdmittedCall,
   ids: readonly number[],

@@ -47,7 +47,6 @@ export interface Operation extends Route {
   readonly responses?: Readonly<Record<string, Part>>;
 }
 
-/** What is sent, of which nothing changes any more. */
 type Sent<T> = T extends object ? {readonly [Key in keyof T]: Sent<T[Key]>} : T;
 
 /** An answer that fits a schema. */
@@ -93,7 +92,6 @@ export function operation<Answer = void, Body = unknown>(
   };
 }
 
-/** The part of a list that a request asks for. */
 export type Range = v.InferOutput<typeof range>;
 
 /** A GET of a list: its handler is given the part that the request asks for. */
@@ -115,7 +113,6 @@ export function listOperation<Answer>(
   });
 }
 
-/** The part of a list in a range. */
 export function slice<T>(items: readonly T[], {limit, offset}: Range): readonly T[] {
   return items.slice(offset, offset + limit);
 }

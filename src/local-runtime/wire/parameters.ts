@@ -22,7 +22,6 @@ const slug = v.pipe(
   v.check((value) => value !== '.' && value !== '..' && !/[/\\\u0000-\u001f\u007f]/.test(value), 'is not a valid slug'),
 );
 
-/** The parts of paths, and examples of them. */
 export const pathParameters = {
   organizationId: v.pipe(
     v.string(),
@@ -38,7 +37,6 @@ export const pathParameters = {
   bundleId: v.pipe(wholeNumber(0), say('The bundle.', {examples: [42]})),
 } as const;
 
-/** The part of a list that a request asks for. */
 export const range = v.object({
   limit: v.optional(v.pipe(wholeNumber(1, 200), say('How many rows to return at most.')), 25),
   offset: v.optional(v.pipe(wholeNumber(0), say('How many rows to skip.')), 0),

@@ -36,7 +36,6 @@ const openApiProtocol: WireProtocol = {
   ],
 };
 
-/** Every protocol of the wire. */
 export const wireProtocols: readonly WireProtocol[] = [
   tokenProtocol,
   archiveProtocol,

@@ -21,7 +21,6 @@ export const say = <T>(description: string, json: Part = {}) => v.metadata<T, Pa
 export const object = <const Entries extends v.ObjectEntries>(description: string, entries: Entries, json?: Part) =>
   v.pipe(v.object(entries), say(description, json));
 
-/** A string. */
 export const text = (description: string, json?: Part) => v.pipe(v.string(), say(description, json));
 export const word = <const Words extends readonly string[]>(words: Words, description: string) =>
   v.pipe(v.picklist(words), say(description));
@@ -76,10 +75,8 @@ export const bundleId = v.pipe(
 export const warnings = optional(texts('Problems that did not stop the request. Clients show them.'));
 export const total = optional(v.pipe(wholeNumber(0), say('Length of the whole list.')));
 export const ssrParameters = objectOf(v.unknown(), 'Parameters of the server, such as `SSRFunctionNodeVersion`.');
-/** An example. */
 export const exampleId = '0b9f6a1e-3f43-4b5e-9d0c-5a1f6f6d2c11';
 
-/** The text fields of a v2 bundle. */
 export const bundleFields = v.strictObject({
   message: v.optional(message, ''),
   rootDir: v.optional(relativePath('The folder of the archive that contains the files.'), v2Defaults.rootDir),
@@ -98,7 +95,6 @@ export const bundleFields = v.strictObject({
 const patterns = (description: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(4096))), say(description));
 
-/** What both backends have in common. */
 export const common = {
   BundleForm: v.pipe(
     v.strictObject({
@@ -136,7 +132,6 @@ export const common = {
   ),
 };
 
-/** The body of an upload of a v2 bundle. */
 export const bundleForm = {type: 'multipart/form-data', schema: common.BundleForm};
 
 const apiBundle = object('A bundle.', {
@@ -186,7 +181,6 @@ const apiPage = <Row extends v.GenericSchema>(row: Row, rows: string) =>
     data: v.array(row),
   });
 
-/** The bodies of the Api backend and of its token endpoint. */
 export const api = {
   TokenRequest: object('A request of the client credentials grant.', {
     grant_type: v.literal('client_credentials', 'The grant type must be client_credentials.'),

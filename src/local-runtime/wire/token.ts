@@ -5,7 +5,6 @@ import type {AdmittedCall} from '../context.js';
 import {operation, type AnswerOf, type WireProtocol} from './operation.js';
 import {api} from './schemas.js';
 
-/** Path of the token endpoint. */
 export const tokenPath = '/api/oauth2/token';
 
 const headers = {'cache-control': 'no-store'};
