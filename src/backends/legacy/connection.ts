@@ -13,11 +13,6 @@ export interface LegacyBackendOptions {
 
 export type LegacyContext = BuiltInContext<LegacyBackendOptions>;
 
-interface LegacyConnection {
-  readonly http: LegacyContext['http'];
-  url(...segments: readonly string[]): string;
-}
-
 export function missingOptions(options: LegacyBackendOptions, env: Environment): readonly string[] {
   const missing = [
     ...(legacyOrigin(options, env) === undefined ? ['origin (MYCLI_RUNTIME_ORIGIN)'] : []),
@@ -30,7 +25,7 @@ export function missingOptions(options: LegacyBackendOptions, env: Environment):
  * Connects with the options of the context.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_CREDENTIALS_MISSING`.
  */
-export function connect({options, env, http}: LegacyContext): LegacyConnection {
+export function connect({options, env, http}: LegacyContext) {
   const address = legacyOrigin(options, env);
   if (address === undefined || options.auth === undefined) {
     throw createError(
@@ -41,7 +36,7 @@ export function connect({options, env, http}: LegacyContext): LegacyConnection {
   const origin = normalizeOrigin('origin', address);
   return {
     http: authorize(http, options.auth, origin),
-    url: (...segments) => `${origin}/api/${segments.map((segment) => encodeURIComponent(segment)).join('/')}/`,
+    url: (...segments: readonly string[]) => `${origin}/api/${segments.map(encodeURIComponent).join('/')}/`,
   };
 }
 
