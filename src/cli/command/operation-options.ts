@@ -179,7 +179,7 @@ interface CommandHostOptions {
   readonly commandFlags?: readonly string[];
 }
 
-/** The steps that change something on a server. */
+/** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
 const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollback', 'delete']);
 
 /** The host of a command's operations, which shows their steps on the terminal. */
@@ -188,6 +188,7 @@ export function commandHost(
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): PipelineHost {
   const {cwd, configDirectory, env, session, output} = context;
+  let changing: string | undefined;
   return {
     cwd,
     configDirectory,
@@ -217,12 +218,18 @@ export function commandHost(
     onEvent(event) {
       if (event.type === 'warning') output.warn(event.message);
       else session.events?.emit(event);
-      if (event.type === 'step' && changingSteps.has(event.step)) session.hasChanged = true;
+      if (event.type !== 'step' || !changingSteps.has(event.step)) return;
+      changing = event.status === 'started' ? event.title : undefined;
+      session.changing = changing;
+      session.hasChanged = true;
     },
     writes: config && {
       async before(planned, {dryRun} = {dryRun: false}) {
         const {askBeforeWrite} = await import('../settings/write-hooks.js');
+        // While plugins are asked, nothing has been sent.
+        session.changing = undefined;
         await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
+        session.changing = changing;
         // A fallback replaces what was planned before.
         const earlier = session.writes.filter(({ended}) => ended !== undefined);
         if (!dryRun) session.writes = [...earlier, {planned, known: {}}];

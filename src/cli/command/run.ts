@@ -5,6 +5,7 @@ import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {
   endedEarly,
   failureOf,
@@ -174,7 +175,7 @@ const silentLogger: Interfaces.Logger = {
  */
 function conclude(session: Session, error: unknown): number {
   const {ended, output, signal} = session;
-  if (ended === undefined) return fail(session, error);
+  if (ended === undefined) return fail(session, signal.aborted ? error : endedWhileChanging(session, error));
   if ('error' in ended) return fail(session, ended.error);
   const isUnheard = isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
   // A script that took an unread result for a failure would make the change again.
@@ -188,6 +189,14 @@ function conclude(session: Session, error: unknown): number {
 function succeed({ended, events}: Session): 0 {
   events?.succeed(ended && 'document' in ended ? ended.document : undefined);
   return 0;
+}
+
+/** The error of a command that something else ended. During a change, the outcome is unknown. */
+function endedWhileChanging({changing}: Session, error: unknown): unknown {
+  if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
+  const {message, advice} = failureOf(error);
+  const what = `${asSentence(message)} This happened during "${changing}", which may have been carried out.`;
+  return createError('ERR_OUTCOME_UNKNOWN', what, {suggestions: [checkBeforeRetrying, ...advice], cause: error});
 }
 
 function printDocument({ended, output}: Session): void {

@@ -39,6 +39,8 @@ export interface Session {
   readonly cleanups: Promise<void>[];
   /** Whether a plugin's command is running, which may end the process as it likes. */
   foreign: boolean;
+  /** The title of the step that is changing something on a server. If the process ends now, its outcome is unknown. */
+  changing?: string | undefined;
   /** Whether the command has changed, or may have changed, something on a server. */
   hasChanged?: boolean | undefined;
   /** The changes that plugins have allowed our command to make. */
