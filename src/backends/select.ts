@@ -87,7 +87,7 @@ export function fallbackWarning(reason: string): string {
 export function failedTwice(first: unknown, error: unknown): unknown {
   if (!isRuntimeCliError(first) || !isRuntimeCliError(error) || error.code === 'ERR_INTERRUPTED') return error;
   return amendError(error, {
-    message: `${asSentence(first.message)} The legacy backend failed, too: ${error.message}`,
+    message: `${asSentence(first.message)} The legacy backend also failed: ${error.message}`,
     suggestions: first.advice,
   });
 }

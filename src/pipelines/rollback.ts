@@ -12,7 +12,7 @@ import {rollbackRules} from '../operations/guard/guards.js';
 import {runDeployment, type Deploying} from './deploy.js';
 import type {PipelineHost} from './host.js';
 
-const deletedAdvice = 'It ran before, and was deleted since. To go back to another bundle, pass --to ID.';
+const deletedAdvice = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
 
 export async function rollbackBundle(given: RollbackBundleOptions, host: PipelineHost): Promise<RollbackBundleResult> {
   const {to, ...followed} = withFollowUps(given);

@@ -258,7 +258,7 @@ export class PluginFailure extends Error {
  * @param plugin the plugin that ended it, if known
  */
 export function endedEarly(plugin?: string): Error {
-  const message = 'The command ended before it was done';
+  const message = 'The command exited before it finished';
   if (plugin !== undefined) {
     const suggestions = [withoutPlugin(plugin)];
     return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {suggestions});

@@ -286,7 +286,7 @@ export async function missingBuild(directory: string, cwd: string): Promise<read
  */
 export function requireTogether(
   missing: readonly Missing[],
-  hint = 'Run mycli init, which sets up a project step by step. Or give each:',
+  hint = 'Run mycli init, which sets up a project step by step. Or set each of these:',
 ): void {
   if (missing.length < 2) return;
   // A project that has a name is set up.

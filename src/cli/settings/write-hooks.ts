@@ -86,7 +86,7 @@ export async function askBeforeWrite(
   const failed = answers.find((answer) => 'error' in answer || answer.result !== undefined);
   if (failed === undefined) return;
   const {plugin} = failed;
-  const cause = 'error' in failed ? failed.error : new Error('it returned neither nothing nor {veto: "the reason"}');
+  const cause = 'error' in failed ? failed.error : new Error('it must return nothing or {veto: "the reason"}');
   const what = asSentence(`Plugin ${plugin}: its ${beforeHook} hook failed: ${oneLine(messageOf(cause), output)}`);
   throw createError('ERR_HOOK_FAILED', `${what} Nothing was changed.`, {
     suggestions: [withoutPlugin(plugin)],

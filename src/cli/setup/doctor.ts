@@ -36,7 +36,7 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
   const {env, cwd} = context;
   const {settings, result} = await checkConfiguration(context);
   const registry = settings && (await loadAllBackends(context, settings));
-  const skipped = (name: string) => [outcome('skipped', name, 'Not checked: The configuration cannot be used.')];
+  const skipped = (name: string) => [outcome('skipped', name, 'Not checked: the configuration cannot be used.')];
   return [
     // bin/run.js refuses older ones.
     outcome('ok', 'node', `Node.js ${process.versions.node}.`),

@@ -111,7 +111,7 @@ export function nextSteps(
     'mycli init',
     'mycli push --project my-shop --target staging --wait',
     '',
-    `It is served at ${runtime.siteUrl('my-shop', 'staging')}, which browsers and curl find on this machine.`,
+    `It is served at ${runtime.siteUrl('my-shop', 'staging')}, which resolves in browsers and curl on this machine.`,
     `Other programs may need ${runtime.appsOrigin}/my-shop/staging/ instead. Press Ctrl-C to stop the runtime.`,
   ];
 }

@@ -62,7 +62,7 @@ export async function planProject(
     : {...given, projectSlug: given.projectSlug ?? (takesDefaults ? await suggestedSetting(given, cwd) : undefined)};
   const backend = backendOf(answers);
   const needed = neededFor(backend, answers);
-  requireTogether(missingSettings(answers, needed), 'Run mycli init in a terminal. Or give each:');
+  requireTogether(missingSettings(answers, needed), 'Run mycli init in a terminal. Or set each of these:');
   for (const key of needed) requireSetting(answers, key);
   const {user, stored, unstored} = await signIn({context, settings: answers, backend, asks, verify});
   const buildDirectory = buildDirectoryOf(answers, detected, cwd);

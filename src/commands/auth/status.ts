@@ -84,5 +84,7 @@ function describeService({backend, origin, source, check}: ServiceCredentials): 
 
 function describeTime(time: string): string {
   const minutes = Math.round((Date.parse(time) - Date.now()) / 60_000);
-  return `${new Intl.RelativeTimeFormat('en').format(minutes, 'minute')} (${time})`;
+  const days = Math.round(minutes / 1440);
+  const format = new Intl.RelativeTimeFormat('en');
+  return `${Math.abs(days) > 2 ? format.format(days, 'day') : format.format(minutes, 'minute')} (${time})`;
 }

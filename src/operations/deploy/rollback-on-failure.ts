@@ -148,7 +148,7 @@ export async function rollBack(
   }
   host.writes?.conclude({});
   const known = await failedChecks(place.backend, {...options, targetSlug}, host);
-  const doubt = hasFailedCheck(live, known) ? ', which failed its check, too' : '';
+  const doubt = hasFailedCheck(live, known) ? ', which also failed its check' : '';
   const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again${doubt}.`;
   const details = detailsOf(failed, place, {rolledBack: true, bundleId, deployment: progress.deployment});
   const rest = {suggestions: failure.advice, details, cause: failure};

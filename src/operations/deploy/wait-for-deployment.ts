@@ -111,7 +111,7 @@ function waitTimedOut(
   history: CommandToRun,
 ): Error {
   const status = state?.status ?? 'unknown';
-  const message = `${describe(deployment)} did not finish within ${String(timeout)} s. Its last known status is ${status}.`;
+  const message = `${describe(deployment)} did not finish within ${String(timeout)} s. Its last status: ${status}.`;
   const suggestions = ['The deployment continues. Pass a longer --timeout next time, or check on it:', [history]];
   return createError('ERR_WAIT_TIMEOUT', message, {suggestions, details: {deployment, status}});
 }

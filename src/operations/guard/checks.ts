@@ -123,7 +123,7 @@ function checkConfirm({deployment, guard: {ciOnly}, confirmTarget, host}: Checki
     const suggestion = 'Run the command in a terminal. No flag replaces the confirmation.';
     return {message: `${message} there is no terminal to ask in.`, suggestion};
   }
-  const off = ciOnly === true ? 'Only one of ciOnly and confirm can hold: set the other to false' : 'Turn it off';
+  const off = ciOnly === true ? "ciOnly and confirm can't both be on: set one of them to false" : 'Turn it off';
   return {
     message: `${message} this is a CI run.`,
     suggestion: `${off} in targets.${targetSlug}.guard, or run the command outside CI.`,

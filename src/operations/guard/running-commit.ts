@@ -78,7 +78,7 @@ export async function commitProblem(
   if (recorded === undefined) {
     return {
       message: `The target ${targetSlug} runs ${bundle}, which does not say which commit it was built from.`,
-      suggestion: `To replace it once, ${onPurpose}, and recordCommit to true, so that the new bundle says it.`,
+      suggestion: `To replace it once, ${onPurpose}, and recordCommit to true, so that the new bundle records its commit.`,
     };
   }
   const relation = await compareCommits(directory, {commit, with: recorded.commit}, env);

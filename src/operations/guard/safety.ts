@@ -62,11 +62,14 @@ export function refuseUnsafe({operation, targetSlug, production}: Change, host: 
 
 const productionWords: ReadonlySet<string> = new Set(['production', 'prod', 'prd', 'live']);
 
-/** Whether a target is production by its name: one of its words says so, as in `prod`, `eu-live` and `production2`. */
+/**
+ * Whether a target is production by its name: one of its words says so, as in `prod`, `eu-live` and `production2`, but
+ * not after `pre` or `non`.
+ */
 export function isProductionName(targetSlug: string): boolean {
   const words = targetSlug
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/);
-  return words.some((word) => productionWords.has(word));
+  return words.some((word, at) => productionWords.has(word) && !['pre', 'non'].includes(words[at - 1] ?? ''));
 }

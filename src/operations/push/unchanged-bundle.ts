@@ -116,7 +116,7 @@ async function confirmRecord(
   const {bundleId, pushedAt, size, sha256} = record;
   const found = await findBundle(await openBackend(backend, options, host), bundleId);
   if (found && isAnother(found, record)) {
-    host.logger.info(`The last push got the ID ${String(bundleId)}, which another bundle has now.`);
+    host.logger.info(`Bundle ID ${String(bundleId)} of the last push now belongs to another bundle.`);
     return undefined;
   }
   if (found?.status === 'ready' || found?.status === 'preparing')

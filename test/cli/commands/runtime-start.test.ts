@@ -36,7 +36,7 @@ test('it says what to type next and how to stop', async () => {
   expect(stderr).not.toContain('MYCLI_API_ORIGIN');
   expect(stderr).toContain('mycli init\nmycli push --project my-shop --target staging --wait\n');
   expect(stderr).toContain(
-    `It is served at http://staging--my-shop.localhost:${new URL(appsOrigin).port}/, which browsers and curl find`,
+    `It is served at http://staging--my-shop.localhost:${new URL(appsOrigin).port}/, which resolves in browsers and curl`,
   );
 });
 

@@ -79,8 +79,8 @@ describe('asking plugins before a change', () => {
 
   test.each<[string, HookFunction | string, string]>([
     ['throws', () => Promise.reject(new Error('the calendar is\nunreachable')), 'the calendar is unreachable'],
-    ['answers something else', () => ({vetoed: true}), 'it returned neither nothing nor {veto: "the reason"}'],
-    ['vetoes with an empty reason', () => ({veto: ' \n'}), 'it returned neither nothing nor {veto: "the reason"}'],
+    ['answers something else', () => ({vetoed: true}), 'it must return nothing or {veto: "the reason"}'],
+    ['vetoes with an empty reason', () => ({veto: ' \n'}), 'it must return nothing or {veto: "the reason"}'],
     ['has no function', 'no function', 'it exports no function'],
   ])('refuses the change if a plugin %s', async (_, hook, reason) => {
     await expect(ask({a: () => undefined, b: hook})).rejects.toMatchObject({

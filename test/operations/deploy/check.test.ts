@@ -219,7 +219,7 @@ describe('a rollback on failure', () => {
     const error = await failureOf(push(service, failing, {...service.project.host, checkRecords}));
     expect(error).toMatchObject({
       code: 'ERR_ROLLED_BACK',
-      message: expect.stringMatching(/ runs bundle 1 again, which failed its check, too\.$/) as string,
+      message: expect.stringMatching(/ runs bundle 1 again, which also failed its check\.$/) as string,
     });
   });
 

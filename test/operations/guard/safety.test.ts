@@ -89,6 +89,6 @@ describe('MYCLI_SAFETY', () => {
 
 test('a target is production if a word of its name says so', () => {
   const production = ['production', 'prod', 'PROD', 'live', 'eu-live', 'shop_prd', 'production2', 'webProd'];
-  const others = ['staging', 'product-page', 'olive', 'preprod', 'delivery', 'test'];
+  const others = ['staging', 'product-page', 'olive', 'preprod', 'pre-prod', 'non-prod', 'delivery', 'test'];
   expect([...production, ...others].filter((name) => isProductionName(name))).toEqual(production);
 });

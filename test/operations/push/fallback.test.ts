@@ -56,7 +56,7 @@ describe('falling back from Api to legacy', () => {
     await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({
       ...{code: 'ERR_REJECTED', status: 400},
       message: expect.stringMatching(
-        /^The credentials .*\(403 .*\)\. The legacy backend failed, too: .*\(400 /,
+        /^The credentials .*\(403 .*\)\. The legacy backend also failed: .*\(400 /,
       ) as string,
     });
   });

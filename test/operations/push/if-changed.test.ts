@@ -165,7 +165,7 @@ describe('a push if changed', () => {
       records.set(place, {...record, pushedAt: before});
     }
     expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: false, warnings: []});
-    expect(project.log).toContain('The last push got the ID 1, which another bundle has now.');
+    expect(project.log).toContain('Bundle ID 1 of the last push now belongs to another bundle.');
     expect(await pushIfChanged({})).toMatchObject({bundleId: 2, unchanged: true});
   });
 
