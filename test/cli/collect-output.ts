@@ -15,7 +15,6 @@ export function collectOutput(options: Partial<OutputOptions> = {}) {
     color: false,
     unicode: true,
     annotating: false,
-    createRedactor: (secrets) => (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
     ...options,
   });
   return {output, texts: () => ({stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '')})};

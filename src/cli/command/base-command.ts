@@ -16,7 +16,6 @@ export {Args, Flags} from './oclif.js';
 export type {CommandContext} from './command-context.js';
 export type {JsonDocument} from '../output/output.js';
 
-/** The flags of a command, as given on the command line. */
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
@@ -49,7 +48,6 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     return reachBackends({context, settings, needs, ...more});
   }
 
-  /** Parses and executes. Commands override `execute` instead. */
   override async run(): Promise<void> {
     const session = sessionOf(this.config) ?? createSession(process, new AbortController().signal);
     try {

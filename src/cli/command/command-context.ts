@@ -21,7 +21,6 @@ export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output'
   readonly configDirectory: string;
   /** The files of `--events` and `--output-env`. */
   readonly ownFiles: readonly string[];
-  /** Where credentials are stored. */
   readonly credentialFile: CredentialFile;
   /** Sets a variable of `env`, which plugins and their libraries read; undefined removes it. */
   readonly setVariable: (name: string, value: string | undefined) => void;
@@ -44,7 +43,6 @@ export interface CommandContext extends Pick<Session, 'env' | 'stdin' | 'output'
 
 type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 
-/** Creates the context of a command. */
 export function createContext(
   session: Session,
   {flags, config}: Pick<CommandContext, 'flags' | 'config'>,

@@ -7,12 +7,10 @@ export const versionFlags: readonly string[] = ['--version', '-v'];
 const globalSwitches: readonly string[] = ['--json', '--debug', '--quiet'];
 const globalOptions: readonly string[] = ['--cwd', '-C', '--config'];
 
-/** The available commands: oclif's configuration. */
 interface Commands {
   findCommand(id: string): object | undefined;
 }
 
-/** The arguments before `--`. */
 function beforeEnd(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end === -1 ? argv : argv.slice(0, end);
@@ -46,7 +44,6 @@ export function joinWords(argv: readonly string[], commands: Commands): readonly
   return argv;
 }
 
-/** The arguments before the first flag. */
 export function leadingWords(argv: readonly string[]): readonly string[] {
   const end = argv.findIndex(isFlag);
   return end === -1 ? argv : argv.slice(0, end);
@@ -82,12 +79,10 @@ function takesValue(argument: string, flags: FlagShapes): boolean {
   );
 }
 
-/** The flags of a command, by their names. */
 type FlagShapes = Readonly<
   Record<string, {readonly type: string; readonly char?: string | undefined; readonly allowNo?: boolean}>
 >;
 
-/** The value of a flag, before the command line is parsed. */
 export function givenValue(argv: readonly string[], name: string, char?: string): string | undefined {
   const words = beforeEnd(argv);
   const values = words.flatMap((word, at) => {

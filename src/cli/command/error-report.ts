@@ -8,12 +8,10 @@ import {isRecord} from '../../errors/json.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
 
-/** An error before its suggestions are spelled. */
 export interface Failure extends Omit<EventError, 'suggestions'> {
   readonly advice: readonly Suggestion[];
 }
 
-/** The report of a failure, for programs. */
 export function reportOf({code, message, exitCode, status, advice, details}: Failure): EventError {
   return {code, message, exitCode, status, suggestions: advice.map(suggestionText), details};
 }
@@ -32,7 +30,6 @@ export function failureOf(error: unknown, {foreign = false} = {}): Failure {
   return reportOwn(unexpectedError(error));
 }
 
-/** The error for a bug in mycli. */
 export function unexpectedError(error: unknown): RuntimeCliError {
   return createError('ERR_UNEXPECTED', asSentence(`mycli failed unexpectedly: ${messageOf(error)}`), {
     suggestions: ['This is a bug. Please report it with the output of the same command with --debug.'],
@@ -65,7 +62,6 @@ type KnownFlags = Readonly<Record<string, {readonly char?: string; readonly help
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
   readonly flags?: readonly string[];
-  /** Arguments that are too many, or those that are missing. */
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
   readonly parse?: {readonly input?: {readonly flags?: KnownFlags; readonly argv?: readonly string[]}};
 }
@@ -156,7 +152,6 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
-    if (name === '--yes') return ['Leave it out: this command asks for no confirmation.'];
     const meant = meantFlag(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];
   });
@@ -194,7 +189,6 @@ function sentence(message: string): string {
   return asSentence(lines.join('; '));
 }
 
-/** Where all commands are listed. */
 export const seeHelp = 'Run mycli help to list all commands.';
 
 /** The error for an unknown command. Suggests the closest one: never asks, and never runs another one. */
@@ -221,18 +215,15 @@ export function unknownInTopic(topic: string, argv: readonly string[], {commandI
   });
 }
 
-/** What was not found. */
 interface MissingCommand {
   readonly typed: string;
   /** What to compare with the known commands, if not `typed`. */
   readonly id?: string | undefined;
-  /** Commands, and other candidates. */
   readonly known: readonly string[];
   /** The sentence that says where to find what is available. */
   readonly see: string;
 }
 
-/** The error for an unknown command, with the closest known one. */
 export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): RuntimeCliError {
   const near = nearest(id, known);
   // In the form that the user typed.
@@ -244,7 +235,6 @@ export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): 
 
 /** What a hook of a plugin has thrown to end the command. */
 export class PluginFailure extends Error {
-  /** @param plugin name of the plugin */
   constructor(
     readonly plugin: string,
     override readonly cause: unknown,

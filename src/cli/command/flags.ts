@@ -45,7 +45,6 @@ function properties(key: SettingKey) {
   };
 }
 
-/** The flags of the settings of these sets. */
 export function flagsOf<Set extends FlagSet>(...sets: readonly Set[]): SettingFlags<Set> {
   const keys = sets.flatMap((set) => settingKeys.filter((key) => definitions[key].set === set));
   const flags = keys.flatMap((key) => {
@@ -64,7 +63,6 @@ export function shown<Flag extends object>(flag: Flag): Flag {
   return {...flag, hidden: false};
 }
 
-/** Flags of every command. */
 export const globalFlags = {
   cwd: Flags.string({
     char: 'C',
@@ -101,12 +99,10 @@ export function repeatedFlags(given: FlagValues): readonly string[] {
   );
 }
 
-/** Which part of a table to show. */
 export const columnsFlag = {
   columns: Flags.string({helpValue: 'NAMES', summary: 'Comma-separated columns to show, in this order.'}),
 };
 
-/** Which part of a list to show. */
 export const listFlags = {
   limit: Flags.integer({helpValue: 'N', min: 1, summary: `Maximum number to show; default ${defaultListLimit}.`}),
   offset: Flags.integer({helpValue: 'N', min: 0, summary: 'Number of newest entries to skip; default 0.'}),
@@ -114,7 +110,6 @@ export const listFlags = {
   ...columnsFlag,
 };
 
-/** Where to write the outputs for other CI systems. */
 export const outputEnvFlag = {
   'output-env': Flags.string({helpValue: 'FILE', summary: 'Write the outputs to this file, in dotenv format.'}),
 };

@@ -47,7 +47,6 @@ function mainFlags(flags: Command.Loadable['flags']): readonly Command.Flag.Any[
   return [...lettered, ...others].slice(0, shownFlags);
 }
 
-/** The first clause of a summary; the rest is for the full help. */
 function firstClause(summary = ''): string {
   return summary.replace(/(?:;|,|:? \(|: |\. ).*$/s, '').replace(/\.$/, '');
 }
@@ -56,7 +55,6 @@ function firstClause(summary = ''): string {
 const mainCommands = ['init', 'push', 'status', 'rollback'];
 const examples = ['init', 'push --target staging --wait'];
 
-/** The groups of the list of commands, in their order. */
 const groupTitles = ['SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED'] as const;
 const shipping = ['init', 'bundle:push', 'bundle:deploy', 'status', 'open', 'bundle:rollback'];
 const projectTopics = ['auth', 'config', 'doctor', 'runtime'];
@@ -75,7 +73,6 @@ function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[numbe
 export class PagedHelp extends Help {
   #isShort = false;
 
-  /** Shows the help of a command, a topic or a page, or of mycli as a whole. */
   override async showHelp(given: string[]): Promise<void> {
     this.#isShort = given.length === 0 || (given.includes('-h') && !given.includes('--help'));
     const words = given.filter((argument) => argument !== 'help' && !helpFlags.includes(argument));
@@ -172,7 +169,6 @@ export class PagedHelp extends Help {
   }
 }
 
-/** Names and their meanings. */
 type NameList = readonly (readonly [name: string, meaning: string])[];
 
 /** A section of a page: prose or a list, which can be loaded on demand. */
@@ -181,7 +177,6 @@ interface HelpSection {
   readonly body: string | NameList | (() => Promise<NameList>);
 }
 
-/** A help page about a topic. */
 export interface HelpPage {
   readonly summary: string;
   readonly sections: readonly HelpSection[];

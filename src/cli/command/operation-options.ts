@@ -167,7 +167,6 @@ function guardOptions(settings: Settings, context: Pick<CommandContext, 'output'
   };
 }
 
-/** What a command passes to its operations. */
 interface CommandHostOptions {
   /** Where plugins that follow changes are. @default nobody is asked */
   readonly config?: PluginConfig | undefined;
@@ -247,12 +246,10 @@ export function commandHost(
   };
 }
 
-/** Adds to what is known of the change that has not ended. */
 function amendLastWrite(session: Session, amend: (write: AllowedWrite) => Partial<AllowedWrite>): void {
   session.writes = session.writes.map((write) => (write.ended === undefined ? {...write, ...amend(write)} : write));
 }
 
-/** Something that a command needs but lacks. */
 export interface Missing {
   /** A noun: `build`. */
   readonly what: string;
@@ -260,14 +257,12 @@ export interface Missing {
   readonly error: RuntimeCliError;
 }
 
-/** The settings that are not set. */
 export function missingSettings(settings: Settings, needs: readonly SettingKey[]): readonly Missing[] {
   return needs
     .filter((key) => settings[key] === undefined)
     .map((key) => ({what: definitions[key].label, error: missingSetting(key)}));
 }
 
-/** The build, if there is none. */
 export async function missingBuild(directory: string, cwd: string): Promise<readonly Missing[]> {
   const {verifyBuildDirectory} = await import('../../bundle/files/build-output.js');
   try {

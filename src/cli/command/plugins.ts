@@ -8,7 +8,6 @@ import {givenValue} from './command-line.js';
 import {readTextFile} from '../../files/read-file.js';
 import {createError} from '../../errors/index.js';
 
-/** Whether `MYCLI_SKIP_PLUGINS` disables plugins. */
 export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
 }
@@ -23,18 +22,15 @@ export function followsWrites({plugins}: Pick<Interfaces.Config, 'plugins'>): bo
   return [...plugins.values()].some(({hooks}) => [beforeHook, afterHook].some((hook) => hooks[hook] !== undefined));
 }
 
-/** A plugin among the dependencies of a package. */
 export interface ProjectPlugin {
   readonly name: string;
   /** Its folder, with symlinks resolved: pnpm and workspaces link packages. */
   readonly root: string;
 }
 
-/** Where a command runs. */
 interface Surroundings {
   readonly cwd: string;
   readonly env: Environment;
-  /** ID of the user, if the platform has one. */
   readonly uid: number | undefined;
 }
 
@@ -96,7 +92,6 @@ function packagesAround(start: string, uid: number | undefined): readonly Projec
   return nearest === undefined ? [] : [{...nearest, top: nearest.directory}];
 }
 
-/** The package in whose `node_modules` we are installed. */
 function dependentPackage(root: string): readonly ProjectPackage[] {
   const modules = dirname(root);
   const directory = dirname(modules);
@@ -166,9 +161,7 @@ export async function findPluginProblems(folder: string, version: string): Promi
     const message = `${name} is linked but not built: ${path} does not exist.`;
     return [...peer, {message, suggestion: `Build it in ${root}, for example with npm run build.`}];
   }
-  if (targetOf(commands).length === 0 || (await exists(resolve(root, 'oclif.manifest.json')))) return peer;
-  const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
-  return [...peer, {message, suggestion: `Run npx oclif manifest in ${root}.`}];
+  return peer;
 }
 
 async function peerProblem(name: string, peers: unknown, version: string): Promise<readonly PluginProblem[]> {

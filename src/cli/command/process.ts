@@ -5,16 +5,11 @@ import {systemCode} from '../../errors/system-failure.js';
 import {asSentence} from '../../errors/sentence.js';
 import {stdoutError, type Output} from '../output/output.js';
 
-/** What can fail besides the command itself. */
-interface ProcessFailure {
-  /** Rejects on an uncaught exception, or when stdout cannot be written. */
-  readonly failed: Promise<never>;
-  /** Whether an error means that a pipe's reader has closed it, as in `| head`. */
-  isClosedPipe(error: unknown): boolean;
-}
-
-/** Watches for uncaught exceptions and for streams that cannot be written. A closed pipe is not a failure. */
-export function watchProcess(host: NodeJS.Process): ProcessFailure {
+/**
+ * Watches for uncaught exceptions and for streams that cannot be written: `failed` rejects. A pipe whose reader has
+ * closed it, as in `| head`, is not a failure: `isClosedPipe`.
+ */
+export function watchProcess(host: NodeJS.Process) {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
     host.on('uncaughtException', reject);
@@ -26,7 +21,7 @@ export function watchProcess(host: NodeJS.Process): ProcessFailure {
     // Nobody is left to tell.
     host.stderr.on('error', () => undefined);
   });
-  return {failed, isClosedPipe: (error) => pipeClosed && systemCode(error) === 'EPIPE'};
+  return {failed, isClosedPipe: (error: unknown) => pipeClosed && systemCode(error) === 'EPIPE'};
 }
 
 const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
@@ -34,18 +29,11 @@ const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** How long a command may clean up after a signal, in milliseconds. */
 const cleanupMs = 800;
 
-interface Interruption {
-  readonly signal: AbortSignal;
-  /** Rejects when a command has not ended after its time to clean up. */
-  readonly overdue: Promise<never>;
-}
-
 /**
  * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, the second one exits at
- * once.
- * @param endNow exits immediately with an exit code.
+ * once. `overdue` rejects when the command has not ended after its time to clean up.
  */
-export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: number) => void): Interruption {
+export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: number) => void) {
   const controller = new AbortController();
   const {signal} = controller;
   for (const name of signals) {

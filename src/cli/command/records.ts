@@ -28,12 +28,10 @@ const pushRecord = v.object({
 const checkRecord = v.object({version, failed: v.array(v.object({bundleId, failedAt: time}))});
 const uploadState = v.object({version, state: v.unknown()});
 
-/** How many failed checks are kept for a target. */
 const keptChecks = 50;
 /** How long the state of an upload is kept, in milliseconds. Services drop incomplete uploads within a week, too. */
 const keptStateMs = 7 * 24 * 60 * 60_000;
 
-/** Remembers the last push to each place. */
 export function pushRecordFiles(dataDirectory: string): PushRecords {
   const files = recordFiles(join(dataDirectory, 'pushes'), pushRecord, 'a record of a push');
   return {
@@ -42,7 +40,6 @@ export function pushRecordFiles(dataDirectory: string): PushRecords {
   };
 }
 
-/** Remembers the failed checks of each target. */
 export function checkRecordFiles(dataDirectory: string): CheckRecords {
   const files = recordFiles(join(dataDirectory, 'checks'), checkRecord, 'a record of checks');
   return {
@@ -75,7 +72,6 @@ function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: P
   return `${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}.json`;
 }
 
-/** Records of one kind in a folder. */
 function recordFiles<const Schema extends v.GenericSchema>(directory: string, schema: Schema, what: string) {
   return {
     async read(name: string): Promise<v.InferOutput<Schema> | undefined> {
@@ -94,7 +90,6 @@ function recordFiles<const Schema extends v.GenericSchema>(directory: string, sc
   };
 }
 
-/** Removes the files of a folder that have not been changed for a time. */
 async function removeOlderThan(ageMs: number, directory: string): Promise<void> {
   await makePrivateDirectory(directory);
   for (const name of await readdir(directory)) {

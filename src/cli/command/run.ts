@@ -78,7 +78,6 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   }
 }
 
-/** `node:module` since Node 22. */
 type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) => unknown};
 
 /** Keeps compiled code where Node can, in the user's own folder: others can write to the one for temporary files. */
@@ -185,7 +184,6 @@ function conclude(session: Session, error: unknown): number {
   return signal.aborted ? fail(session, error) : succeed(session);
 }
 
-/** Returns the exit code. */
 function succeed({ended, events}: Session): 0 {
   events?.succeed(ended && 'document' in ended ? ended.document : undefined);
   return 0;

@@ -2,7 +2,7 @@ import {isCI} from 'ci-info';
 import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite} from '../../backends/contract.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
-import {createRedactor, isSecretName} from '../../http/redact.js';
+import {isSecretName} from '../../http/redact.js';
 import type {WriteFacts} from '../../operations/host.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
@@ -29,9 +29,7 @@ export interface Session {
   readonly safety: string | undefined;
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
-  /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
-  /** ID of the user, if the platform has one. */
   readonly uid: number | undefined;
   /** The temporary folders, of which none may stay, however the process ends. */
   readonly temporary: TemporaryDirectory[];
@@ -53,7 +51,6 @@ export interface Session {
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
 }
 
-/** Creates a session for the arguments and streams of `host`, the process. */
 export function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
   const {env, stdout, stderr} = host;
   // Before oclif parses, because parsing errors must be JSON, too.
@@ -69,7 +66,6 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     color: usesColor(stderr, env, isCI),
     unicode: usesUnicode(env),
     annotating: env['GITHUB_ACTIONS'] === 'true',
-    createRedactor,
   });
   // Set before anything can fail and print one.
   const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));

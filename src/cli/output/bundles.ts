@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
-import type {BundleId, BundleItem, DeploymentItem} from '../../backends/contract.js';
 import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
+import type {BundleId, BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
@@ -19,7 +19,6 @@ import {chooseColumns, printTable, type Column, describeAge} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
 
-/** The columns of `bundle:list`. */
 export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'id', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status}) => status},
@@ -29,7 +28,6 @@ export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'message', value: ({message}) => message, flexible: 'cut'},
 ];
 
-/** The columns of `bundle:history`. */
 export const deploymentColumns: readonly Column<ListedDeployment>[] = [
   {name: 'bundle', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status, live}) => (live ? `${status}, live` : status)},
@@ -39,7 +37,6 @@ export const deploymentColumns: readonly Column<ListedDeployment>[] = [
   {name: 'message', value: ({message}) => message, flexible: 'cut'},
 ];
 
-/** Shows the bundles of a project. Returns the document of `--json`. */
 export function renderBundles(
   result: ListBundlesResult,
   columns: readonly Column<BundleItem>[],
@@ -59,7 +56,6 @@ export function listedDeployment({deployment, ...item}: DeploymentItem) {
   return {deploymentId: deployment.deploymentId, ...item};
 }
 
-/** Shows the deployments to a target. Returns the document of `--json`. */
 export function renderDeployments(
   result: ListDeploymentsResult,
   columns: readonly Column<ListedDeployment>[],
@@ -79,12 +75,10 @@ export function deletionQuestion(ids: readonly BundleId[], projectSlug: string, 
   return `Delete ${ids.length === 1 ? 'bundle' : 'bundles'} ${ids.join(', ')} of ${projectTitle(projectSlug, backend)}?`;
 }
 
-/** Lists the bundles that are about to be deleted. */
 export function renderPrunable(bundles: readonly BundleItem[], output: Output): void {
   printTable(bundles, chooseColumns(bundleColumns), output);
 }
 
-/** Shows what was deleted, or would be. Returns the document of `--json`. */
 export function renderPruned(result: PruneBundlesResult, output: Output): JsonDocument {
   const {dryRun, found, deleted, kept, projectSlug} = result;
   if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
@@ -107,7 +101,6 @@ function tellRest(shown: number, total = 0, output: Output): void {
   output.info(`Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`);
 }
 
-/** The columns of `bundle:inspect`. */
 export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] = [
   {name: 'category', value: ({category}) => category && categoryWords[category]},
   {name: 'size', value: ({size}) => prettyBytes(size)},
@@ -118,7 +111,6 @@ export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] 
   },
 ];
 
-/** Shows the contents of an archive. Returns the document of `--json`. */
 export function renderInspection(
   inspection: ArchiveInspection,
   columns: typeof fileColumns,
@@ -151,7 +143,6 @@ function describeMatches(setting: string, patterns: readonly PatternMatches[]): 
   return patterns.map(({pattern, files}) => `${setting.padEnd(9)}  ${pattern}  (${count(files, 'file')})`);
 }
 
-/** Shows what the targets of a project run. Returns the document of `--json`. */
 export function renderStatus(status: ProjectStatus, output: Output): JsonDocument {
   const {projectSlug, targets} = status;
   // Users read terminals; programs that read pipes need exact times.

@@ -14,7 +14,6 @@ import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle
 import type {NextSteps} from '../../pipelines/next-steps.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 
-/** Shows the outcome of a push and what to do next. Returns the document of `--json`. */
 export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): JsonDocument {
   const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
   output.outcome(describePush(result, took));
@@ -43,7 +42,6 @@ function describePush(result: PushResult, took: string): string {
   return `Pushed bundle ${id} to ${place} in ${took}: ${prettyBytes(size)}, sha256 ${sha256.slice(0, 12)}`;
 }
 
-/** Shows what a push would do. Returns the document of `--json`. */
 export function renderPushPreview(
   {content, selection, format, unchanged}: PushPreview,
   {projectSlug, targetSlug, ifChanged}: PushRuntimeBundleBackendOptions,
@@ -72,14 +70,12 @@ export function renderPushPreview(
   } satisfies Body<BundlePushDocument>;
 }
 
-/** Shows what a build would contain. Returns the document of `--json`. */
 export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
   const planned = plannedDocument(plan);
   listFiles(planned.files, output);
   return {dryRun: true, ...planned} satisfies Body<BundleBuildDocument>;
 }
 
-/** Shows the outcome of a build. Returns the document of `--json`. */
 export function renderBuild(
   {bundle, manifest, warnings}: BuildBundleResult,
   commandFlags: readonly string[],
@@ -112,7 +108,6 @@ function listFiles(files: PlannedFiles, output: Output): void {
   if (more > 0) output.result(`... and ${String(more)} more ${more === 1 ? 'file' : 'files'}; --json lists all.`);
 }
 
-/** What a dry run lists: each file with its size and category. */
 const plannedColumns: readonly Column<PlannedFiles[number]>[] = [
   {name: 'category', value: ({category}) => categoryWords[category]},
   {name: 'size', value: ({size}) => prettyBytes(size)},
@@ -137,7 +132,6 @@ function plannedDocument({files, ...plan}: BundlePlan) {
   };
 }
 
-/** A push or a deployment that has succeeded. */
 export interface Outcome<Result> {
   readonly result: Result;
   readonly next: NextSteps;
@@ -145,7 +139,6 @@ export interface Outcome<Result> {
   readonly took: string;
 }
 
-/** Shows the outcome of a deployment and what to do next. */
 export function renderDeployment({result, took, next}: Outcome<DeployBundleResult>, output: Output): void {
   output.outcome(describeOutcome(result, took));
   for (const line of afterDeployment(result.status, result, next)) output.hint(line);
@@ -161,7 +154,6 @@ function describeOutcome(result: DeployBundleResult, took: string): string {
   return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;
 }
 
-/** Shows the outcome of a rollback and how to undo it. */
 export function renderRollback(
   {result, took, next: {commandFlags}}: Outcome<RollbackBundleResult>,
   output: Output,

@@ -9,13 +9,11 @@ import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 import {printTable, type Column} from './table.js';
 
-/** How many of the differences to show. `--json` has all of them. */
 export interface DiffDisplay {
   readonly limit: number;
   readonly markdown: boolean;
 }
 
-/** Shows the difference between two bundles. Returns the document of `--json`. */
 export function renderDiff(diff: DiffBundlesResult, {limit, markdown}: DiffDisplay, output: Output): JsonDocument {
   if (markdown) for (const line of markdownLines(diff, limit, output)) output.result(line);
   else showText(diff, limit, output);

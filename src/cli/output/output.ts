@@ -1,6 +1,7 @@
 import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
+import {createRedactor} from '../../http/redact.js';
 import type {Logger} from '../../http/types.js';
 import {
   annotation,
@@ -23,13 +24,11 @@ export type JsonDocument = Readonly<Record<string, unknown>>;
 
 /** What makes the commands that users are told to type shorter. */
 interface HintContext {
-  /** The short name of each command that has one. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Flags that the configuration or the environment give anyway, with their values. */
   readonly given: readonly {readonly flag: `--${string}`; readonly value: string}[];
 }
 
-/** Options of `Output`. */
 export interface OutputOptions {
   readonly stdout: Writable & MaybeTerminal;
   readonly stderr: Writable & MaybeTerminal;
@@ -40,7 +39,6 @@ export interface OutputOptions {
   readonly debugging: boolean;
   /** Whether stderr can be redrawn. */
   readonly interactive: boolean;
-  /** Whether stderr supports color. */
   readonly color: boolean;
   /** Whether stderr can show more than ASCII. */
   readonly unicode: boolean;
@@ -48,8 +46,6 @@ export interface OutputOptions {
    * Whether GitHub Actions reads the output: warnings and errors become annotations, and no other line is a command.
    */
   readonly annotating: boolean;
-  /** Creates a function that masks secrets. */
-  readonly createRedactor: (secrets: readonly string[]) => (text: string) => string;
 }
 
 /** The start of a line, and its color. `hang`: what the other lines begin with, by default as wide as the label. */
@@ -79,10 +75,9 @@ export class Output implements Logger {
   readonly #stdout: Writable;
   readonly #writeStdout: Writable['write'];
   readonly #writeStderr: Writable['write'];
-  readonly #createRedactor: OutputOptions['createRedactor'];
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
-  #redact: (text: string) => string;
+  #redact = createRedactor([]);
   #hints: HintContext = {aliases: new Map(), given: []};
   #documentWritten = false;
   #onWarning: ((message: string) => void) | undefined;
@@ -103,12 +98,9 @@ export class Output implements Logger {
     this.#stdout = options.stdout;
     this.#writeStdout = options.stdout.write.bind(options.stdout);
     this.#writeStderr = options.stderr.write.bind(options.stderr);
-    this.#createRedactor = options.createRedactor;
-    this.#redact = options.createRedactor([]);
     this.stdoutClaimed = options.json;
   }
 
-  /** Every secret value known so far. */
   get secrets(): readonly string[] {
     return [...this.#secrets];
   }
@@ -118,16 +110,15 @@ export class Output implements Logger {
     this.#hints = {...this.#hints, ...context};
   }
 
-  /** Masks more values from now on. */
   addSecrets(values: readonly string[]): void {
     for (const value of values) this.#secrets.add(value);
-    this.#redact = this.#createRedactor(this.secrets);
+    this.#redact = createRedactor(this.secrets);
   }
 
   /** Shows these values from now on, for a command that returns them. */
   revealSecrets(values: readonly string[]): void {
     for (const value of values) this.#secrets.delete(value);
-    this.#redact = this.#createRedactor(this.secrets);
+    this.#redact = createRedactor(this.secrets);
   }
 
   /**
@@ -244,7 +235,6 @@ export class Output implements Logger {
     this.#onWarning = onWarning;
   }
 
-  /** Sanitizes text and masks secrets. */
   clean(text: string): string {
     return this.#redact(sanitize(text));
   }
@@ -308,7 +298,6 @@ export class Output implements Logger {
   }
 }
 
-/** The error when stdout cannot be written. */
 export function stdoutError(error: Error): Error {
   return createError('ERR_OUTPUT', asSentence(`stdout cannot be written: ${error.message}`), {cause: error});
 }

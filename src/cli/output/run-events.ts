@@ -7,7 +7,6 @@ import {createEventFeed} from '../../pipelines/event-feed.js';
 import type {EventError} from '../../operations/events.js';
 import type {JsonDocument, Output} from './output.js';
 
-/** The events of a command, on their way to a file or stdout. */
 export class RunEvents {
   readonly emit: ReturnType<typeof createEventFeed>;
   /** The file that they are written to, if it is one. */
@@ -49,7 +48,6 @@ export class RunEvents {
     this.emit({type: 'outcome', status: how, error});
   }
 
-  /** The process is about to end. */
   close(): void {
     const message = 'The process was ended before the command was done.';
     this.fail({code: 'ERR_INTERRUPTED', message, exitCode: exitCodes.interrupted, suggestions: []}, 'interrupted');

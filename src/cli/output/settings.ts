@@ -21,7 +21,6 @@ export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[]
   ];
 }
 
-/** Shows every setting that has a value. Returns the document of `--json`. */
 export function renderSettings(
   {configFile, settings}: ExplainedSettings,
   safety: readonly SafetyMode[],
@@ -66,7 +65,6 @@ function describeCheck({status, user, clientId, reason}: Partial<CredentialCheck
   return status === 'refused' ? `refused: ${String(reason)}` : ['configured', reason].filter(Boolean).join(': ');
 }
 
-/** Lists the backends. Returns the document of `--json`. */
 export function renderBackends(
   backends: readonly BackendDescription[],
   failures: readonly BackendFailure[],

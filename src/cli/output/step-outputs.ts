@@ -9,10 +9,8 @@ import type {CommandContext} from '../command/command-context.js';
 import type {JsonDocument} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
-/** What writing step outputs needs. */
 type StepOutputContext = Pick<CommandContext, 'cwd' | 'env' | 'flags' | 'output'>;
 
-/** Where a command deploys to, once that is known. */
 export interface StepPlace {
   readonly projectSlug?: string | undefined;
   readonly targetSlug?: string | undefined;
@@ -21,7 +19,6 @@ export interface StepPlace {
 /** What later steps of a pipeline need, by name of the output. */
 const outputNames = ['bundle-id', 'deployment-id', 'backend', 'url', 'sha256'] as const;
 type Outputs = Readonly<Partial<Record<(typeof outputNames)[number], string | undefined>>>;
-/** The rows of the summary, before those of the outputs. */
 type Rows = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -143,7 +140,6 @@ function describeRollback(rollback: unknown): string | undefined {
   return `not rolled back${typeof reason === 'string' ? `: ${reason}` : ''}`;
 }
 
-/** An ID or a name as text; undefined for anything else. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

@@ -3,11 +3,9 @@ import {wrapAnsi} from 'fast-wrap-ansi';
 import {createError, nearest} from '../../errors/index.js';
 import type {Output} from './output.js';
 
-/** A column of a table. */
 export interface Column<Row> {
   /** Its name for `--columns`; in capitals, its heading. */
   readonly name: string;
-  /** The value of a row; undefined if there is none. */
   readonly value: (row: Row) => string | number | undefined;
   /** Whether it is only shown with `--columns`. @default false */
   readonly extra?: boolean | undefined;
@@ -38,7 +36,6 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
   });
 }
 
-/** A column and the text of its cells. */
 interface Cells {
   readonly name: string;
   readonly flexible: Column<unknown>['flexible'];
@@ -48,10 +45,8 @@ interface Cells {
 
 const gap = '  ';
 const empty = '-';
-/** The minimum width of a flexible column. */
 const flexibleWidth = 20;
 
-/** Where to print a table. */
 type Printer = Pick<Output, 'width' | 'clean' | 'result'>;
 
 /**

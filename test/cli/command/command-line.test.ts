@@ -72,7 +72,6 @@ describe('mycli', () => {
     [['push', '--dry-run=true'], 'Pass --dry-run alone, or leave it out.'],
     [['push', '--prod'], 'Did you mean --target production?'],
     [['push', '--dir', 'dist'], 'Did you mean --build-directory?'],
-    [['push', '--yes'], 'Leave it out: this command asks for no confirmation.'],
     [['push', '--verbose'], 'Did you mean --debug?'],
     [['deploy', '1', '--to', 'staging'], 'Did you mean --target?'],
     [['promote', 'staging', 'production'], 'Pass --from staging --target production.'],

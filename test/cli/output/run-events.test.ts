@@ -7,7 +7,6 @@ import {createInterface} from 'node:readline';
 import {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {createRedactor} from '../../../src/http/redact.js';
 import {RunEvents} from '../../../src/cli/output/run-events.js';
 import {checkedEvents, eventsOf} from '../../event-schemas.js';
 import {collectOutput} from '../collect-output.js';
@@ -20,16 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, {recursive: true}));
 
-const createOutput = () => collectOutput({createRedactor});
-
-const open = (destination: string, output = createOutput().output) => new RunEvents(destination, folder, output);
+const open = (destination: string, output = collectOutput().output) => new RunEvents(destination, folder, output);
 
 describe('a file of events', () => {
   test('is only for its owner, and runs are appended to it', async () => {
     const path = join(folder, 'appended');
     for (const message of ['one', 'two']) {
       const events = open('appended');
-      events.emit({type: 'warning', message: message});
+      events.emit({type: 'warning', message});
       events.succeed(undefined);
       events.close();
     }
@@ -49,7 +46,7 @@ describe('a file of events', () => {
   });
 
   test('has no secrets and no control characters', async () => {
-    const {output} = createOutput();
+    const {output} = collectOutput();
     output.addSecrets(['hunter2"x']);
     const events = open('hostile', output);
     output.warn('hunter2"x \u202E\u001B[2J');
@@ -61,7 +58,7 @@ describe('a file of events', () => {
   });
 
   test.runIf(process.platform === 'linux')('on a full disk ends with a warning', () => {
-    const {output, texts} = createOutput();
+    const {output, texts} = collectOutput();
     const events = open('/dev/full', output);
     events.emit({type: 'warning', message: 'one'});
     events.close();
@@ -69,7 +66,7 @@ describe('a file of events', () => {
   });
 
   test('begins with the warnings so far', async () => {
-    const {output} = createOutput();
+    const {output} = collectOutput();
     output.warn('early');
     const events = open('early', output);
     events.close();

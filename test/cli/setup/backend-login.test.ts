@@ -13,7 +13,6 @@ import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';
 import {binary, start} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 import {collectOutput} from '../collect-output.js';
-import {createRedactor} from '../../../src/http/redact.js';
 import {createPluginBench} from '../with-plugins.js';
 
 test.each<[object, string]>([
@@ -79,7 +78,7 @@ describe('the stored secrets of a backend', () => {
 describe('the dialogue of a login', () => {
   function dialogueWith({terminal}: {readonly terminal: boolean}) {
     const stderr = Object.assign(new PassThrough(), {_isStdio: true});
-    const {output} = collectOutput({stderr, quiet: true, interactive: terminal, createRedactor});
+    const {output} = collectOutput({stderr, quiet: true, interactive: terminal});
     const stdin = Object.assign(new PassThrough(), {isTTY: terminal});
     // A stream of lines is all that is read from it.
     const context = {
