@@ -163,7 +163,7 @@ async function listen(server: Server, {host, port, signal, flag}: ListenOptions)
       cause: error,
       suggestions: [
         hostReason === undefined
-          ? `Pass another ${flag}, or 0 for any free port.`
+          ? `Stop what uses it, such as another local runtime, or pass another ${flag}; 0 is any free port.`
           : 'Pass an address of this machine with --host, or leave it out to listen on 127.0.0.1.',
       ],
     });

@@ -11,7 +11,7 @@ import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
 import {compiled} from '../compiled.js';
 import {build, v2Archive} from './archives.js';
 import {clientOf, sendRaw} from './client.js';
-import {startRuntime} from './with-runtime.js';
+import {anyPorts, startRuntime} from './with-runtime.js';
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-runtime-'));
@@ -51,7 +51,7 @@ describe('a data folder', () => {
     const pushSecond = (client: Client) => push(client, 1);
     const deploySecond = (client: Client) => client.deploy(2);
     const remove = ({legacy}: Client) => legacy('projects/shop/bundles/1/', {method: 'DELETE'});
-    const first = await startLocalRuntime({dataDirectory, deploymentSeconds: 0});
+    const first = await startLocalRuntime({...anyPorts, dataDirectory, deploymentSeconds: 0});
     await push(clientOf(first), 0);
     await clientOf(first).deploy(1);
     await first.close();
@@ -69,7 +69,7 @@ describe('a data folder', () => {
       await expect(operation(child.client), dieAt).rejects.toThrow('fetch failed');
       expect(await child.ended, dieAt).toEqual([null, 'SIGKILL']);
 
-      const runtime = await startLocalRuntime({dataDirectory, deploymentSeconds: 0});
+      const runtime = await startLocalRuntime({...anyPorts, dataDirectory, deploymentSeconds: 0});
       const client = clientOf(runtime);
       const folders: Record<string, readonly string[]> = {};
       for (const id of await readdir(path.join(dataDirectory, 'bundles'))) {
@@ -115,7 +115,7 @@ describe('a data folder', () => {
 
   test('keeps its credentials, readable only by the owner, and its tokens stay valid after a restart', async () => {
     const dataDirectory = path.join(await temporaryFolder(), 'new', 'folder');
-    const first = await startLocalRuntime({dataDirectory});
+    const first = await startLocalRuntime({...anyPorts, dataDirectory});
     const {json} = await clientOf(first).token();
     await first.close();
     const {runtime, client} = await startRuntime({dataDirectory});
@@ -140,7 +140,7 @@ describe('a data folder', () => {
     const dataDirectory = await temporaryFolder();
     let time = Date.parse('2030-01-01T00:00:00Z');
     const now = () => new Date(time);
-    const first = await startLocalRuntime({dataDirectory, deploymentSeconds: 100, now});
+    const first = await startLocalRuntime({...anyPorts, dataDirectory, deploymentSeconds: 100, now});
     await clientOf(first).pushV2(await v2Archive());
     await clientOf(first).deploy(1);
     await first.close();
@@ -154,7 +154,7 @@ describe('a data folder', () => {
 
   test('never reuses the ID of a deleted bundle, and removes what a killed run left behind', async () => {
     const dataDirectory = await temporaryFolder();
-    const first = await startLocalRuntime({dataDirectory});
+    const first = await startLocalRuntime({...anyPorts, dataDirectory});
     await clientOf(first).pushV2(await v2Archive());
     await clientOf(first).legacy('projects/shop/bundles/1/', {method: 'DELETE'});
     await first.close();

@@ -110,10 +110,12 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
     return [files, error !== aborted && !isTooLate && `it rejected with ${inspect(error)} instead of the reason`];
   }
   if (!isRuntimeCliError(error)) return [files, `it rejected with ${inspect(error)}`];
-  const {code, exitCode, message} = error;
+  const {code, exitCode, message, details = {}} = error;
   const text = [message, ...error.suggestions].join(' ');
   const {deployments, before, atEnd, after} = effects;
-  const lost = effects.lost.filter(({deleted}) => deleted === undefined || !saysDeleted(message, deleted));
+  const isTold = ({deleted, deployment}: Seen) =>
+    deleted === undefined ? deployment !== undefined && 'deployment' in details : saysDeleted(message, deleted);
+  const lost = effects.lost.filter((one) => !isTold(one));
   const isHarmless = service.seen.every(
     ({fault, name}) =>
       !fault ||

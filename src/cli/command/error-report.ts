@@ -124,8 +124,8 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   };
 }
 
-/** Words like `my-shop`. Anything else is not repeated, because it may be a secret. */
-const plainWord = /^[a-z]{2,12}(?:-[a-z]{2,12}){0,3}$/;
+/** Words like `my-shop2`. Anything else is not repeated, because it may be a secret. */
+const plainWord = /^[a-z]{2,12}(?:[-_][a-z]{2,12}){0,3}\d{0,2}$/;
 
 /** Users forget the flags of what commands have no argument for: the project and the targets. */
 function describeExtra(extra: readonly string[], flags: KnownFlags, words: readonly string[]): Description {

@@ -115,7 +115,7 @@ export class PagedHelp extends Help {
       this.section('EXAMPLES', examples.map((example) => `$ ${bin} ${example}`).join('\n')),
       this.section('MORE HELP', [
         [`${bin} --help`, 'List all commands and help pages.'],
-        [`${bin} COMMAND -h`, 'Show the main flags of a command; --help shows all.'],
+        [`${bin} COMMAND -h`, 'Show the main flags of a command; --help shows more.'],
       ]),
     ];
   }

@@ -8,7 +8,7 @@ import type {CommandContext} from '../command/command-context.js';
 import type {Settings} from '../settings/settings.js';
 
 /** A path of plain words. Anything else that leads nowhere is not repeated, because it may be a secret. */
-const plainPath = /^(?:\.{0,2}\/)*[a-z]{1,12}(?:[-./][a-z]{1,12}){0,6}\/?$/;
+const plainPath = /^(?:\.{0,2}\/)*[a-z]{1,12}(?:[-_./][a-z]{1,12}){0,6}\d{0,2}\/?$/;
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 

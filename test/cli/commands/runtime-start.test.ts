@@ -61,15 +61,19 @@ describe('--ready-file', () => {
 });
 
 describe('the port', () => {
+  // Below those that the system gives to connections.
+  const port = 20_000 + (process.pid % 10_000);
+  const first = ['--data', 'data', '--port', String(port), '--apps-port', String(port + 1)];
+
   test('stays with the data folder, as does that of the apps', async () => {
-    const {origin, appsOrigin} = await serving(['--data', 'data']);
+    const {origin, appsOrigin} = await serving(first);
     expect(await serving(['--data', 'data'])).toMatchObject({origin, appsOrigin});
     expect((await serving(['--data', 'other'])).origin).not.toBe(origin);
   });
 
   test('of the data folder that is taken, as by another runtime on it, is an error', async () => {
-    const {port} = new URL((await serving(['--data', 'data'])).origin);
-    const server = createServer().listen(Number(port), '127.0.0.1');
+    await serving(first);
+    const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
     try {
       expect(await runCli(binary, ['runtime:start', '--data', 'data'], {cwd: folder})).toMatchObject({
