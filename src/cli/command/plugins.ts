@@ -161,7 +161,9 @@ export async function findPluginProblems(folder: string, version: string): Promi
     const message = `${name} is linked but not built: ${path} does not exist.`;
     return [...peer, {message, suggestion: `Build it in ${root}, for example with npm run build.`}];
   }
-  return peer;
+  if (targetOf(commands).length === 0 || (await exists(resolve(root, 'oclif.manifest.json')))) return peer;
+  const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
+  return [...peer, {message, suggestion: `Run npx oclif manifest in ${root}.`}];
 }
 
 async function peerProblem(name: string, peers: unknown, version: string): Promise<readonly PluginProblem[]> {

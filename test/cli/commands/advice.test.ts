@@ -198,6 +198,11 @@ describe('wrong input', () => {
       'mycli-plugin-odd is linked but not built: ./dist/hook.js does not exist. Build it in ',
     ],
     [
+      'has commands but no manifest',
+      {oclif: {commands: './commands'}},
+      'has commands but no oclif.manifest.json, so mycli loads all of them at every start. Run npx oclif manifest in ',
+    ],
+    [
       'is for another version of mycli',
       {oclif: {}, peerDependencies: {mycli: '>=99'}},
       /requires mycli >=99, but this is mycli \d\S*\. Update mycli, or install a version of the plugin that is made for it\./,
