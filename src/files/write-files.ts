@@ -56,7 +56,7 @@ export async function stageFile<Result>(
   mode: number,
   write: (stream: Writable) => Promise<Result>,
 ): Promise<StagedFile<Result>> {
-  await verifyReplaceable(path);
+  await verifyRegular(path);
   const directory = await createSweptDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   const stream = createWriteStream(temporary, {flags: 'wx', mode, highWaterMark: queuedBytes});
@@ -79,7 +79,7 @@ export async function stageFile<Result>(
 }
 
 /** A rename would replace a device or a link with a file. */
-async function verifyReplaceable(path: string): Promise<void> {
+async function verifyRegular(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined || stats.isFile()) return;
   throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {

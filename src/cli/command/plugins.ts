@@ -2,10 +2,9 @@ import {existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:
 import {basename, dirname, join, resolve} from 'node:path';
 import {stat} from 'node:fs/promises';
 import type {Interfaces} from '@oclif/core';
-import {isRecord, parseJson} from '../../errors/json.js';
+import {isRecord} from '../../errors/json.js';
 import type {Environment} from '../../http/types.js';
 import {givenValue} from './command-line.js';
-import {readTextFile} from '../../files/read-file.js';
 import {createError} from '../../errors/index.js';
 
 export function skipsPlugins(env: Environment): boolean {
@@ -149,8 +148,8 @@ export interface PluginProblem {
  */
 export async function findPluginProblems(folder: string, version: string): Promise<readonly PluginProblem[]> {
   const root = resolve(folder);
-  const manifest = await readTextFile(resolve(root, 'package.json')).then(parseJson, () => undefined);
-  if (!isRecord(manifest) || !isRecord(manifest['oclif'])) return [];
+  const manifest = readManifest(join(root, 'package.json'));
+  if (!isRecord(manifest?.['oclif'])) return [];
   const name = String(manifest['name']);
   const {hooks, commands} = manifest['oclif'];
   const peer = await peerProblem(name, manifest['peerDependencies'], version);

@@ -13,6 +13,7 @@ class Grant {
   constructor(
     readonly auth: AuthStrategy,
     readonly target: string,
+    /** The client without the authorization: strategies fetch their tokens with it. */
     readonly http: StreamingClient,
   ) {}
 
