@@ -1,8 +1,29 @@
 // Writes the tables of docs/reference/errors.md from the catalogue of errors, and the examples from what
 // test/errors/messages.test.ts recorded. `npm run docs:generate` runs it.
 import {readFileSync} from 'node:fs';
-import {catalogue, exitCodeMeanings, exitCodes} from '../dist/errors/index.js';
+import {catalogue, exitCodes, signalExitCodes} from '../dist/errors/index.js';
 import {fillPage} from './fill-page.js';
+
+const exitCodeMeanings = [
+  [0, 'done'],
+  [exitCodes.unexpected, 'unexpected error: a bug, please report it'],
+  [exitCodes.usage, 'invalid flag or argument'],
+  [exitCodes.input, 'invalid configuration or input'],
+  [exitCodes.credentials, 'credentials refused (401, 403)'],
+  [exitCodes['rate-limit'], 'rate-limited, retries used up'],
+  [exitCodes.network, 'network failure: nothing was carried out'],
+  [exitCodes.rejected, 'rejected by the server (4xx, 5xx)'],
+  [exitCodes['deployment-failed'], 'deployment failed'],
+  [exitCodes['wait-timeout'], 'deployment did not finish before the timeout'],
+  [exitCodes['outcome-unknown'], 'outcome unknown: the request may have been carried out'],
+  [exitCodes.unhealthy, 'deployed, but a check failed'],
+  [exitCodes['rolled-back'], 'deployment or check failed, and the target was rolled back'],
+  [exitCodes.mismatch, 'bundles differ (`bundle:diff --exit-code`)'],
+  [exitCodes['not-rolled-back'], 'deployment or check failed, and the target could not be rolled back'],
+  [signalExitCodes.SIGHUP, 'interrupted by SIGHUP'],
+  [signalExitCodes.SIGINT, 'interrupted by SIGINT'],
+  [signalExitCodes.SIGTERM, 'interrupted by SIGTERM'],
+];
 
 const codes = Object.entries(catalogue).map(
   ([code, {kind, summary}]) => `| \`${code}\` | ${exitCodes[kind]} | ${summary} |`,

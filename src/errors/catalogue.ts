@@ -38,28 +38,6 @@ export const exitCodes: Readonly<Record<ErrorKind, number>> = {
   interrupted: signalExitCodes.SIGINT,
 };
 
-/** The meaning of every exit code, for users. */
-export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
-  [0, 'done'],
-  [exitCodes.unexpected, 'unexpected error: a bug, please report it'],
-  [exitCodes.usage, 'invalid flag or argument'],
-  [exitCodes.input, 'invalid configuration or input'],
-  [exitCodes.credentials, 'credentials refused (401, 403)'],
-  [exitCodes['rate-limit'], 'rate-limited, retries used up'],
-  [exitCodes.network, 'network failure: nothing was carried out'],
-  [exitCodes.rejected, 'rejected by the server (4xx, 5xx)'],
-  [exitCodes['deployment-failed'], 'deployment failed'],
-  [exitCodes['wait-timeout'], 'deployment did not finish before the timeout'],
-  [exitCodes['outcome-unknown'], 'outcome unknown: the request may have been carried out'],
-  [exitCodes.unhealthy, 'deployed, but a check failed'],
-  [exitCodes['rolled-back'], 'deployment or check failed, and the target was rolled back'],
-  [exitCodes.mismatch, 'bundles differ (`bundle:diff --exit-code`)'],
-  [exitCodes['not-rolled-back'], 'deployment or check failed, and the target could not be rolled back'],
-  [signalExitCodes.SIGHUP, 'interrupted by SIGHUP'],
-  [signalExitCodes.SIGINT, 'interrupted by SIGINT'],
-  [signalExitCodes.SIGTERM, 'interrupted by SIGTERM'],
-];
-
 interface CatalogueEntry {
   readonly kind: ErrorKind;
   /** One sentence for the reference: when this error occurs. */

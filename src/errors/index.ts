@@ -1,6 +1,6 @@
 export {nearest} from './suggest.js';
 export type {CommandToRun, Suggestion} from './suggestion.js';
-export {catalogue, exitCodeMeanings, exitCodes, signalExitCodes, type ErrorCode} from './catalogue.js';
+export {catalogue, exitCodes, signalExitCodes, type ErrorCode} from './catalogue.js';
 export {
   amendError,
   createError,

@@ -16,7 +16,7 @@ import {
   unknownInTopic,
 } from './error-report.js';
 import {isOclifCommand, Plugin, setLogger, settings} from './oclif.js';
-import {PagedHelp} from './help.js';
+import {GroupedHelp} from './help.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
 import {asksFor, commandFirst, helpFlags, joinWords, spellHelp, versionFlags} from './command-line.js';
 import {adoptWarnings, ownSignals, watchProcess} from './process.js';
@@ -24,7 +24,7 @@ import {createSession, HostConfig, type HostOptions, type Session} from './sessi
 import {projectPlugins, skipsPlugins} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.
-export {PagedHelp};
+export {GroupedHelp};
 
 /**
  * Runs the command given by the arguments of `host`, and ends the process. Errors become text, JSON and exit codes only
@@ -124,7 +124,7 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
     session.output.releaseStdout();
     process.stdout.write(`${config.userAgent}\n`);
   } else if (id === '' || asksFor(helpFlags, args, flags) || (isTopic && argv.length === 0)) {
-    await new PagedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
+    await new GroupedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
   } else if (command === undefined) {
     throw isTopic ? unknownInTopic(id, argv, config) : unknownCommand(id, argv, config);
   } else {

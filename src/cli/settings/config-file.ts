@@ -159,7 +159,7 @@ async function configFile(file: string): Promise<ConfigFile> {
   }
   const problems = fieldProblems(issues);
   throw createError('ERR_CONFIG_INVALID', `${file} is invalid: ${describeProblems(problems)}.`, {
-    suggestions: ['Correct the file. Run mycli help config for its settings.'],
+    suggestions: ['Correct the file. docs/reference/configuration.md lists its keys.'],
     details: {file, problems},
   });
 }

@@ -3,8 +3,7 @@ import {once} from 'node:events';
 import {constants} from 'node:os';
 import process from 'node:process';
 import {createError} from '../../errors/index.js';
-import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
-import {replacePrivateFile} from '../../files/write-files.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../errors/suggest.js';
 import {fitsDotenv} from '../output/step-outputs.js';
 import {trustedOriginsVariable} from '../settings/connection.js';
@@ -114,17 +113,6 @@ export function nextSteps(
     `It is served at ${runtime.siteUrl('my-shop', 'staging')}, which resolves in browsers and curl on this machine.`,
     `Other programs may need ${runtime.appsOrigin}/my-shop/staging/ instead. Press Ctrl-C to stop the runtime.`,
   ];
-}
-
-/** Tells scripts in a file that the runtime is ready. It is complete from the first moment. */
-export async function writeReadyFile(
-  path: string,
-  {origin, appsOrigin, dataDirectory}: Pick<RuntimeStartDocument, 'origin' | 'appsOrigin' | 'dataDirectory'>,
-): Promise<void> {
-  const text = `${JSON.stringify({origin, appsOrigin, dataDirectory, pid: process.pid})}\n`;
-  await replacePrivateFile(path, text).catch((error: unknown) => {
-    throw outputError(path, error);
-  });
 }
 
 /** How long an interrupted command may take to exit, in milliseconds. Less than mycli itself has for its cleanup. */

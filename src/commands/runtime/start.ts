@@ -1,5 +1,4 @@
 import {once} from 'node:events';
-import {rm} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
@@ -45,11 +44,6 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     api: Flags.boolean({summary: 'Print the variables of the Api backend instead of those of the legacy one.'}),
     'log-requests': Flags.boolean({summary: 'Print each request with its answer.'}),
     'output-env': Flags.string({helpValue: 'FILE', summary: 'Write the variables for mycli to a dotenv file.'}),
-    'ready-file': Flags.string({
-      helpValue: 'FILE',
-      summary:
-        'Write this file when the runtime is ready, and remove it at the end: its addresses and data folder as JSON.',
-    }),
     'apps-port': Flags.integer({
       min: 0,
       max: 65_535,
@@ -68,14 +62,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   };
 
   protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
-    const {data, latency = 0, fault = [], 'output-env': outputEnv, 'ready-file': readyFile} = this.flags;
+    const {data, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
     const {output, cwd, env, signal} = context;
     const command = this.#command(output.json);
-    const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, runCommand, variableNames, writeReadyFile} =
+    const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, runCommand, variableNames} =
       await import('../../cli/setup/local-runtime.js');
-    const readyPath = readyFile === undefined ? undefined : resolve(cwd, readyFile);
-    // Nobody takes that of an earlier runtime for this one's.
-    if (readyPath !== undefined) await rm(readyPath, {force: true});
     const envPath = outputEnv === undefined ? undefined : resolve(cwd, outputEnv);
     if (envPath !== undefined) await clearEnvFile(envPath, variableNames, {isSecret: true});
     const log = this.flags['log-requests'] ? output.info.bind(output) : output.debug.bind(output);
@@ -103,7 +94,6 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
           throw outputError(envPath, error);
         });
       }
-      if (readyPath !== undefined) await writeReadyFile(readyPath, runtime);
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
@@ -118,7 +108,6 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       if (!output.json) for (const line of steps) output.info(line);
       if (!signal.aborted) await once(signal, 'abort');
     } finally {
-      if (readyPath !== undefined) await rm(readyPath, {force: true});
       await runtime.close();
     }
     return undefined;

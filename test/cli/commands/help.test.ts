@@ -1,5 +1,4 @@
 import {describe, expect, test} from 'vitest';
-import {exitCodeMeanings} from '../../../src/errors/index.js';
 import {ownCommands} from '../own-commands.js';
 import {binary, runCli} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
@@ -46,33 +45,10 @@ test('the help of bundle:push fits two screens', async () => {
 });
 
 describe('mycli help', () => {
-  test('exit-codes has every exit code', async () => {
-    const {code, stdout} = await runWarm(['help', 'exit-codes']);
-    expect(code).toBe(0);
-    const page = stdout.replaceAll(/\s+/g, ' ');
-    for (const [exitCode, meaning] of exitCodeMeanings) expect(page).toContain(` ${String(exitCode)} ${meaning} `);
-  });
-
-  test.each([
-    ['config', 'mycli config:COMMAND', 'MYCLI_RUNTIME_ORIGIN, origin'],
-    ['plugins', 'plugins:install', 'MYCLI_SKIP_PLUGINS'],
-  ])('%s shows the commands, then the page', async (subject, command, fact) => {
-    for (const args of [
-      ['help', subject],
-      [subject, '--help'],
-    ]) {
-      const {code, stdout} = await runWarm(args);
-      expect(code).toBe(0);
-      expect(stdout.indexOf(command)).toBeGreaterThan(-1);
-      expect(stdout.indexOf(fact)).toBeGreaterThan(stdout.indexOf(command));
-    }
-  });
-
-  test('lists every command with its aliases, and its pages', async () => {
+  test('lists every command with its aliases, in groups', async () => {
     for (const args of [['help'], ['--help']]) {
       const {stdout} = await runWarm(args);
-      expect(stdout).toMatch(/MORE HELP\n {2}help config .*\n/);
-      expect(stdout.match(/^[A-Z ]+$/gm)).toEqual(['USAGE', 'SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED', 'MORE HELP']);
+      expect(stdout.match(/^[A-Z ]+$/gm)).toEqual(['USAGE', 'SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED']);
       for (const [id, {aliases = [], hidden}] of Object.entries(ownCommands)) {
         const line = `\n  ${[...aliases, id].join(', ')} `;
         if (hidden === true) expect(stdout).not.toContain(line);
@@ -124,7 +100,6 @@ describe('mycli help', () => {
     [['help', 'bundel:push'], 'Did you mean mycli help bundle:push?'],
     [['help', 'bundle', 'psuh'], 'Did you mean mycli help bundle push?'],
     [['bundle', 'psuh', '-h'], 'Did you mean mycli help bundle push?'],
-    [['help', 'exit-code'], 'Did you mean mycli help exit-codes?'],
     [['help', 'nothing'], 'Unknown command: nothing\n  Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {
     const {code, stdout, stderr} = await runWarm(args);

@@ -40,26 +40,6 @@ test('it says what to type next and how to stop', async () => {
   );
 });
 
-describe('--ready-file', () => {
-  const ready = () => join(folder, 'ready.json');
-
-  test('is there while the runtime answers, after each --latency', async () => {
-    const args = ['--ready-file', 'ready.json', '--latency', '1', '--log-requests'];
-    const {code, stderr} = await serving(args, async (origin, appsOrigin) => {
-      const content = JSON.parse(await readFile(ready(), 'utf8')) as object;
-      expect(content).toEqual({
-        ...{origin, appsOrigin},
-        dataDirectory: expect.any(String) as string,
-        pid: expect.any(Number) as number,
-      });
-      await fetch(`${appsOrigin}/shop/staging/`);
-    });
-    expect(code).toBe(0);
-    expect(stderr).toContain('fault latency');
-    await expect(stat(ready())).rejects.toMatchObject({code: 'ENOENT'});
-  });
-});
-
 describe('the port', () => {
   // Below those that the system gives to connections.
   const port = 20_000 + (process.pid % 10_000);
