@@ -88,12 +88,11 @@ async function answer(listener, request, response) {
 /** A handler of web requests: it returns a Response, or the text of a page. */
 function fromFetch(handler) {
   return async (incoming, response) => {
-    const {method, url, headers, rawHeaders} = incoming;
-    const pairs = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1]]] : []));
+    const {method, url, headers, headersDistinct} = incoming;
     const hasBody = method !== 'GET' && method !== 'HEAD';
     const request = new Request(new URL('http://' + headers.host + url), {
       method,
-      headers: pairs,
+      headers: Object.entries(headersDistinct).flatMap(([name, values]) => values.map((value) => [name, value])),
       ...(hasBody && {body: Readable.toWeb(incoming), duplex: 'half'}),
     });
     const result = await handler(request);
@@ -102,10 +101,7 @@ function fromFetch(handler) {
       return;
     }
     if (!(result instanceof Response)) throw new TypeError('The handler returned neither a Response nor a string.');
-    for (const [name, value] of result.headers) if (name !== 'set-cookie') response.setHeader(name, value);
-    const cookies = result.headers.getSetCookie();
-    if (cookies.length > 0) response.setHeader('set-cookie', cookies);
-    response.writeHead(result.status);
+    response.setHeaders(result.headers).writeHead(result.status);
     if (result.body === null) response.end();
     else await pipeline(Readable.fromWeb(result.body), response);
   };

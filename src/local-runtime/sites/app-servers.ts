@@ -1,20 +1,32 @@
+import {fork, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
 import {mkdir, rm, symlink, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:net';
 import path from 'node:path';
+import {createInterface} from 'node:readline';
 import {setTimeout as delay} from 'node:timers/promises';
-import {asSentence} from '../../errors/sentence.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {stripVTControlCharacters} from 'node:util';
+import * as v from 'valibot';
 import {exists} from '../../files/read-file.js';
 import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
-import {AppFailure, startApp, type AppProcess, type AppProcessOptions} from './app-process.js';
 import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';
 import {sitePath} from './site-address.js';
 
 /** Modules that start a server or export a handler in a build of an unknown framework: the first that exists. */
 const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs', 'index.js'];
+
+/** How long a process may take to end after SIGTERM, in milliseconds. Less than mycli itself has for its cleanup. */
+const patienceMs = 500;
+/** Milliseconds after its exit in which its output may still come: a program that it has started may keep it open. */
+const outputMs = 250;
+/** How long after its connections break the end of a process may become known, in milliseconds. */
+const endMs = 1000;
+/** The lines, and the characters of each, that explain why it has ended. */
+const [tailLines, tailWidth] = [40, 200];
 
 interface AppServersOptions {
   readonly store: Store;
@@ -25,15 +37,12 @@ interface AppServersOptions {
   readonly onOutput: (line: string) => void;
 }
 
-/** How long after its connections break the end of a process may become known, in milliseconds. */
-const endMs = 1000;
-
 /** The servers of the deployed apps, one for each target. Each is started by the first request for it. */
 export class AppServers {
   readonly #options: AppServersOptions;
   readonly #apps = new Map<string, App>();
-  /** Those of earlier deployments, until they have ended. */
-  readonly #stopping = new Set<Promise<void>>();
+  /** Those of earlier deployments have ended. */
+  #stopped: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   constructor(options: AppServersOptions) {
@@ -50,7 +59,7 @@ export class AppServers {
     const known = this.#apps.get(key);
     // A request may still be for the deployment before.
     if (known !== undefined && known.deployment.number >= deployment.number) return known.answer(call);
-    if (known) this.#stop(known);
+    this.#stopped = Promise.all([this.#stopped, known?.stop()]);
     const app = new App(deployment, this.#options);
     this.#apps.set(key, app);
     return app.answer(call);
@@ -58,20 +67,25 @@ export class AppServers {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const app of this.#apps.values()) this.#stop(app);
-    await Promise.all(this.#stopping);
-  }
-
-  #stop(app: App): void {
-    const stopping = app.stop().finally(() => this.#stopping.delete(stopping));
-    this.#stopping.add(stopping);
+    await Promise.all([this.#stopped, ...[...this.#apps.values()].map((app) => app.stop())]);
   }
 }
 
-/** A bundle that was unpacked with all its files into `cwd`, a folder in `folder`. */
-interface UnpackedBundle extends Pick<AppProcessOptions, 'program' | 'cwd' | 'entry' | 'environment'> {
+/** A bundle that was unpacked with all its files into `app`, beside a file with `appProgram`. */
+interface UnpackedBundle {
   readonly folder: string;
+  readonly entry: string;
+  readonly environment: Readonly<Record<string, string>>;
 }
+
+/** A process that listens. */
+interface AppProcess {
+  readonly port: number;
+  /** Why it has ended. */
+  readonly ended: Promise<AppFailure>;
+}
+
+const listeningSchema = v.object({port: v.number()});
 
 /** The server of one deployment: its files, and its process while there is one. */
 class App {
@@ -89,62 +103,84 @@ class App {
   }
 
   async answer(call: ForwardedRequest): Promise<Response | undefined> {
-    this.#unpacked ??= this.#unpack();
-    const bundle = await this.#unpacked;
+    const bundle = await (this.#unpacked ??= this.#unpack());
     if (bundle === undefined) return undefined;
+    const {port, ended} = await (this.#process ??= this.#start(bundle));
     try {
-      const {port, ended} = await (this.#process ??= this.#start(bundle));
-      return await forward(call, {port, timeoutMs: this.#options.timeoutSeconds * 1000}).catch(
-        async (error: unknown) => {
-          if (error instanceof HttpFailure) throw error;
-          const failure = await Promise.race([ended, delay(endMs, undefined, {ref: false})]);
-          throw failure ?? new HttpFailure(502, 'The server of the app closed the connection without an answer.');
-        },
-      );
+      return await forward(call, {port, timeoutMs: this.#options.timeoutSeconds * 1000});
     } catch (error) {
-      if (!(error instanceof AppFailure)) throw error;
-      const output = error.output.length === 0 ? [] : ['', 'What it printed last:', '', ...error.output];
-      const summary = `The server of ${this.#name} ${error.message}. The next request starts it again.`;
-      throw new HttpFailure(502, [summary, ...output].join('\n'));
+      if (error instanceof HttpFailure) throw error;
+      const failure = await Promise.race([ended, delay(endMs, undefined, {ref: false})]);
+      throw failure ?? new HttpFailure(502, 'The server of the app closed the connection without an answer.');
     }
   }
 
-  /** Stops the process and removes the files. Never rejects: what cannot be removed is a warning. */
+  /** Stops the process and removes the files. What cannot be removed is swept by the next runtime. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const process = await this.#process?.catch(() => undefined);
     await process?.ended;
     const bundle = await this.#unpacked?.catch(() => undefined);
-    if (!bundle) return;
-    await rm(bundle.folder, {recursive: true, force: true, maxRetries: 3}).catch((error: unknown) => {
-      const files = `The files of the server of ${this.#name} in ${bundle.folder}`;
-      this.#options.onWarning(asSentence(`${files} could not be removed: ${reasonOf(error)}`));
-    });
+    if (bundle) await rm(bundle.folder, {recursive: true, force: true, maxRetries: 3}).catch(() => undefined);
   }
 
-  async #start(bundle: UnpackedBundle): Promise<AppProcess> {
-    const {environment, timeoutSeconds, onOutput, onWarning} = this.#options;
+  /**
+   * Starts the process, and waits until it listens. It is no worker thread: there, a crash in a native module would end
+   * the runtime too, and `process.chdir()`, `process.abort()` and signals are missing.
+   * @throws AppFailure if it does not listen.
+   */
+  async #start({folder, entry, environment}: UnpackedBundle): Promise<AppProcess> {
+    const {timeoutSeconds, onOutput, onWarning, environment: given} = this.#options;
     const {signal} = this.#stopping;
-    const onEnd = (failure: unknown): void => {
-      this.#process = undefined;
-      if (!signal.aborted) onWarning(asSentence(`The server of ${this.#name} ${reasonOf(failure)}`));
-    };
-    try {
-      const process = await startApp({
-        ...bundle,
-        signal,
-        environment: {...bundle.environment, ...environment},
-        timeoutMs: timeoutSeconds * 1000,
-        onLine: (line) => {
-          onOutput(`${this.#name}: ${line}`);
-        },
+    const address = {PORT: String(await freePort()), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'};
+    const child = fork(path.join(folder, 'start.mjs'), [entry], {
+      cwd: path.join(folder, 'app'),
+      // By default it would inherit the runtime's environment, with its credentials.
+      env: {NODE_ENV: 'production', ...environment, ...given, ...address},
+      // A bundle need not have a package.json that names its module type: Node detects that.
+      execArgv: ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    const tail: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      createInterface(stream).on('line', (line) => {
+        tail.push(stripVTControlCharacters(line).slice(0, tailWidth));
+        if (tail.length > tailLines) tail.shift();
+        onOutput(`${this.#name}: ${line}`);
       });
-      void process.ended.then(onEnd);
-      return process;
-    } catch (error) {
-      onEnd(error);
-      throw error;
     }
+    const stop = (): void => {
+      child.kill();
+      setTimeout(() => child.kill('SIGKILL'), patienceMs).unref();
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, {once: true});
+    let slowness: string | undefined;
+    let unheard = ' before it listened on PORT, and exported no handler';
+    const timer = setTimeout(() => {
+      slowness = `did not listen on PORT within ${String(timeoutSeconds)} seconds and was stopped`;
+      child.kill('SIGKILL');
+    }, timeoutSeconds * 1000);
+    const listening = new Promise<number>((resolve) => {
+      child.on('message', (message) => {
+        if (!v.is(listeningSchema, message)) return;
+        clearTimeout(timer);
+        unheard = '';
+        resolve(message.port);
+      });
+    });
+    const ended = endOf(child).then((how) => {
+      clearTimeout(timer);
+      this.#process = undefined;
+      const reason = slowness ?? (how.endsWith('exit code 0') ? `${how}${unheard}` : how);
+      const failure = new AppFailure(`The server of ${this.#name} ${reason}.`, tail);
+      if (!signal.aborted) onWarning(failure.summary);
+      return failure;
+    });
+    const outcome = await Promise.race([listening, ended]);
+    if (outcome instanceof AppFailure) throw outcome;
+    return {port: outcome, ended};
   }
 
   async #unpack(): Promise<UnpackedBundle | undefined> {
@@ -153,9 +189,8 @@ class App {
     const folder = await store.createTemporaryFolder();
     try {
       const cwd = path.join(folder, 'app');
-      const program = path.join(folder, 'start.mjs');
       await mkdir(cwd, {mode: 0o700});
-      await writeFile(program, appProgram, {mode: 0o600});
+      await writeFile(path.join(folder, 'start.mjs'), appProgram, {mode: 0o600});
       // So that no package.json above the data folder decides the module type of the bundle.
       await writeFile(path.join(folder, 'package.json'), '{}\n', {mode: 0o600});
       const {root} = await store.contents(bundleId);
@@ -165,7 +200,7 @@ class App {
       if (entry !== undefined) {
         const {environment = {}, linkToBuild} = server?.framework ?? {};
         if (linkToBuild !== undefined) await symlink('.', path.join(cwd, linkToBuild)).catch(() => undefined);
-        return {folder, program, cwd, entry: path.join(cwd, entry), environment};
+        return {folder, entry: path.join(cwd, entry), environment};
       }
     } catch (error) {
       this.#unpacked = undefined;
@@ -180,4 +215,38 @@ class App {
 async function otherEntry(folder: string): Promise<string | undefined> {
   for (const name of otherEntries) if (await exists(path.join(folder, name))) return name;
   return undefined;
+}
+
+/** Waits until a process has ended and its output is complete. How it has ended, or why it could not be started. */
+async function endOf(child: ChildProcess): Promise<string> {
+  const closed = once(child, 'close').catch(() => undefined);
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    await Promise.race([closed, delay(outputMs)]);
+    for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+    return signal === null ? `ended with exit code ${String(code)}` : `ended with signal ${signal}`;
+  } catch (error) {
+    return `could not be started: ${String(error)}`;
+  }
+}
+
+/** The server of an app has crashed, or did not start. */
+class AppFailure extends HttpFailure {
+  readonly summary: string;
+
+  /** `output`: the last lines that it printed. */
+  constructor(summary: string, output: readonly string[]) {
+    const printed = output.length === 0 ? [] : ['', 'What it printed last:', '', ...output];
+    super(502, [`${summary} The next request starts it again.`, ...printed].join('\n'));
+    this.summary = summary;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
