@@ -2,6 +2,7 @@ import {createWriteStream} from 'node:fs';
 import {lstat, mkdir, rename, stat, writeFile} from 'node:fs/promises';
 import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
 import {createError} from '../errors/index.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
 import {readTextFile} from './read-file.js';
@@ -76,6 +77,18 @@ export async function stageFile<Result>(
     await directory.remove();
     throw systemCode(error) === undefined ? error : outputError(path, error);
   }
+}
+
+/**
+ * Atomically replaces a text file, or creates it.
+ * @param mode Permissions of the file, before the umask. @default those of the replaced file
+ * @throws RuntimeCliError `ERR_OUTPUT`
+ */
+export async function replaceTextFile(path: string, text: string, mode?: number): Promise<void> {
+  const replaced = await stat(path).catch(() => undefined);
+  const permissions = mode ?? (replaced === undefined ? 0o666 : replaced.mode & 0o777);
+  const staged = await stageFile(path, permissions, (stream) => pipeline([text], stream));
+  await staged.place().finally(() => staged.discard());
 }
 
 /** A rename would replace a device or a link with a file. */

@@ -1,12 +1,14 @@
 import {randomUUID} from 'node:crypto';
-import {appendFile, open} from 'node:fs/promises';
+import {appendFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {constants} from 'node:fs';
+import {isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {isRuntimeCliError, createError} from '../../errors/index.js';
+import {asSentence} from '../../errors/sentence.js';
+import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
+import {readTextFile} from '../../files/read-file.js';
+import {replaceTextFile} from '../../files/write-files.js';
 import type {CommandContext} from '../command/command-context.js';
-import type {JsonDocument} from './output.js';
+import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
 type StepOutputContext = Pick<CommandContext, 'cwd' | 'env' | 'flags' | 'output'>;
@@ -23,27 +25,32 @@ type Rows = Readonly<Record<string, string | undefined>>;
 
 /**
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
- * and the file of `--output-env`. That file is emptied first, so it only contains this run's outputs. A file with other
- * content is left alone.
+ * and the file of `--output-env`, which has no outputs of an earlier run from then on.
  * @param command its ID, for the heading of the summary
  * @param act `note`: told where it deploys to, for a failure
  * @throws RuntimeCliError `ERR_OUTPUT`, before doing anything, when that file cannot be written; otherwise what `act`
  * throws.
  */
 export async function withStepOutputs<Document extends JsonDocument>(
-  context: StepOutputContext,
+  {cwd, env, flags: {'output-env': outputEnv}, output}: StepOutputContext,
   command: string,
   act: (note: (place: StepPlace) => void) => Promise<Document>,
 ): Promise<Document> {
-  const {'output-env': outputEnv} = context.flags;
-  const envFile = typeof outputEnv === 'string' ? resolve(context.cwd, outputEnv) : undefined;
-  if (envFile !== undefined) await clearEnvFile(envFile, outputNames.map(dotenvName));
+  const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
+  const variables = outputNames.map(dotenvName);
+  if (envFile !== undefined) await writeEnvFile(envFile, variables, []);
   const report = async (rows: Rows, outputs: Outputs) => {
-    const {env} = context;
-    const entries = plainEntries(context, outputs);
-    await attempt(context, env['GITHUB_OUTPUT'], githubOutputs(entries));
-    await attempt(context, env['GITHUB_STEP_SUMMARY'], summary(context, `mycli ${command}`, {...rows, ...outputs}));
-    if (envFile !== undefined) await writeDotenv(context, envFile, entries);
+    const entries = plainEntries(output, outputs);
+    const written = await Promise.allSettled([
+      append(env['GITHUB_OUTPUT'], githubOutputs(entries)),
+      append(env['GITHUB_STEP_SUMMARY'], summary(output, `mycli ${command}`, {...rows, ...outputs})),
+      envFile === undefined ? undefined : writeEnvFile(envFile, variables, dotenvLines(output, entries)),
+    ]);
+    // What was done is done: that the CI system could not be told must not look like a failure of it.
+    for (const result of written) {
+      if (result.status === 'fulfilled') continue;
+      output.warn(asSentence(`The outputs of this step cannot be written: ${reasonOf(result.reason)}`));
+    }
   };
   let place: StepPlace = {};
   try {
@@ -61,38 +68,26 @@ export async function withStepOutputs<Document extends JsonDocument>(
   }
 }
 
-// What was done is done: that the CI system could not be told must not look like a failure of it.
-async function attempt({output}: StepOutputContext, path: string | undefined, text: string): Promise<void> {
-  if (!path || text === '') return;
-  await appendFile(path, text).catch((error: unknown) => {
-    output.warn(cannotWrite(error));
-  });
-}
-
-function cannotWrite(error: unknown): string {
-  return `The outputs of this step cannot be written: ${reasonOf(error)}.`;
+async function append(path: string | undefined, text: string): Promise<void> {
+  if (path) await appendFile(path, text);
 }
 
 type Entry = readonly [name: string, value: string];
 
-async function writeDotenv({output}: StepOutputContext, path: string, entries: readonly Entry[]): Promise<void> {
-  const lines = entries.flatMap(([name, value]) => {
-    if (fitsDotenv(value)) return [`${dotenvName(name)}=${value}`];
-    const reason = 'its value has characters that dotenv parsers read differently';
-    output.warn(`${dotenvName(name)} was left out of ${path}: ${reason}.`);
-    return [];
-  });
-  await writeEnvFile(path, lines).catch((error: unknown) => {
-    output.warn(cannotWrite(error));
-  });
-}
-
 /** The outputs that are plain single lines. Others are left out, since a modified ID would mean something else. */
-function plainEntries({output}: StepOutputContext, outputs: Outputs): readonly Entry[] {
+function plainEntries(output: Output, outputs: Outputs): readonly Entry[] {
   return Object.entries(outputs).flatMap(([name, value]) => {
     if (value === undefined) return [];
     if (value !== '' && value === output.clean(value) && !/[\t\n]/.test(value)) return [[name, value] as const];
     output.warn(`Left out the output ${name}: it is not a single line of plain text.`);
+    return [];
+  });
+}
+
+function dotenvLines(output: Output, entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap(([name, value]) => {
+    if (fitsDotenv(value)) return [`${dotenvName(name)}=${value}`];
+    output.warn(`${dotenvName(name)} was left out: its value has characters that dotenv parsers read differently.`);
     return [];
   });
 }
@@ -166,16 +161,13 @@ function dotenvName(name: string): string {
  * A table for `$GITHUB_STEP_SUMMARY`, with a row for each value. In HTML, no Markdown is interpreted, and no text can
  * escape its cell.
  */
-function summary({output}: StepOutputContext, title: string, rows: Rows): string {
+function summary(output: Output, title: string, rows: Rows): string {
   const cells = Object.entries(rows).flatMap(([name, value]) => {
     if (value === undefined) return [];
     return [`<tr><th align="left">${htmlInMarkdown(name)}</th><td>${htmlInMarkdown(output.clean(value))}</td></tr>`];
   });
   return `### ${title}\n\n<table>\n${cells.join('\n')}\n</table>\n\n`;
 }
-
-/** Far more than any file of ours, in bytes. */
-const largest = 64 * 1024;
 
 /**
  * Whether a value can be written to a dotenv file. Parsers disagree about quotes and escapes, and shells execute what
@@ -186,51 +178,21 @@ export function fitsDotenv(value: string): boolean {
 }
 
 /**
- * Creates or empties the dotenv file of `--output-env`. With `isSecret`, only its owner can read it afterwards, and a
- * symlink in its place is not followed.
- * @param path absolute.
+ * Writes variables to a dotenv file, in place of those of the same names. Its other lines stay.
  * @param names the variables that mycli writes there
- * @throws RuntimeCliError `ERR_OUTPUT` when it cannot be written or holds anything else: a `.env` must not be emptied.
+ * @param mode Permissions of the file. @default those that it has
+ * @throws RuntimeCliError `ERR_OUTPUT`
  */
-export async function clearEnvFile(path: string, names: readonly string[], {isSecret = false} = {}): Promise<void> {
-  const {O_CREAT, O_NOFOLLOW, O_RDWR} = constants;
-  try {
-    const handle = await open(path, O_RDWR | O_CREAT | (isSecret ? O_NOFOLLOW : 0), isSecret ? 0o600 : 0o666);
-    try {
-      const stats = await handle.stat();
-      // A pipe or a terminal has no content to lose.
-      if (!stats.isFile()) return;
-      if (stats.size > largest || isForeign(await handle.readFile('utf8'), names)) throw foreignFile(path);
-      if (isSecret) await handle.chmod(0o600);
-      await handle.truncate(0);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (isRuntimeCliError(error)) throw error;
-    const isLink = systemCode(error) === 'ELOOP' && isSecret;
-    const reason = isLink ? 'it is a symlink, and credentials are not written through one' : reasonOf(error);
-    throw createError('ERR_OUTPUT', `The --output-env file cannot be written: ${reason}.`, {
-      suggestions: ['Pass --output-env a path in an existing folder that you can write to.'],
-      cause: error,
-    });
-  }
-}
-
-/** Adds lines to a dotenv file. Does not wait for the reader of a pipe. @throws Error of the system. */
-export function writeEnvFile(path: string, lines: readonly string[]): Promise<void> {
-  const {O_APPEND, O_NONBLOCK, O_WRONLY} = constants;
-  return appendFile(path, lines.map((line) => `${line}\n`).join(''), {flag: O_APPEND | O_NONBLOCK | O_WRONLY});
-}
-
-function isForeign(content: string, names: readonly string[]): boolean {
-  const lines = content.split('\n').filter((line) => line !== '');
-  return !lines.every((line) => names.some((name) => line.startsWith(`${name}=`)));
-}
-
-function foreignFile(path: string): Error {
-  const message = `${path} contains something other than mycli outputs, so --output-env does not overwrite it.`;
-  return createError('ERR_OUTPUT', message, {
-    suggestions: ['Pass a different file to --output-env, or remove this one.'],
+export async function writeEnvFile(
+  path: string,
+  names: readonly string[],
+  lines: readonly string[],
+  mode?: number,
+): Promise<void> {
+  const before = await readTextFile(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw outputError(path, error);
   });
+  const others = before.split('\n').filter((line) => line !== '' && !names.includes(line.split('=', 1)[0] ?? ''));
+  await replaceTextFile(path, [...others, ...lines].map((line) => `${line}\n`).join(''), mode);
 }

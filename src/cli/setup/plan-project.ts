@@ -1,10 +1,9 @@
 import {join, relative, resolve} from 'node:path';
-import {finished} from 'node:stream/promises';
 import {inspect} from 'node:util';
 import type {MycliConfig} from '../../config.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {exists} from '../../files/read-file.js';
-import {stageFile} from '../../files/write-files.js';
+import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/command-context.js';
@@ -190,11 +189,7 @@ async function writeConfig(directory: string, config: MycliConfig): Promise<stri
   const plain: unknown = JSON.parse(JSON.stringify(config));
   const literal = inspect(plain, {compact: false, depth: null});
   const source = `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`;
-  const staged = await stageFile(path, 0o666, async (stream) => {
-    stream.end(source);
-    await finished(stream);
-  });
-  await staged.place().finally(() => staged.discard());
+  await replaceTextFile(path, source);
   return path;
 }
 

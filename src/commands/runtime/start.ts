@@ -3,9 +3,8 @@ import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
-import {clearEnvFile, writeEnvFile} from '../../cli/output/step-outputs.js';
+import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {createError} from '../../errors/index.js';
-import {outputError} from '../../errors/system-failure.js';
 import type {RequestRecord} from '../../testing.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
@@ -68,7 +67,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, runCommand, variableNames} =
       await import('../../cli/setup/local-runtime.js');
     const envPath = outputEnv === undefined ? undefined : resolve(cwd, outputEnv);
-    if (envPath !== undefined) await clearEnvFile(envPath, variableNames, {isSecret: true});
+    if (envPath !== undefined) await writeEnvFile(envPath, variableNames, [], 0o600);
     const log = this.flags['log-requests'] ? output.info.bind(output) : output.debug.bind(output);
     const {startLocalRuntime} = await import('../../testing.js');
     const runtime = await startLocalRuntime({
@@ -89,11 +88,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const {origin, appsOrigin, dataDirectory, credentials} = runtime;
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
-      if (envPath !== undefined) {
-        await writeEnvFile(envPath, dotenvLines(runtime)).catch((error: unknown) => {
-          throw outputError(envPath, error);
-        });
-      }
+      if (envPath !== undefined) await writeEnvFile(envPath, variableNames, dotenvLines(runtime), 0o600);
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);

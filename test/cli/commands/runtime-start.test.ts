@@ -117,26 +117,10 @@ describe('--output-env', () => {
     }
   });
 
-  test('never replaces a file of somebody else', async () => {
-    await writeFile(join(folder, '.env'), 'KEY=precious\n');
-    const {code, stderr} = await runCli(binary, ['runtime:start', '--output-env', '.env'], {cwd: folder});
-    expect([code, stderr]).toEqual([
-      3,
-      expect.stringContaining('contains something other than mycli outputs') as string,
-    ]);
-    expect(await readFile(join(folder, '.env'), 'utf8')).toBe('KEY=precious\n');
-  });
-});
-
-describe.skipIf(process.platform === 'win32')('--output-env for credentials', () => {
-  const refusal = (file: string) => runCli(binary, ['runtime:start', '--output-env', file], {cwd: folder});
-
-  test.each(['missing.env', 'empty.env'])('is not written through a link to %s', async (target) => {
-    await writeFile(join(folder, 'empty.env'), '');
-    await symlink(target, join(folder, 'link.env'));
-    const {code, stderr} = await refusal('link.env');
-    expect([code, stderr]).toEqual([3, expect.stringContaining('it is a symlink') as string]);
-    expect(await readFile(join(folder, 'empty.env'), 'utf8')).toBe('');
+  test.skipIf(process.platform === 'win32')('is not written through a link', async () => {
+    await symlink('missing.env', join(folder, 'link.env'));
+    const {code, stderr} = await runCli(binary, ['runtime:start', '--output-env', 'link.env'], {cwd: folder});
+    expect([code, stderr]).toEqual([3, expect.stringContaining('is not a regular file') as string]);
     await expect(stat(join(folder, 'missing.env'))).rejects.toThrow('ENOENT');
   });
 });

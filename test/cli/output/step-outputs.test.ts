@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {text} from 'node:stream/consumers';
@@ -232,30 +232,18 @@ describe('what a server says', () => {
 });
 
 describe('--output-env', () => {
-  test.each(['SECRET=canary\n', 'MYCLI_API_KEY=canary\n', 'MYCLI_BUNDLE_ID=1\nOTHER=2\n', '{"name": "shop"}\n'])(
-    'replaces no file that holds something else: %j',
-    async (content) => {
-      const path = join(project, 'precious.env');
-      await writeFile(path, content);
-      const {code, stdout} = await step(['bundle:push', '-p', 'shop', '--json', '--output-env', path]);
-      expect(code).toBe(3);
-      expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_OUTPUT'}});
-      expect(stdout).not.toContain('canary');
-      expect(await readFile(path, 'utf8')).toBe(content);
-    },
-  );
-
-  test('writes the same as dotenv, in place of what an earlier run wrote', async () => {
+  test('writes the same as dotenv, in place of what an earlier run wrote, and other lines stay', async () => {
     const env = await startRuntime();
-    await writeFile(join(project, 'push.env'), 'MYCLI_BUNDLE_ID=old\n');
+    await writeFile(join(project, 'push.env'), 'TOKEN=precious\nMYCLI_BUNDLE_ID=old\nMYCLI_URL=old\n', {mode: 0o600});
     const ended = await runWarm(['bundle:push', '-p', 'shop', '--output-env', 'push.env', '--json'], {
       cwd: project,
       env,
     });
     const {archive} = JSON.parse(ended.stdout) as {archive: {sha256: string}};
     expect(await readFile(join(project, 'push.env'), 'utf8')).toBe(
-      `MYCLI_BUNDLE_ID=1\nMYCLI_BACKEND=api\nMYCLI_SHA256=${archive.sha256}\n`,
+      `TOKEN=precious\nMYCLI_BUNDLE_ID=1\nMYCLI_BACKEND=api\nMYCLI_SHA256=${archive.sha256}\n`,
     );
+    expect((await stat(join(project, 'push.env'))).mode & 0o777).toBe(0o600);
   });
 
   test.each(['$(touch owned)', 'a b', "it's", '#7', '`owned`'])(
