@@ -41,7 +41,6 @@ const layers = {
       'bundle',
       'files',
       'httpSettings',
-      'probe',
       'retryPolicy',
       'limits',
       'identity',

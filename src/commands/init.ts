@@ -9,10 +9,10 @@ import {suggestionText} from '../errors/suggestion.js';
 export default class Init extends BaseCommand<typeof Init> {
   static override readonly summary = 'Set up a project: write mycli.config.ts and store credentials.';
   static override readonly description =
-    'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, the URL of the ' +
-    'service first, offers what is set up for other clients of the service (dw.json, ~/.mobify, MRT_ variables), checks and ' +
+    'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, checks and ' +
     'stores credentials as auth:login does, and writes mycli.config.ts. Asks again for what the service refuses. ' +
-    'Secrets are never written to the file. Without a terminal, or with --yes, nothing is asked.';
+    'Secrets are never written to the file. Without a terminal, or with --yes, nothing is asked, and the project is ' +
+    'named after its package or its folder.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --yes --project my-shop --origin https://runtime.example',
@@ -46,25 +46,17 @@ export default class Init extends BaseCommand<typeof Init> {
     const {force, yes, verify} = this.flags;
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
-    const plan = await planProject(context, settings, {asks: !yes && canAsk(context), takesDefaults: yes, verify});
+    const plan = await planProject(context, settings, {asks: !yes && canAsk(context), verify});
     const file = await writeProject(context, plan);
     output.result(`Wrote ${relative(cwd, file)}.`);
-    if (plan.problem !== undefined) output.warn(`Pushes from here will fail. ${plan.problem}`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
-    const login = {run: ['auth:login', ...place]};
-    if (plan.unstored !== undefined) {
-      output.outcome(`${plan.unstored} is set, so its value was not stored. Other terminals need it too, or run:`);
-      output.outcome([`  printenv ${plan.unstored} | `, login], '    ');
-    }
     const deploys = plan.config.targetSlug !== undefined;
     const next = [
-      ...(plan.isBuilt || plan.buildCommand === undefined ? [] : [plan.buildCommand]),
-      ...plan.afterBuild,
-      ...(plan.hasCredentials ? [] : [login]),
+      ...plan.buildSteps,
+      ...(plan.hasCredentials ? [] : [{run: ['auth:login', ...place]}]),
       {run: ['bundle:push', ...place, ...(deploys ? ['--wait'] : [])]},
     ];
-    const isUnknown = !plan.isBuilt && plan.buildCommand === undefined;
-    output.outcome(isUnknown ? 'Next, build the application and run:' : 'Next:');
+    output.outcome(plan.canBuild ? 'Next:' : 'Next, build the application and run:');
     for (const command of next) output.outcome(['  ', command], '    ');
     if (!deploys) output.outcome('This uploads without deploying. To deploy as well, add --target SLUG --wait.');
     return {

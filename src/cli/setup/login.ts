@@ -17,7 +17,6 @@ import {
 import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
 import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, isRefusal} from './check-credentials.js';
-import {takeOverKey} from './interview.js';
 import {askYesNo, canAsk, confirm, readSecretInput} from './prompts.js';
 
 /** An address that secrets would go to, and how to name it on the command line. */
@@ -50,8 +49,6 @@ interface Verified {
 export interface Entered {
   /** What `--json` tells of them. */
   readonly facts: Pick<AuthLoginDocument, 'origin' | 'backend' | 'options' | 'kind'>;
-  /** User that an API key belongs to. */
-  readonly user?: string | undefined;
   readonly secrets: readonly string[];
   /** Completes "Stored ... in FILE". */
   readonly label: string;
@@ -142,7 +139,7 @@ const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret',
 
 interface BuiltInLogin extends Login {
   readonly prompt: string;
-  readonly enter: (secret: string, user?: string) => Entered;
+  readonly enter: (secret: string) => Entered;
 }
 
 /** Determines from the settings what a login is for. */
@@ -163,16 +160,15 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     'api-token': `Access token for ${origin}`,
     'client-secret': `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`,
   }[kind];
-  const credentialsOf = (given: string, user: string | undefined): OriginCredentials => {
+  const credentialsOf = (given: string): OriginCredentials => {
     const secret = checkedSecret(given, `the ${kind}`, ['Enter it in a terminal, or pipe it: mycli login < FILE.']);
-    if (kind === 'api-key') return {apiKey: {key: secret, user}};
+    if (kind === 'api-key') return {apiKey: {key: secret, user: settings.apiUser?.value}};
     if (kind === 'api-token') return {api: {kind, token: secret}};
     return {api: {kind, clientId, clientSecret: secret, tokenUrl}};
   };
-  const enter = (secret: string, user = settings.apiUser?.value) => {
-    const credentials = credentialsOf(secret, user);
+  const enter = (secret: string) => {
+    const credentials = credentialsOf(secret);
     return {
-      user,
       facts: {origin, kind},
       secrets: secretsIn(credentials),
       label: `the ${kind} for ${origin}`,
@@ -207,10 +203,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       flag: `--${String(definitions[key].flag?.name)} ${shellLine(urls[key])}`,
       variable: variableOf(key),
     })),
-    async ask() {
-      const other = kind === 'api-key' && canAsk(context) ? await takeOverKey(url, context) : undefined;
-      return other === undefined ? enter(await readSecretInput(prompt, context)) : enter(other.apiKey, other.apiUser);
-    },
+    ask: async () => enter(await readSecretInput(prompt, context)),
   };
 }
 
@@ -230,43 +223,33 @@ interface SignIn {
   readonly verify: boolean;
 }
 
-interface SignedIn {
-  /** User that the stored API key belongs to. */
-  readonly user?: string | undefined;
-  readonly stored?: CredentialKind | undefined;
-  /** The variable with the credentials, if they are in the environment only. */
-  readonly unstored?: string | undefined;
-}
-
 /**
  * Stores the credentials of a new project once the service has accepted them: those from a flag, from a variable if the
  * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
+ * @returns The kind of what was stored, if anything was.
  */
-export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<SignedIn> {
-  if (backend !== 'legacy' && backend !== 'api') return {};
-  const {apiKey, apiToken, clientSecret, origin} = settings;
+export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<CredentialKind | undefined> {
+  if (backend !== 'legacy' && backend !== 'api') return undefined;
+  const {apiKey, apiToken, clientSecret} = settings;
   const key = backend === 'legacy' ? 'apiKey' : apiToken === undefined ? 'clientSecret' : 'apiToken';
   const kind = ({apiKey: 'api-key', clientSecret: 'client-secret', apiToken: 'api-token'} as const)[key];
   const secret = {apiKey, apiToken, clientSecret}[key];
-  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return {};
+  if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return undefined;
   if (secret?.source.kind === 'environment') {
     const {name} = secret.source;
     const question = `Store the ${definitions[key].label} from ${name}, for when it is not set?`;
-    if (!asks || !(await askYesNo(question, true, context))) return {unstored: name};
+    if (!asks || !(await askYesNo(question, true, context))) return undefined;
   }
   const login = builtInLogin(context, settings, kind);
   await confirmConfigured(context, login, asks);
-  const takesOver = secret === undefined && kind === 'api-key' && origin !== undefined;
-  const other = takesOver ? await takeOverKey(origin.value, context) : undefined;
-  let given = secret?.value.reveal() ?? other?.apiKey;
+  let given = secret?.value.reveal();
   let verifies = verify;
   for (;;) {
     given ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
-    if (asks && given.trim() === '') return {};
+    if (asks && given.trim() === '') return undefined;
     try {
-      const entered = login.enter(given, other?.apiUser);
-      await verifyAndStore(context, entered, verifies);
-      return {user: entered.user, stored: kind};
+      await verifyAndStore(context, login.enter(given), verifies);
+      return kind;
     } catch (error) {
       if (!asks || context.signal.aborted || !isRuntimeCliError(error) || error.code === 'ERR_OUTPUT') throw error;
       context.output.error(error.message, []);

@@ -1,46 +1,49 @@
-import {join, relative, resolve} from 'node:path';
+import {stat} from 'node:fs/promises';
+import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {inspect} from 'node:util';
+import {backendTitle} from '../../backends/select.js';
 import type {MycliConfig} from '../../config.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {exists} from '../../files/read-file.js';
+import {createError} from '../../errors/index.js';
+import {isRecord, parseJson} from '../../errors/json.js';
+import {exists, readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
+import type {SettingKey} from '../../settings/definitions.js';
+import {slugMessage} from '../../settings/schemas.js';
 import type {CommandContext} from '../command/command-context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
-import type {CredentialKind} from '../settings/credential-file.js';
-import type {SettingKey} from '../../settings/definitions.js';
-import {addressOf, isPluginBackend, type AddressKey} from '../settings/connection.js';
 import {configIn} from '../settings/config-file.js';
-import {readPluginSettings} from '../settings/reach-backends.js';
-import {requireSetting, type Settings} from '../settings/settings.js';
-import {backendOf, buildDirectoryOf, interview, requireBackend, suggestedProject} from './interview.js';
-import {requireConfigured} from './check-credentials.js';
+import {
+  assertTrustedOrigin,
+  isPluginBackend,
+  missingApiSettings,
+  serviceUrl,
+  type AddressKey,
+} from '../settings/connection.js';
+import type {CredentialKind} from '../settings/credential-file.js';
+import {storedSettings} from '../settings/load-settings.js';
+import {loadAllBackends} from '../settings/reach-backends.js';
+import {requireSetting, type Setting, type Settings, type ValueSource} from '../settings/settings.js';
 import {signIn, trustAddresses} from './login.js';
-import {askYesNo, canAsk} from './prompts.js';
+import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
 
 interface ProjectSetup {
-  /** Whether the user can be asked for what flags, variables and the last login don't set. */
+  /** Whether the user can be asked. Otherwise, what the questions suggest is taken. */
   readonly asks: boolean;
-  /** Whether to take the defaults that the questions show. */
-  readonly takesDefaults: boolean;
   readonly verify: boolean;
 }
 
 interface ProjectPlan {
   readonly config: MycliConfig;
-  /** What a plugin's backend still needs before a push. */
-  readonly problem?: string | undefined;
   readonly hasCredentials: boolean;
-  /** The variable with the credentials, if they are in the environment only. */
-  readonly unstored?: string | undefined;
   readonly stored?: CredentialKind | undefined;
   /** The URLs in the configuration that the user gave, not an earlier configuration file. */
   readonly addresses: readonly string[];
-  readonly isBuilt: boolean;
-  /** What builds the application, if it is known. */
-  readonly buildCommand?: string | undefined;
-  readonly afterBuild: readonly string[];
+  /** Whether the build is there, or it is known how to build it. */
+  readonly canBuild: boolean;
+  /** Commands to run before the first push. */
+  readonly buildSteps: readonly string[];
   readonly framework?: string | undefined;
 }
 
@@ -48,44 +51,48 @@ interface ProjectPlan {
 export async function planProject(
   context: CommandContext,
   settings: Settings,
-  {asks, takesDefaults, verify}: ProjectSetup,
+  {asks, verify}: ProjectSetup,
 ): Promise<ProjectPlan> {
-  const {cwd} = context;
+  const {cwd, output} = context;
   const {value: preference} = settings.runtimeBackend;
-  if (isPluginBackend(preference)) await requireBackend(preference, context, settings);
+  if (isPluginBackend(preference)) (await loadAllBackends(context, settings)).get(preference);
   const detected = await detectBuild(cwd);
-  if (detected !== undefined) context.output.info(describeBuild(detected));
-  const given = withSchemes(settings, context);
-  const answers = asks
-    ? await interview(context, given, detected)
-    : {...given, projectSlug: given.projectSlug ?? (takesDefaults ? await suggestedSetting(given, cwd) : undefined)};
+  if (detected !== undefined) output.info(describeBuild(detected));
+  const suggested = await withSuggestions(settings, detected, cwd);
+  const answers = asks ? await interview(context, suggested) : suggested;
   const backend = backendOf(answers);
   const needed = neededFor(backend, answers);
   requireTogether(missingSettings(answers, needed), 'Run mycli init in a terminal. Or set each of these:');
   for (const key of needed) requireSetting(answers, key);
-  const {user, stored, unstored} = await signIn({context, settings: answers, backend, asks, verify});
-  const buildDirectory = buildDirectoryOf(answers, detected, cwd);
-  const build = resolve(cwd, buildDirectory);
+  const stored = await signIn({context, settings: answers, backend, asks, verify});
+  const addressOf = (key: AddressKey) => {
+    const {[key]: setting} = answers;
+    return setting && serviceUrl(key, setting.source.name, setting.value);
+  };
+  const build = answers.buildDirectory.value;
+  const buildDirectory = folderFrom(cwd, build);
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
   const isBuilt = await exists(build);
   if (!isBuilt && layout === undefined && answers.buildDirectory.source.kind !== 'default') {
-    context.output.warn(
+    output.warn(
       `The build folder ${buildDirectory} does not exist. Build the application before you push, or correct it in ${newConfigName}.`,
     );
   }
   const isStatic = answers.static?.value ?? layout?.static;
   const framework = isStatic === true ? undefined : layout?.framework;
+  const {apiKey, apiToken, clientSecret} = answers;
+  const secrets = backend === 'legacy' ? [apiKey] : [apiToken, clientSecret];
   return {
     config: {
       projectSlug: answers.projectSlug?.value,
       targetSlug: answers.targetSlug?.value,
       runtimeBackend: backend,
-      ...(backend === 'legacy' && {origin: answers.origin?.value, apiUser: user ?? answers.apiUser?.value}),
+      ...(backend === 'legacy' && {origin: addressOf('origin'), apiUser: answers.apiUser?.value}),
       ...(backend === 'api' && {
         api: {
-          origin: answers.apiOrigin?.value,
+          origin: addressOf('apiOrigin'),
           organizationId: answers.organizationId?.value,
-          tokenUrl: answers.tokenUrl?.value,
+          tokenUrl: addressOf('tokenUrl'),
           clientId: answers.clientId?.value,
         },
       }),
@@ -96,67 +103,153 @@ export async function planProject(
       // They are not for the site's visitors.
       ignore: build === resolve(cwd) ? await notForVisitors(cwd, isStatic === true) : undefined,
     },
-    problem: isPluginBackend(backend) ? await problemOf(backend, context, answers) : undefined,
-    hasCredentials: stored !== undefined || hasCredentials(answers, backend),
+    hasCredentials: stored !== undefined || isPluginBackend(backend) || secrets.some((secret) => secret !== undefined),
     stored,
-    unstored,
-    addresses: addressKeys(backend).flatMap((key) => {
-      const {[key]: setting} = answers;
-      return setting === undefined || setting.source.kind === 'config' ? [] : [setting.value];
-    }),
+    addresses: addressKeys(backend).flatMap((key) =>
+      answers[key]?.source.kind === 'config' ? [] : (addressOf(key) ?? []),
+    ),
+    canBuild: isBuilt || detected?.buildCommand !== undefined,
+    buildSteps: [
+      ...(isBuilt || detected?.buildCommand === undefined ? [] : [detected.buildCommand]),
+      ...(framework === undefined ? [] : await copyCommands(framework, {project: cwd, build})),
+    ],
     framework: detected?.framework?.name,
-    buildCommand: detected?.buildCommand,
-    afterBuild: framework === undefined ? [] : await copyCommands(framework, {project: cwd, build}),
-    isBuilt,
   };
-}
-
-async function problemOf(name: string, context: CommandContext, settings: Settings): Promise<string | undefined> {
-  const chosen = {...settings, runtimeBackend: {...settings.runtimeBackend, value: name}};
-  const registration = await requireBackend(name, context, settings);
-  try {
-    const used = await readPluginSettings(registration, context, chosen);
-    await requireConfigured(context, chosen, {...used, backend: registration.backend});
-    return undefined;
-  } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    return [error.message, ...error.suggestions].join(' ');
-  }
-}
-
-/** What the question about the project would have suggested. */
-async function suggestedSetting(settings: Settings, cwd: string): Promise<Settings['projectSlug']> {
-  const value = await suggestedProject(settings, cwd);
-  return value === undefined ? undefined : {value, source: {kind: 'default', name: 'package.json'}};
-}
-
-/** What a project's own folder has besides its site. A server may need its packages. */
-async function notForVisitors(cwd: string, isStatic: boolean): Promise<readonly string[]> {
-  const names = isStatic ? ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'] : [];
-  const found = await Promise.all(names.map((name) => exists(join(cwd, name))));
-  return [newConfigName, ...names.filter((_, index) => found[index])];
-}
-
-function addressKeys(backend: string): readonly AddressKey[] {
-  if (backend === 'legacy') return ['origin'];
-  return backend === 'api' ? ['apiOrigin', 'tokenUrl'] : [];
-}
-
-/** The settings with a scheme on each address, so that the file says what is used. */
-function withSchemes(settings: Settings, context: CommandContext): Settings {
-  let completed = settings;
-  for (const key of ['origin', 'apiOrigin', 'tokenUrl'] as const satisfies readonly AddressKey[]) {
-    const setting = settings[key];
-    if (setting === undefined) continue;
-    completed = {...completed, [key]: {value: addressOf(context, key, setting, false), source: setting.source}};
-  }
-  return completed;
 }
 
 function describeBuild({framework, buildDirectory, static: isStatic}: DetectedBuild): string {
   const what = framework === undefined ? 'Found a build' : `Detected ${framework.name}`;
   const where = buildDirectory === '.' ? 'this folder' : buildDirectory;
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;
+}
+
+/** The settings with what the project's files suggest for the project and the build folder. */
+async function withSuggestions(
+  settings: Settings,
+  detected: DetectedBuild | undefined,
+  cwd: string,
+): Promise<Settings> {
+  const source = {kind: 'default', name: 'detected'} as const;
+  const slug = await suggestedSlug(cwd);
+  const {projectSlug = slug === '' ? undefined : {value: slug, source}, buildDirectory} = settings;
+  if (buildDirectory.source.kind !== 'default' || detected === undefined) return {...settings, projectSlug};
+  return {...settings, projectSlug, buildDirectory: {value: resolve(cwd, detected.buildDirectory), source}};
+}
+
+/** The name of the package, or of the folder, as a slug: `@scope/My Shop` becomes `my-shop`. */
+async function suggestedSlug(cwd: string): Promise<string> {
+  const manifest: unknown = await readTextFile(join(cwd, 'package.json'))
+    .then(parseJson)
+    .catch(() => undefined);
+  const name = isRecord(manifest) && typeof manifest['name'] === 'string' ? manifest['name'] : '';
+  const slugOf = (text: string) => {
+    const words = text.replace(/^@[^/]*\//, '').toLowerCase();
+    return words.replaceAll(/[^a-z\d]+/g, '-').replaceAll(/^-|-$/g, '');
+  };
+  return slugOf(name) || slugOf(basename(cwd));
+}
+
+type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId' | 'buildDirectory';
+
+const answered: ValueSource = {kind: 'flag', name: 'your answer'};
+
+/** Asks for what neither flags nor variables set. */
+async function interview(context: CommandContext, settings: Settings): Promise<Settings> {
+  const {cwd, env} = context;
+  let known = settings;
+  const ask = async (key: AnswerKey, text: string, options: Pick<Question, 'fallback' | 'check'> = {}) => {
+    const {[key]: suggested} = known;
+    if (isGiven(suggested)) return;
+    const value = await askText({text, fallback: suggested?.value, ...options}, context);
+    // What a file suggests stays the file's, for the confirmation of addresses.
+    const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
+    known = {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
+  };
+  const askUrl = (key: AddressKey, text: string) =>
+    ask(key, text, {check: (answer) => assertTrustedOrigin(serviceUrl(key, 'The URL', answer), 'the URL', env)});
+  const isOpen = known.runtimeBackend.source.kind === 'default' && !isGiven(known.origin) && !isGiven(known.apiOrigin);
+  if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
+  const backend = backendOf(known);
+  if (backend === 'legacy') await askUrl('origin', 'URL of the service');
+  if (backend === 'api') {
+    await askUrl('apiOrigin', 'URL of the service');
+    await ask('organizationId', 'Organization ID');
+    if (known.apiToken === undefined) {
+      await askUrl('tokenUrl', 'Token URL');
+      await ask('clientId', 'Client ID');
+    }
+  }
+  await ask('projectSlug', 'Project slug', {check: checkSlug});
+  const {targetSlug} = known;
+  await ask('targetSlug', 'Target to deploy to (empty for none)', {
+    fallback: targetSlug?.value ?? '',
+    check: checkSlug,
+  });
+  const {buildDirectory: suggested} = known;
+  await ask('buildDirectory', 'Build folder', {
+    fallback: folderFrom(cwd, suggested.value),
+    check: (answer) => checkFolder(answer, cwd),
+  });
+  const {apiKey, apiToken, clientSecret, buildDirectory} = known;
+  // The credentials that are stored for the addresses, which may have changed.
+  const unstored = {
+    ...known,
+    buildDirectory: {...buildDirectory, value: resolve(cwd, buildDirectory.value)},
+    apiKey: unlessStored(apiKey),
+    apiToken: unlessStored(apiToken),
+    clientSecret: unlessStored(clientSecret),
+  };
+  return {...unstored, ...(await storedSettings(unstored, context.credentialFile))};
+}
+
+/** Whether a flag, a variable or an answer sets it, so that there is nothing to ask. */
+function isGiven(setting: Setting<unknown> | undefined): boolean {
+  return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
+}
+
+function unlessStored<T>(setting: Setting<T> | undefined): Setting<T> | undefined {
+  return setting?.source.kind === 'stored' ? undefined : setting;
+}
+
+async function askForBackend(context: CommandContext, settings: Settings): Promise<string> {
+  const {registrations} = await loadAllBackends(context, settings);
+  const names = new Set([backendOf(settings), ...registrations.map(({name}) => name)]);
+  const choices = [...names].map((name) => ({value: name, name: backendTitle(name)}));
+  return askChoice('What do you deploy to?', choices, context);
+}
+
+/** The backend to configure: the given one, or the one that `auto` would choose. */
+function backendOf(settings: Settings): string {
+  const {runtimeBackend, apiOrigin, origin} = settings;
+  if (runtimeBackend.value !== 'auto') return runtimeBackend.value;
+  if (missingApiSettings(settings).length === 0) return 'api';
+  return apiOrigin !== undefined && origin === undefined ? 'api' : 'legacy';
+}
+
+function checkSlug(answer: string): void {
+  if (answer === '') return;
+  const isPlain = /^[\p{L}\p{N}._-]*$/u.test(answer);
+  const problem = slugMessage(answer) ?? (isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"');
+  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
+}
+
+/** The folder need not exist before the first build. */
+async function checkFolder(answer: string, cwd: string): Promise<void> {
+  const stats = await stat(resolve(cwd, answer)).catch(() => undefined);
+  if (stats?.isDirectory() === false) {
+    throw createError('ERR_OPTION_INVALID', `${answer} is a file, not a folder.`);
+  }
+}
+
+/** A folder relative to the new file, with slashes. */
+function folderFrom(cwd: string, folder: string): string {
+  const path = relative(cwd, folder);
+  return isAbsolute(path) ? path : path.split(sep).join('/') || '.';
+}
+
+function addressKeys(backend: string): readonly AddressKey[] {
+  if (backend === 'legacy') return ['origin'];
+  return backend === 'api' ? ['apiOrigin', 'tokenUrl'] : [];
 }
 
 function neededFor(backend: string, {apiToken}: Settings): readonly SettingKey[] {
@@ -166,9 +259,11 @@ function neededFor(backend: string, {apiToken}: Settings): readonly SettingKey[]
   return ['projectSlug', 'apiOrigin', 'organizationId', ...client];
 }
 
-function hasCredentials({apiKey, apiToken, clientSecret}: Settings, backend: string): boolean {
-  if (backend === 'legacy') return apiKey !== undefined;
-  return backend !== 'api' || apiToken !== undefined || clientSecret !== undefined;
+/** What a project's own folder has besides its site. A server may need its packages. */
+async function notForVisitors(cwd: string, isStatic: boolean): Promise<readonly string[]> {
+  const names = isStatic ? ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'] : [];
+  const found = await Promise.all(names.map((name) => exists(join(cwd, name))));
+  return [newConfigName, ...names.filter((_, index) => found[index])];
 }
 
 const newConfigName = 'mycli.config.ts';
@@ -182,17 +277,6 @@ export async function refuseExistingConfig(directory: string): Promise<void> {
   });
 }
 
-/** Writes a typed configuration file, in place of any that is there. Returns its path. */
-async function writeConfig(directory: string, config: MycliConfig): Promise<string> {
-  const path = join(directory, newConfigName);
-  // Without the keys that are undefined.
-  const plain: unknown = JSON.parse(JSON.stringify(config));
-  const literal = inspect(plain, {compact: false, depth: null});
-  const source = `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`;
-  await replaceTextFile(path, source);
-  return path;
-}
-
 /**
  * Offers to set up a project that nothing configures, in a terminal. Returns its settings, or those that were given.
  */
@@ -201,15 +285,19 @@ export async function offerSetup(context: CommandContext, settings: Settings): P
   const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
-  const plan = await planProject(context, settings, {asks: true, takesDefaults: false, verify: true});
+  const plan = await planProject(context, settings, {asks: true, verify: true});
   const file = await writeProject(context, plan);
   output.info(`Wrote ${relative(cwd, file)}.`);
   return context.loadSettings();
 }
 
-/** Writes the configuration of a plan, whose addresses are trusted from then on. Returns its path. */
+/** Writes a typed configuration file, whose addresses are trusted from then on. Returns its path. */
 export async function writeProject(context: CommandContext, {config, addresses}: ProjectPlan): Promise<string> {
-  const file = await writeConfig(context.cwd, config);
+  const path = join(context.cwd, newConfigName);
+  // Without the keys that are undefined.
+  const plain: unknown = JSON.parse(JSON.stringify(config));
+  const literal = inspect(plain, {compact: false, depth: null});
+  await replaceTextFile(path, `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`);
   if (addresses.length > 0) await trustAddresses(context, addresses);
-  return file;
+  return path;
 }

@@ -42,7 +42,7 @@ export function askYesNo(question: string, fallback: boolean, context: QuestionC
   return ask(({confirm}, theme, terminal) => confirm({message, theme, default: fallback}, terminal), context);
 }
 
-interface Question {
+export interface Question {
   /** What to ask for: `Project slug`. */
   readonly text: string;
   /** The meaning of an empty line. @default none: a value is required */

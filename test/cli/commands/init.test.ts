@@ -94,7 +94,7 @@ describe('init without a terminal', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: 'ERR_SETUP_INCOMPLETE',
-        message: expect.stringMatching(/^Missing project, .*organization, token URL, and client id\.$/i) as string,
+        message: expect.stringMatching(/^Missing .*organization, token URL, and client id\.$/i) as string,
       },
     });
     expect(await readdir(project)).not.toContain('mycli.config.ts');
@@ -175,6 +175,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
 
   test('init: Ctrl-C at a question exits with 130 and leaves nothing behind', async () => {
     const {answer, ended} = onTerminal('init');
+    await answer('What do you deploy to?', '');
     await answer('URL of the service:', runtime.origin);
     await answer('Project slug: (project)', '\u0003');
     expect(await ended).toBe(130);
@@ -185,6 +186,7 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
   test.each(['init', 'push'])('%s: asks for what it needs, and again for what will not do', async (name) => {
     const {answer, ended, sent} = onTerminal(name);
     if (name === 'push') await answer('Set it up now? (Y/n)', '');
+    await answer('What do you deploy to?', '');
     await answer('URL of the service:', runtime.origin);
     await answer('Project slug: (project)', 'a/b');
     await answer('unlike "a/b".', '\u0015shop');

@@ -14,13 +14,11 @@ import {closedOrigin} from '../../recording-server.js';
 import {configOf} from '../settings/hooked-plugins.js';
 
 const key = 'canary-api-key-91fe';
-/** A plugin's backend that needs an option. */
 const acme = {
   apiVersion: 1,
   name: 'acme',
   summary: 'Acme',
   formats: ['v2'],
-  check: () => Promise.resolve({configured: false, missing: ['region']}),
   upload: () => Promise.reject(new Error('not here')),
 };
 
@@ -78,7 +76,7 @@ async function plan(
   const context = createContext(session, {flags, config: {...folders, ...hooks} as Interfaces.Config});
   let shown = '';
   const settings = await context.loadSettings();
-  const planned = planProject(context, settings, {asks: dialogue.length > 0, takesDefaults: false, verify: true});
+  const planned = planProject(context, settings, {asks: dialogue.length > 0, verify: true});
   const isOver = planned.then(
     () => true,
     () => true,
@@ -111,18 +109,16 @@ const keyQuestion = 'skip):';
 describe('the questions of a setup', {timeout: 20_000}, () => {
   test('are asked again, with the reason, for what will not do', async () => {
     const {config, shown} = await plan([
+      ['What do you deploy to?', ''],
       ['URL of the service:', ''],
       ['> This cannot be empty.', 'ftp://x'],
       ['> The URL must be an http or https URL, not ftp://.', new URL(runtime.origin).host],
       ['Project slug: (my-shop)', 'a/b'],
-      ['> The project slug must not contain / or \\, unlike "a/b".', 'My Other Shop!'],
-      ['letters, digits, ".", "_" and "-", like my-other-shop.', 'my-shop'],
-      ['Target to deploy to (empty for none):', 'a b'],
-      ['like a-b.', 'staging'],
-      ['Build folder: (dist)', 'http://127.0.0.1:1'],
-      ['> The build folder is a path, not a URL.', 'dist/index.html'],
+      ['> It must not contain / or \\, unlike "a/b".', 'My Other Shop!'],
+      ['> It can only contain letters, digits, ".", "_" and "-".', 'my-shop'],
+      ['Target to deploy to (empty for none):', 'staging'],
+      ['Build folder: (dist)', 'dist/index.html'],
       ['> dist/index.html is a file, not a folder.', 'dist'],
-      ['Is it a static site, without server code? (Y/n)', ''],
       [keyQuestion, key],
     ]);
     expect(config).toEqual({
@@ -134,44 +130,29 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       buildDirectory: 'dist',
       static: true,
     });
-    expect(shown).toContain(`The URL has no scheme: using ${runtime.origin}. `);
     expect(shown).not.toMatch(/legacy|v1|v2|Api\b/);
   });
 
-  test.each([
-    ['OAuth', '\u001B[B', 'api'],
-    ['the name of a plugin', '\u001B[B\u001B[B', 'nope'],
-  ])('ask for the kind of a service that cannot be reached: %s', async (_what, keys, backend) => {
+  test('begin with the kind of the service', async () => {
     await write({'package.json': '{"name": "@acme/Web.Shop"}'});
-    const closed = await closedOrigin();
+    const origin = await closedOrigin();
+    const project = [
+      ['Project slug: (web-shop)', ''],
+      ['Target to deploy to (empty for none):', ''],
+      ['Build folder: (dist)', ''],
+    ] as const;
     const client = [
+      ['What do you deploy to?', '\u001B[B'],
+      ['URL of the service:', origin],
       ['Organization ID:', 'org_1'],
       ['Token URL:', 'login.example/token'],
       ['Client ID:', 'ci'],
     ] as const;
-    const project = [
-      ['Project slug: (web-shop)', ''],
-      ['Target to deploy to (empty for none):', ''],
-      ...(backend === 'api' ? client : []),
-      ['Build folder: (dist)', ''],
-      ['(Y/n)', 'no'],
-    ] as const;
-    const service = [
-      ['URL of the service:', closed],
-      ['anyway.', closed],
-      ['Runtime (OAuth)', keys],
-    ] as const;
-    const planned =
-      backend === 'api'
-        ? plan([...service, ...project, ['skip):', '']])
-        : plan([...service, ['Name of the backend:', backend], ['> Unknown backend: "nope".', 'acme'], ...project]);
-    const {config} = await planned;
-    const api = {origin: closed, organizationId: 'org_1', tokenUrl: 'https://login.example/token', clientId: 'ci'};
-    expect(config).toMatchObject({
-      static: false,
-      projectSlug: 'web-shop',
-      ...(backend === 'api' ? {runtimeBackend: 'api', api} : {runtimeBackend: 'acme'}),
-    });
+    const {config} = await plan([...client, ...project, ['skip):', '']]);
+    const api = {origin, organizationId: 'org_1', tokenUrl: 'https://login.example/token', clientId: 'ci'};
+    expect(config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'api', api});
+    const plugin = await plan([['acme', '\u001B[B\u001B[B'], ...project]);
+    expect(plugin.config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'acme'});
   });
 
   test('leave out what variables set, and offer to store the key from one', async () => {
@@ -180,7 +161,6 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       [
         ['Target to deploy to (empty for none):', ''],
         ['Build folder: (dist)', ''],
-        ['(Y/n)', ''],
         ['Store the API key from MYCLI_API_KEY, for when it is not set? (Y/n)', ''],
       ],
       {env},
@@ -189,66 +169,6 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
     expect(hasCredentials).toBe(true);
     expect(shown).not.toContain('URL of the service');
     expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key}}}});
-  });
-});
-
-describe('what is set up for another client', {timeout: 20_000}, () => {
-  const build = {'build-directory': 'dist', static: true};
-
-  async function others(mrtOrigin: string) {
-    const {host} = new URL(runtime.origin);
-    const configs = [{name: 'a', active: true, mrtOrigin, mrtProject: 'storefront'}];
-    await write({'dw.json': JSON.stringify({configs})});
-    await writeFile(join(root, `.mobify--${host}`), JSON.stringify({username: 'me@shop.example', api_key: key}));
-    await writeFile(join(root, '.mobify'), JSON.stringify({username: 'me', api_key: 'key-of-the-usual-host'}));
-    return {HOME: root, MRT_ENVIRONMENT: 'staging'};
-  }
-
-  test('init: another client is offered by the names of its files and variables, and taken over when wanted', async () => {
-    const {config} = await plan(
-      [
-        ['set up for another client in MRT_ENVIRONMENT or dw.json? (Y/n)', ''],
-        [`URL of the service: (${runtime.origin})`, ''],
-        ['Project slug: (storefront)', ''],
-        ['(y/N)', 'y'],
-        ['(Y/n)', ''],
-      ],
-      {env: await others(runtime.origin), flags: build},
-    );
-    expect(config).toMatchObject({projectSlug: 'storefront', targetSlug: 'staging', apiUser: 'me@shop.example'});
-    expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key, user: 'me@shop.example'}}}});
-  });
-
-  test('init: an address from a file of the project gets no key before it is confirmed', async () => {
-    const address = new URL(runtime.origin).host;
-    const setup = plan(
-      [
-        ['dw.json? (Y/n)', ''],
-        [`URL of the service: (${address})`, ''],
-        ['Project slug: (storefront)', ''],
-        ['(y/N)', 'n'],
-      ],
-      {env: await others(address), flags: build},
-    );
-    await expect(setup).rejects.toThrow('Cancelled. Nothing was sent');
-    expect(runtime.requests.filter(({status}) => status !== 401)).toEqual([]);
-  });
-
-  test('init: nothing of another client is used unless the user agrees', async () => {
-    const env = {...(await others(runtime.origin)), MYCLI_RUNTIME_ORIGIN: runtime.origin};
-    const {config} = await plan(
-      [
-        ['dw.json? (Y/n)', 'n'],
-        ['Project slug: (my-shop)', ''],
-        ['Target to deploy to (empty for none):', ''],
-        [`for ${runtime.origin}? (Y/n)`, 'n'],
-        [keyQuestion, ''],
-      ],
-      {env, flags: build},
-    );
-    expect(config).toMatchObject({projectSlug: 'my-shop', targetSlug: undefined, apiUser: undefined});
-    const {hasCredentials} = await plan([], {env, flags: {...build, project: 'x'}});
-    expect(hasCredentials).toBe(false);
   });
 });
 
@@ -289,11 +209,10 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
 });
 
 describe('a setup without questions', {timeout: 20_000}, () => {
-  test('completes a URL of this machine with http, and says so', async () => {
+  test('completes a URL of this machine with http', async () => {
     const {host} = new URL(runtime.origin);
-    const {config, shown} = await plan([], {flags: {project: 'shop', origin: host}});
+    const {config} = await plan([], {flags: {project: 'shop', origin: host}});
     expect(config).toMatchObject({origin: runtime.origin});
-    expect(shown).toContain(`--origin has no scheme: using ${runtime.origin}.\n`);
   });
 
   test('refuses a backend that is not there', async () => {
@@ -301,18 +220,11 @@ describe('a setup without questions', {timeout: 20_000}, () => {
     await expect(plan([], {flags})).rejects.toMatchObject({code: 'ERR_BACKEND_UNKNOWN'});
   });
 
-  test('init: says what the backend of a plugin still needs', async () => {
-    const {config, problem} = await plan([], {flags: {project: 'shop', 'runtime-backend': 'acme'}});
-    expect(config).toMatchObject({runtimeBackend: 'acme'});
-    expect(problem).toContain('The acme backend is not configured: missing region. Pass --backend-option');
-  });
-
   test('chooses as auto does between backends that variables set', async () => {
     const api = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_ORGANIZATION: 'o', MYCLI_API_TOKEN: 'token-5c1d'};
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
     const both = await plan([], {env: {...env, ...api}});
     expect(both.config).toMatchObject({runtimeBackend: 'api'});
-    expect(both.unstored).toBe('MYCLI_API_TOKEN');
     const half = await plan([], {env: {...env, MYCLI_API_ORIGIN: runtime.origin}});
     expect(half.config).toMatchObject({runtimeBackend: 'legacy'});
   });
