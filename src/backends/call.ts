@@ -37,8 +37,8 @@ type Redact = (text: string) => string;
 
 export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'login' | 'verify' | 'upload'>;
 
-/** The context for a call of an optional member, or to verify credentials. */
-export function contextFor(member: OptionalCall | 'verify', context: BuiltInContext): BuiltInContext {
+/** The context for a call of a member. */
+export function contextFor(member: keyof typeof backendCalls, context: BuiltInContext): BuiltInContext {
   return 'reads' in backendCalls[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
 }
 

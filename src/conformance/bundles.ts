@@ -1,7 +1,7 @@
 import {createCipheriv} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {Readable} from 'node:stream';
+import {pipeline, Transform} from 'node:stream';
 import type {BackendLimits, Bundle, BundleFormat} from '../backends/contract.js';
 import {planBundle, withReaders, writeBundle} from '../bundle/index.js';
 
@@ -19,59 +19,49 @@ export interface BundleWish {
   readonly message?: string | undefined;
 }
 
-interface BundlePlace {
-  readonly directory: string;
-  readonly projectSlug: string;
+interface Content {
+  readonly format: BundleFormat;
+  readonly contentBytes?: number | undefined;
+  /** Only for v1, which has it in its archive. */
+  readonly projectSlug?: string | undefined;
   /** Each number has its own, reproducible content. */
   readonly number: number;
-  readonly limits: BackendLimits;
 }
 
-type FormattedWish = BundleWish & {readonly format: BundleFormat};
+export type FormattedWish = BundleWish & Pick<Content, 'format' | 'projectSlug'>;
 
-export type MakeBundle = (wish: FormattedWish, place: BundlePlace) => Promise<Bundle>;
+/** Makes a bundle in a folder, where nothing has its number. */
+export type MakeBundle = (wish: FormattedWish & Content, directory: string) => Promise<Bundle>;
 
-/** Makes the bundles of a suite. Packing takes most of its time, so each of the usual size is packed once. */
-export function createBundleMaker(): MakeBundle {
-  const packed = new Map<number, Promise<{readonly bundle: Bundle; readonly archive: Buffer}>>();
-  return async (wish, place) => {
-    const {format, contentBytes, message} = wish;
-    if (format === 'v1' || contentBytes !== undefined) return pack(wish, place);
-    const {number, directory} = place;
-    const packing = packed.get(number) ?? pack({format}, place).then(withArchive);
-    packed.set(number, packing);
+/** Makes the bundles of a suite. Packing takes most of its time, so each content is packed once. */
+export function createBundleMaker(limits: BackendLimits = {}): MakeBundle {
+  const packed = new Map<string, ReturnType<typeof pack>>();
+  return async ({message, ...content}, directory) => {
+    const {number} = content;
+    const key = JSON.stringify(content);
+    const packing = packed.get(key) ?? pack(content, limits, path.join(directory, `build-${number}`));
+    packed.set(key, packing);
     const {bundle, archive} = await packing;
-    const file = path.join(directory, `${String(number)}.archive`);
+    const file = path.join(directory, `${number}.archive`);
     await writeFile(file, archive);
-    return withReaders({...bundle, path: file, message: message ?? bundle.message});
+    // No Latin-1, which is all that HTTP headers take.
+    return withReaders({...bundle, path: file, message: message ?? `Conformance bundle ${number}: „Größe“ 日本語 🚀`});
   };
 }
 
-async function withArchive(bundle: Bundle) {
-  return {bundle, archive: await readFile(bundle.path)};
-}
-
 async function pack(
-  {format, contentBytes = usualBytes, message}: FormattedWish,
-  {directory, projectSlug, number, limits: {maxBundleBytes = 2 ** 40}}: BundlePlace,
-): Promise<Bundle> {
-  const cwd = path.join(directory, `${format}-${String(number)}`);
+  {format, number, contentBytes = usualBytes, projectSlug}: Content,
+  {maxBundleBytes = 2 ** 40}: BackendLimits,
+  cwd: string,
+) {
   await mkdir(path.join(cwd, 'build', 'static'), {recursive: true});
   await writeFile(path.join(cwd, 'build', 'ssr.js'), 'export const get = () => "conformance";\n');
   // An archive has its headers, too.
   const most = Math.max(1, maxBundleBytes - 4608 - Math.ceil(maxBundleBytes / 8192));
   await writeFile(path.join(cwd, 'build', 'static', 'content.bin'), noise(number, Math.min(contentBytes, most)));
-  const plan = await planBundle({
-    format,
-    cwd,
-    env: {},
-    now: () => new Date(),
-    compressionLevel: 0,
-    // No Latin-1, which is all that HTTP headers take.
-    message: message ?? `Conformance bundle ${String(number)}: „Größe“ 日本語 🚀`,
-    ...(format === 'v1' && {projectSlug}),
-  });
-  return writeBundle(plan, {path: path.join(cwd, 'archive')});
+  const plan = await planBundle({format, projectSlug, cwd, env: {}, now: () => new Date(), compressionLevel: 0});
+  const bundle = await writeBundle(plan, {path: path.join(cwd, 'archive')});
+  return {bundle, archive: await readFile(bundle.path)};
 }
 
 /** Random-looking bytes, so that lost, duplicated or moved ones are detected. */
@@ -80,19 +70,19 @@ function noise(seed: number, bytes: number): Buffer {
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(bytes));
 }
 
-/** The same bundle, which stalls halfway: `onStall` is called when more bytes are requested. */
-export async function stallHalfWay(bundle: Bundle, onStall: () => void): Promise<Bundle> {
-  const half = (await readFile(bundle.path)).subarray(0, Math.floor(bundle.size / 2));
-  const createReadStream: Bundle['createReadStream'] = ({start = 0, end = bundle.size - 1} = {}) => {
-    const pieces = [half.subarray(start, end + 1)].filter(({length}) => length > 0);
-    return new Readable({
-      read() {
-        const piece = pieces.shift();
-        if (piece) this.push(piece);
-        else if (end < half.length) this.push(null);
-        else onStall();
+/** The same bundle, whose reading stalls halfway, whatever part of it is read: `onStall` is called then. */
+export function stallHalfWay(bundle: Bundle, onStall: () => void): Bundle {
+  let left = Math.floor(bundle.size / 2);
+  const createReadStream: Bundle['createReadStream'] = (range) => {
+    const stalling = new Transform({
+      transform(piece: Buffer, _, done) {
+        this.push(piece.subarray(0, left));
+        left -= Math.min(left, piece.length);
+        if (left > 0) done();
+        else setImmediate(onStall);
       },
     });
+    return pipeline(bundle.createReadStream(range), stalling, () => undefined);
   };
   return {...bundle, createReadStream};
 }

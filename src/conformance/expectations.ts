@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import {createHash} from 'node:crypto';
 import {once} from 'node:events';
+import {buffer} from 'node:stream/consumers';
 import {setTimeout as delay} from 'node:timers/promises';
 import {inspect} from 'node:util';
 import {isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
+import {jsonProblem} from '../errors/json.js';
 import {messageOf} from '../errors/system-failure.js';
 
 /** Thrown by a case that cannot try anything, because the fixtures or the backend lack something optional. */
@@ -40,9 +42,7 @@ export class CallFailure extends assert.AssertionError {
 /** What came of a call: its result, or the error that the backend failed with. */
 export async function outcomeOf<Result>(
   work: Promise<Result>,
-): Promise<
-  {readonly result: Result; readonly error?: never} | {readonly result?: never; readonly error: RuntimeCliError}
-> {
+): Promise<{readonly result?: Result; readonly error?: RuntimeCliError}> {
   try {
     return {result: await work};
   } catch (error) {
@@ -55,6 +55,12 @@ export async function outcomeOf<Result>(
 export function expectAnswer(what: string, actual: unknown, expected: unknown, advice = ''): void {
   const message = `Expected ${what} to be ${shown(expected)}. The backend answered ${shown(actual)}.`;
   assert.deepEqual(actual, expected, `${message} ${advice}`.trim());
+}
+
+/** Asserts that another process can be given a value as JSON. */
+export function expectPlainJson(what: string, value: unknown): void {
+  const problem = jsonProblem(value);
+  assert.equal(problem, undefined, `Expected "${what}" to be plain JSON. It ${problem ?? ''}: ${shown(value)}`);
 }
 
 export interface ExpectedError {
@@ -86,9 +92,6 @@ export async function expectError(what: string, work: Promise<unknown>, {text, f
   assert.ok(fits(error), `${expected} The backend failed with ${shown(error)}`);
 }
 
-/** A second, in slices. A pause of the whole machine only counts as one slice. */
-const abortDeadline = {slices: 20, sliceMs: 50};
-
 /**
  * Asserts that aborted work rejects within a second, plus the time that its cleanups take.
  * @param start starts the work, and calls `abort` while it is running
@@ -101,6 +104,13 @@ export async function expectAbort(
   const controller = new AbortController();
   const {signal} = controller;
   const reason = new Error('The conformance suite aborted this.');
+  const late = once(signal, 'abort').then(async () => {
+    // In slices: a pause of the whole machine only counts as one.
+    for (let slice = 0; slice < 20; slice += 1) await delay(50, undefined, {ref: false});
+    await Promise.all(cleanups);
+    await delay(50, undefined, {ref: false});
+    return 'went on for a second';
+  });
   const work = start(signal, () => controller.abort(reason)).then(
     () => 'succeeded',
     (error: unknown) => {
@@ -108,12 +118,6 @@ export async function expectAbort(
       return 'rejected';
     },
   );
-  const late = once(signal, 'abort').then(async () => {
-    const {slices, sliceMs} = abortDeadline;
-    for (let slice = 0; slice < slices; slice += 1) await delay(sliceMs, undefined, {ref: false});
-    await Promise.all(cleanups);
-    return delay(sliceMs, 'went on for a second', {ref: false});
-  });
   const outcome = await Promise.race([work, late]);
   assert.ok(signal.aborted, `Expected ${what} to take until it is aborted. It ended before.`);
   assert.equal(outcome, 'rejected', `Expected ${what} to reject with signal.reason when it is aborted. It ${outcome}.`);
@@ -125,18 +129,10 @@ export async function expectBytes(
   {size, sha256}: {readonly size: number; readonly sha256: string},
   read: () => Promise<AsyncIterable<Uint8Array> | Uint8Array>,
 ): Promise<void> {
-  const expected = `Expected ${what} to have ${String(size)} bytes with the sha256 ${sha256}.`;
-  const hash = createHash('sha256');
-  let length = 0;
-  try {
-    const bytes = await read();
-    for await (const piece of bytes instanceof Uint8Array ? [bytes] : bytes) {
-      hash.update(piece);
-      length += piece.length;
-    }
-  } catch (error) {
-    assert.fail(`${expected} Reading it failed: ${messageOf(error)}`);
-  }
-  const found = {size: length, sha256: hash.digest('hex')};
-  assert.deepEqual(found, {size, sha256}, `${expected} It has ${String(length)}, with ${found.sha256}.`);
+  const expected = `Expected ${what} to have ${size} bytes with the sha256 ${sha256}.`;
+  const bytes = await read()
+    .then(async (content) => (content instanceof Uint8Array ? content : buffer(content)))
+    .catch((error: unknown) => assert.fail(`${expected} Reading it failed: ${messageOf(error)}`));
+  const found = {size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex')};
+  assert.deepEqual(found, {size, sha256}, `${expected} It has ${found.size}, with ${found.sha256}.`);
 }

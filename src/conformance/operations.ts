@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
 import type {HostBackend} from '../backends/built-in.js';
-import {backendCalls, type OptionalCall} from '../backends/call.js';
+import {backendCalls} from '../backends/call.js';
 import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
-import type {CallOptions, RequestOf, Subject} from './subject.js';
+import type {Called, CallOptions, RequestOf, Subject} from './subject.js';
 
 /** What an operation is tried on. */
 interface Prepared {
   readonly bundle: Bundle;
   readonly bundleId: BundleId;
-  /** Only for operations on a deployment. */
-  readonly deployment?: DeploymentRef | undefined;
+  readonly deployment?: DeploymentRef;
 }
 
 /** Something that the host asks a backend for. */
@@ -25,15 +24,16 @@ export interface Operation {
   run(subject: Subject, prepared: Prepared, options?: CallOptions): Promise<unknown>;
 }
 
-function operation<Name extends OptionalCall>(
+function operation<Name extends Called>(
   needs: Name,
   on: Operation['on'],
   requestOf: (prepared: Prepared, subject: Subject) => RequestOf<Name>,
 ): Operation {
+  const kind = backendCalls[needs];
   return {
-    name: backendCalls[needs].capability,
+    name: 'capability' in kind ? kind.capability : needs,
     needs,
-    writes: 'writes' in backendCalls[needs],
+    writes: 'writes' in kind,
     on,
     run: (subject, prepared, options) => subject.call(needs, requestOf(prepared, subject), options),
   };
@@ -43,18 +43,14 @@ const limit = 10;
 
 export const bundleOperations: readonly Operation[] = [
   operation('deploy', 'bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})),
-  operation('download', 'bundle', ({bundleId}) => ({bundleId, writeTo: sink()})),
+  operation('download', 'bundle', ({bundleId}) => {
+    return {bundleId, writeTo: new Writable({write: (_piece, _encoding, done) => done()})};
+  }),
   operation('deleteBundle', 'bundle', ({bundleId}) => ({bundleId})),
 ];
 
 export const operations: readonly Operation[] = [
-  {
-    name: 'verify',
-    needs: 'verify',
-    writes: false,
-    on: 'nothing',
-    run: (subject, _, options) => subject.verify(options),
-  },
+  operation('verify', 'nothing', () => undefined),
   operation('promote', 'deployment', ({bundleId}, {targetSlug, otherTarget}) => {
     return {bundleId, from: targetSlug, to: otherTarget};
   }),
@@ -67,17 +63,11 @@ export const operations: readonly Operation[] = [
 ];
 
 export function uploadOperation(format: BundleFormat): Operation {
-  return {
-    name: `upload (${format})`,
-    needs: 'upload',
-    on: 'nothing',
-    writes: true,
-    format,
-    run: (subject, {bundle}, options) => subject.upload(bundle, {...options, stateless: true}),
-  };
+  const upload = operation('upload', 'nothing', ({bundle}) => bundle);
+  return {...upload, name: `upload (${format})`, format};
 }
 
-export async function prepare(subject: Subject, {on, format}: Pick<Operation, 'on' | 'format'>): Promise<Prepared> {
+export async function prepare(subject: Subject, {on, format}: Operation): Promise<Prepared> {
   const {formats, deploy, deploysOnUpload = []} = subject.backend;
   const bundle = await subject.makeBundle({format});
   if (on === 'nothing') return {bundle, bundleId: ''};
@@ -89,8 +79,4 @@ export async function prepare(subject: Subject, {on, format}: Pick<Operation, 'o
 function deploymentOf({deployment}: Prepared): DeploymentRef {
   assert.ok(deployment, 'This case requires a deployment, and the backend does not deploy.');
   return deployment;
-}
-
-function sink(): Writable {
-  return new Writable({write: (_piece, _encoding, done) => done()});
 }

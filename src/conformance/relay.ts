@@ -3,13 +3,19 @@ import {createServer, request as httpRequest, type IncomingMessage, type Server,
 import {request as httpsRequest} from 'node:https';
 import type {AddressInfo} from 'node:net';
 
+/** What can happen to a request: the status that it is answered with, if any, and all of it in words. */
+export const faults = {
+  fail: {status: 500, does: 'was answered with 500'},
+  limit: {status: 429, does: 'was answered with 429'},
+  refuse: {status: 401, does: 'was answered with 401'},
+  lose: {status: undefined, does: 'was carried out, but its answer was lost'},
+  hold: {status: undefined, does: 'was held'},
+  cut: {status: undefined, does: 'was cut off'},
+} as const;
+
 /** A fault of some of the requests of a call. */
 export interface Fault {
-  /**
-   * The service fails, limits its rate, refuses the credentials, carries the request out without an answer, never
-   * answers, or cannot be reached.
-   */
-  readonly kind: 'fail' | 'limit' | 'refuse' | 'lose' | 'hold' | 'cut';
+  readonly kind: keyof typeof faults;
   /** Number of the first request that it happens to, from 1. */
   readonly at: number;
   /** Whether it happens to all that follow, too. @default false */
@@ -17,8 +23,6 @@ export interface Fault {
   /** Called when a request is held. */
   readonly onHeld?: (() => void) | undefined;
 }
-
-const statuses: Readonly<Partial<Record<Fault['kind'], number>>> = {fail: 500, limit: 429, refuse: 401};
 
 /** Stands between a backend and its service, counts requests, and lets some of them fail. */
 export class Relay {
@@ -48,7 +52,7 @@ export class Relay {
   async through(origin: string): Promise<string> {
     const starting = this.#servers.get(origin) ?? this.#start(origin);
     this.#servers.set(origin, starting);
-    const own = `http://127.0.0.1:${String(((await starting).address() as AddressInfo).port)}`;
+    const own = `http://127.0.0.1:${((await starting).address() as AddressInfo).port}`;
     this.#origins.add(own);
     return own;
   }
@@ -71,40 +75,37 @@ export class Relay {
 
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Promise<void> {
     this.requests += 1;
-    const {at = Infinity, lasts, onHeld} = this.#fault ?? {};
-    const isHit = this.requests === at || (lasts && this.requests > at);
-    const kind = isHit ? this.#fault?.kind : undefined;
-    if (kind === 'hold') return onHeld?.();
-    const status = kind && statuses[kind];
-    if (status !== undefined) {
+    const {kind, at = Infinity, lasts, onHeld} = this.#fault ?? {};
+    if (kind === undefined || this.requests < at || (this.requests > at && !lasts)) {
+      const answer = await this.#forward(incoming, origin);
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.on('error', () => outgoing.destroy()).pipe(outgoing);
+    } else if (kind === 'hold') {
+      onHeld?.();
+    } else if (kind === 'cut') {
+      outgoing.destroy();
+    } else if (kind === 'lose') {
+      await once((await this.#forward(incoming, origin)).resume(), 'end');
+      outgoing.destroy();
+    } else {
       await once(incoming.resume(), 'end');
-      outgoing.writeHead(status, {'content-type': 'application/json'}).end('{}');
-      return;
+      outgoing.writeHead(faults[kind].status, {'content-type': 'application/json'}).end('{}');
     }
-    if (kind === 'cut') throw new Error('The connection is cut.');
-    incoming.on('data', (piece: Buffer) => void (this.bytes += piece.length));
-    const answer = await forward(incoming, origin);
-    if (kind === 'lose') {
-      await once(answer.resume(), 'end');
-      throw new Error('The answer is lost.');
-    }
-    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.on('error', () => outgoing.destroy()).pipe(outgoing);
   }
-}
 
-async function forward(incoming: IncomingMessage, origin: string): Promise<IncomingMessage> {
-  const url = new URL(incoming.url ?? '/', origin);
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  // The host header is that of the service, as if the request had gone there, unless the client has signed it.
-  const {host, authorization} = incoming.headers;
-  const isReplaced = host?.startsWith('127.0.0.1') === true && authorization?.startsWith('AWS4-') !== true;
-  const headers = {...incoming.headers, ...(isReplaced && {host: url.host})};
-  const onward = send(url, {method: incoming.method, headers});
-  incoming.on('close', () => {
-    if (!incoming.complete) onward.destroy();
-  });
-  incoming.pipe(onward);
-  const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-  return answer;
+  async #forward(incoming: IncomingMessage, origin: string): Promise<IncomingMessage> {
+    const url = new URL(incoming.url ?? '/', origin);
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    // The host header is that of the service, as if the request had gone there, unless the client has signed it.
+    const {host, authorization} = incoming.headers;
+    const isReplaced = host?.startsWith('127.0.0.1') === true && authorization?.startsWith('AWS4-') !== true;
+    const headers = {...incoming.headers, ...(isReplaced && {host: url.host})};
+    const onward = send(url, {method: incoming.method, headers});
+    incoming.on('close', () => {
+      if (!incoming.complete) onward.destroy();
+    });
+    incoming.on('data', (piece: Buffer) => void (this.bytes += piece.length)).pipe(onward);
+    const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+    return answer;
+  }
 }

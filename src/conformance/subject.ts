@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
-import {backendCalls, callInContext, contextFor, type OptionalCall} from '../backends/call.js';
+import type {HostBackend} from '../backends/built-in.js';
+import {backendCalls, callInContext, contextFor} from '../backends/call.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
@@ -10,6 +10,7 @@ import type {
   BackendContext,
   BackendLoginContext,
   Bundle,
+  BundleFormat,
   BundleId,
   DeploymentRef,
   DeployResult,
@@ -20,9 +21,8 @@ import type {
 import {uploadStateOf} from '../backends/upload-state.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {containsSecret, createRedactor} from '../http/redact.js';
-import type {Logger} from '../http/types.js';
-import type {BundleWish} from './bundles.js';
-import {CallFailure, expectAnswer, expectBytes, notTried, printableOf, shown} from './expectations.js';
+import type {BundleWish, FormattedWish} from './bundles.js';
+import {CallFailure, expectAnswer, expectBytes, notTried, outcomeOf, printableOf, shown} from './expectations.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import type {Relay} from './relay.js';
 
@@ -32,18 +32,20 @@ const pollIntervalMs = 20;
 /** How many items of a list are asked for at a time: a service may give fewer. */
 const pageLimit = 100;
 
-type Members = Required<Pick<HostBackend, OptionalCall>>;
-export type RequestOf<Name extends OptionalCall> = Parameters<Members[Name]>[0];
-type AnswerTo<Name extends OptionalCall> = Awaited<ReturnType<Members[Name]>>;
+export type Called = Exclude<keyof typeof backendCalls, 'check'>;
+type Members = Required<Pick<HostBackend, Called>>;
+/** What a member is called with before its context. */
+export type RequestOf<Name extends Called> = Name extends 'verify' | 'login' ? undefined : Parameters<Members[Name]>[0];
+type AnswerTo<Name extends Called> = Awaited<ReturnType<Members[Name]>>;
 export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
-export interface CallOptions {
+export type CallOptions = Partial<Pick<BackendLoginContext, 'prompt' | 'openUrl'>> & {
   readonly targetSlug?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** For uploads: nothing is kept to resume it with. @default false */
-  readonly stateless?: boolean | undefined;
-}
+  /** @default an upload has nothing to resume it with */
+  readonly state?: UploadState | undefined;
+};
 
 interface Pushed extends Pick<DeployResult, 'deployment'>, Partial<Pick<DeployResult, 'status'>> {
   readonly bundleId: BundleId;
@@ -58,7 +60,7 @@ interface SubjectParts {
   /** The states of unfinished uploads, by the digest of the archive. */
   readonly states: Map<string, unknown>;
   readonly relay: Relay;
-  readonly build: (wish: BundleWish, projectSlug: string) => Promise<Bundle>;
+  readonly build: (wish: FormattedWish) => Promise<Bundle>;
 }
 
 /** A backend and its service. Calls the backend as mycli does, and keeps what it says. */
@@ -77,7 +79,8 @@ export class Subject {
   onProgress: BackendContext['onProgress'] = () => undefined;
   /** What calls are cleaning up after an abort. */
   readonly cleanups: Promise<void>[] = [];
-  readonly #logger: Logger;
+  readonly #log = (message: string) => void this.texts.push(message);
+  readonly #logger = {debug: this.#log, info: this.#log, warn: this.#log};
 
   constructor(parts: SubjectParts) {
     const {backend, service, relay} = parts;
@@ -89,8 +92,6 @@ export class Subject {
     this.relay = relay;
     this.targetSlug = service.targetSlug ?? 'staging';
     this.otherTarget = service.promotionTargetSlug ?? 'production';
-    const log = (message: string) => void this.texts.push(message);
-    this.#logger = {debug: log, info: log, warn: log};
   }
 
   /** The same service with a new backend, as another process would see it. */
@@ -106,99 +107,29 @@ export class Subject {
   }
 
   /**
-   * Calls an optional member.
+   * Calls a member of the backend.
    * @throws CallFailure if the backend fails; `signal.reason` when aborted.
    */
-  async call<Name extends OptionalCall>(
+  async call<Name extends Called>(
     name: Name,
     request: RequestOf<Name>,
-    options: CallOptions = {},
+    {state, signal = new AbortController().signal, targetSlug, ...dialogue}: CallOptions = {},
   ): Promise<AnswerTo<Name>> {
-    const member = this.#member(name) as (request: unknown, context: BuiltInContext) => Promise<AnswerTo<Name>>;
-    const {bundleId, targetSlug, to = targetSlug} = request as {bundleId?: BundleId; targetSlug?: string; to?: string};
-    // As the host makes it: users type text.
-    const isText = bundleId === undefined || this.backend.bundleIds === 'number';
-    const given = isText ? request : {...request, bundleId: String(bundleId)};
-    const {writeTo: _, ...printed} = given as {readonly writeTo?: unknown};
-    return this.#run(name, shown(printed), {targetSlug: to, ...options}, (context) =>
-      member(given, contextFor(name, context)),
-    );
-  }
-
-  async verify(options: CallOptions = {}): Promise<unknown> {
-    const member = this.#member('verify');
-    return this.#run('verify', '', options, (context) => member(contextFor('verify', context)));
-  }
-
-  async login(dialogue: Pick<BackendLoginContext, 'prompt' | 'openUrl'>, options: CallOptions = {}) {
-    const member = this.#member('login');
-    return this.#run('login', '', options, (context) => member({...context, ...dialogue}));
-  }
-
-  async check({options = this.service.options, env = this.service.env ?? {}} = {}): Promise<readonly string[]> {
-    const {value, problems} = await this.#validated(options);
-    if (problems.length > 0) return problems;
-    const {projectSlug} = this.parts;
-    const {configDirectory = '/'} = this.service;
-    const place = {configDirectory, projectSlug, targetSlug: this.targetSlug};
-    const {missing = []} = await this.backend.check({...place, options: value, env, logger: this.#logger});
-    return missing;
-  }
-
-  /** Uploads a bundle, by default without deploying it. */
-  async uploadResult(bundle: Bundle, {stateless = false, ...options}: CallOptions = {}) {
-    const {states} = this.parts;
-    const {sha256} = bundle;
-    const kept: UploadState = {
-      read: async () => states.get(sha256),
-      write: async (value) => void states.set(sha256, value),
-      remove: async () => void states.delete(sha256),
-    };
-    const state = stateless ? undefined : kept;
-    const upload = (context: BuiltInContext) => this.backend.upload(bundle, context);
-    const result = await this.#run('upload', '', {...options, state}, upload);
-    states.delete(sha256);
-    return result;
-  }
-
-  #member<Name extends keyof HostBackend>(name: Name): NonNullable<HostBackend[Name]> {
-    const member = this.backend[name];
-    assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
-    return member;
-  }
-
-  /** The options as the schema of the backend returns them; without one, they stay unchanged. */
-  async #validated(options: unknown): Promise<{readonly value: unknown; readonly problems: readonly string[]}> {
-    const result = await this.backend.options?.['~standard'].validate(options);
-    if (result?.issues) return {value: undefined, problems: result.issues.map(({message}) => message)};
-    return {value: result ? result.value : options, problems: []};
-  }
-
-  declaredSecrets(): readonly string[] {
-    const {options, env} = this.service;
-    return secretsOf(this.backend, {backendOptions: {...(Object(options) as object)}}, env);
-  }
-
-  /** Makes a call with its own context. `request`: in words, for messages. */
-  async #run<Result>(
-    name: keyof typeof backendCalls,
-    request: string,
-    {
-      targetSlug,
-      signal = new AbortController().signal,
-      state,
-    }: CallOptions & {readonly state?: UploadState | undefined},
-    call: (context: BuiltInContext) => Promise<Result>,
-  ): Promise<Result> {
     const {backend, service} = this;
-    const logger = this.#logger;
-    const {value: options, problems} = await this.#validated(service.options);
-    assert.deepEqual(problems, [], `The options of the service do not match the schema: ${problems.join('; ')}`);
+    type Member = (...given: readonly unknown[]) => Promise<AnswerTo<Name>>;
+    const member = backend[name] as unknown as Member | undefined;
+    assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
+    const given = request === undefined || name === 'upload' ? request : this.#asTyped(request);
+    const {targetSlug: own, to = own} = Object(request) as {readonly targetSlug?: string; readonly to?: string};
+    const validated = await this.#validated(service.options);
+    const problems = (validated.issues ?? []).map(({message}) => message).join('; ');
+    assert.equal(problems, '', `The options of the service do not match the schema: ${problems}`);
     const secrets = [...this.declaredSecrets()];
+    const logger = this.#logger;
     const context = await createBackendContext({
       projectSlug: this.parts.projectSlug,
-      targetSlug,
-      options,
+      targetSlug: targetSlug ?? to,
+      options: validated.issues ? undefined : validated.value,
       signal,
       logger,
       rateLimit,
@@ -220,21 +151,66 @@ export class Subject {
       },
       onCleanup: (work) => void this.cleanups.push(work),
     });
+    const {doing} = backendCalls[name];
     try {
-      return await callInContext(backend, {doing: backendCalls[name].doing}, {...context, logger}, call);
+      return await callInContext(backend, {doing}, {...context, logger}, (ready) =>
+        member(...(given === undefined ? [] : [given]), {...contextFor(name, ready), ...dialogue}),
+      );
     } catch (error) {
       this.texts.push(printableOf(error));
       if (!isRuntimeCliError(error)) throw error;
-      throw new CallFailure(`${name}(${request})`, error, createRedactor(secrets));
+      const {writeTo: _, ...printed} = Object(given) as {readonly writeTo?: unknown};
+      const words = given === undefined || name === 'upload' ? '' : shown(printed);
+      throw new CallFailure(`${name}(${words})`, error, createRedactor(secrets));
     }
   }
 
-  makeBundle(wish: BundleWish = {}): Promise<Bundle> {
-    return this.parts.build(wish, this.parts.projectSlug);
+  /** A request as the host makes it: users type text. */
+  #asTyped(request: object): object {
+    const {bundleId} = request as {readonly bundleId?: BundleId};
+    const isText = bundleId === undefined || this.backend.bundleIds === 'number';
+    return isText ? request : {...request, bundleId: String(bundleId)};
   }
 
-  async upload(bundle?: Bundle, options?: CallOptions): Promise<BundleId> {
-    return (await this.uploadResult(bundle ?? (await this.makeBundle()), options)).bundleId;
+  async check({options = this.service.options, env = this.service.env ?? {}} = {}): Promise<readonly string[]> {
+    const validated = await this.#validated(options);
+    if (validated.issues) return validated.issues.map(({message}) => message);
+    const {targetSlug, service} = this;
+    const place = {configDirectory: service.configDirectory ?? '/', projectSlug: this.parts.projectSlug, targetSlug};
+    return (await this.backend.check({...place, options: validated.value, env, logger: this.#logger})).missing ?? [];
+  }
+
+  /** The options as the schema of the backend returns them; without one, they stay unchanged. */
+  async #validated(options: unknown) {
+    return (await this.backend.options?.['~standard'].validate(options)) ?? {value: options, issues: undefined};
+  }
+
+  declaredSecrets(): readonly string[] {
+    const {options, env} = this.service;
+    return secretsOf(this.backend, {backendOptions: {...(Object(options) as object)}}, env);
+  }
+
+  makeBundle({format = this.backend.formats[0] ?? 'v2', ...wish}: BundleWish = {}): Promise<Bundle> {
+    const projectSlug = format === 'v1' ? this.parts.projectSlug : undefined;
+    return this.parts.build({...wish, format, projectSlug});
+  }
+
+  /** Uploads a bundle as the host does, which keeps what to resume it with, by default without deploying it. */
+  async uploadResult(bundle: Bundle, targetSlug?: string): Promise<AnswerTo<'upload'>> {
+    const {states} = this.parts;
+    const {sha256} = bundle;
+    const state: UploadState = {
+      read: async () => states.get(sha256),
+      write: async (value) => void states.set(sha256, value),
+      remove: async () => void states.delete(sha256),
+    };
+    const result = await this.call('upload', bundle, {targetSlug, state});
+    states.delete(sha256);
+    return result;
+  }
+
+  async upload(bundle?: Bundle): Promise<BundleId> {
+    return (await this.uploadResult(bundle ?? (await this.makeBundle()))).bundleId;
   }
 
   /** Uploads a bundle, by default a new one, and waits until lists show it. */
@@ -251,18 +227,15 @@ export class Subject {
     return result.deployment;
   }
 
-  /**
-   * Pushes a bundle, by default to the target, like the host: with an upload that deploys, or an upload and then a
-   * deployment.
-   */
-  async push({format, targetSlug = this.targetSlug}: Pick<BundleWish, 'format'> & CallOptions = {}): Promise<Pushed> {
-    const {bundleId, deployment} = await this.uploadResult(await this.makeBundle({format}), {targetSlug});
+  /** Pushes a bundle to a target like the host: with an upload that deploys, or an upload and then a deployment. */
+  async push({format, targetSlug = this.targetSlug}: PushOptions = {}): Promise<Pushed> {
+    const {bundleId, deployment} = await this.uploadResult(await this.makeBundle({format}), targetSlug);
     if (deployment) return {bundleId, deployment};
     return {bundleId, ...(await this.call('deploy', {bundleId, targetSlug}))};
   }
 
   /** Pushes a bundle, and waits until it runs on the target. */
-  async pushed(options?: CallOptions): Promise<Pushed> {
+  async pushed(options?: PushOptions): Promise<Pushed> {
     const {bundleId, ...result} = await this.push(options);
     await this.finished(result);
     return {bundleId, deployment: fromJson(result.deployment)};
@@ -299,25 +272,36 @@ export class Subject {
   /** All items of a list, in pages of at most `limit`. */
   async list<Name extends Lister>(name: Name, request: Omit<RequestOf<Name>, keyof ListRange>, limit = pageLimit) {
     const pages: ListResult<ItemOf<Name>>[] = [];
-    const cursors = new Set<string>();
-    for (let cursor: string | undefined; ; cursors.add(cursor)) {
+    const cursors = new Set<string | undefined>();
+    let cursor: string | undefined;
+    do {
+      assert.ok(!cursors.has(cursor), `Expected a new cursor. ${name}() has returned ${shown(cursor)} before.`);
+      cursors.add(cursor);
       const range = {...request, limit, cursor} as unknown as RequestOf<Name>;
       const page = (await this.call(name, range)) as ListResult<ItemOf<Name>>;
       pages.push(page);
-      ({cursor} = page);
-      if (cursor === undefined) break;
-      assert.ok(!cursors.has(cursor), `Expected a new cursor. ${name}() has returned ${shown(cursor)} before.`);
-    }
+      cursor = page.cursor;
+    } while (cursor !== undefined);
     const items = pages.flatMap((page) => page.items);
-    const total = items.length;
-    const totals = pages.map((page) => page.total ?? total);
-    const what = `the totals of the pages of a list, which have ${total} items together,`;
-    expectAnswer(what, totals, Array<number>(pages.length).fill(total));
+    const totals = pages.map(({total = items.length}) => total);
+    const what = `the totals of the pages of a list, which have ${items.length} items together,`;
+    expectAnswer(what, totals, Array<number>(pages.length).fill(items.length));
     return items;
   }
 
   async history(targetSlug = this.targetSlug): Promise<readonly ItemOf<'listDeployments'>[]> {
     return this.list('listDeployments', {targetSlug});
+  }
+
+  /** The deployments to a target, of which there may be no history yet. */
+  async historyIfAny(targetSlug?: string): Promise<readonly unknown[]> {
+    return (await outcomeOf(this.history(targetSlug))).result ?? [];
+  }
+
+  endOf(deployment: DeploymentRef): Promise<string> {
+    return this.becomes('the deployment', ['finished', 'failed'], async () => {
+      return (await this.call('getDeployment', deployment)).status;
+    });
   }
 
   /** Waits until the service can order what happened before and what happens after. */
@@ -356,6 +340,16 @@ export class Subject {
     const masked = createRedactor(secrets)(leak ?? '');
     assert.equal(leak, undefined, `An error or a log contains a secret: ${masked}`);
   }
+}
+
+interface PushOptions {
+  readonly format?: BundleFormat | undefined;
+  readonly targetSlug?: string | undefined;
+}
+
+/** Without an optional function of the service, the case cannot try anything. */
+export function notOffered(name: keyof ConformanceService): never {
+  return notTried(`The service of the fixtures has no ${name}(), which this case needs.`);
 }
 
 /** A deployment as another process would have it, which only has the JSON. */

@@ -27,9 +27,9 @@ export const bundleCases: readonly Case[] = [
     proves: 'A download that is aborted while it writes ends within a second.',
     async run(subject) {
       const bundleId = await subject.upload();
-      await expectAbort('the download', subject.cleanups, async (signal, abort) => {
+      await expectAbort('the download', subject.cleanups, (signal, abort) => {
         // Accepts one chunk and never finishes it.
-        await subject.call('download', {bundleId, writeTo: new Writable({write: abort})}, {signal});
+        return subject.call('download', {bundleId, writeTo: new Writable({write: abort})}, {signal});
       });
     },
   },
@@ -84,26 +84,25 @@ export const bundleCases: readonly Case[] = [
   ...bundleOperations.flatMap(idCases),
 ];
 
-/** An archive, and what the backend said when the download of it started. */
-interface FetchedArchive extends DownloadStart {
-  readonly content: Buffer;
-}
-
-/** Downloads an archive, as slowly as it goes to a disk. */
-async function fetchArchive(subject: Subject, bundleId: BundleId, resume?: DownloadResume): Promise<FetchedArchive> {
+/** Downloads an archive, as slowly as it goes to a disk, with what the backend says when it starts. */
+async function fetchArchive(
+  subject: Subject,
+  bundleId: BundleId,
+  resume?: DownloadResume,
+): Promise<DownloadStart & {readonly content: Buffer}> {
   const pieces: Buffer[] = [];
-  const starts: DownloadStart[] = [];
+  let started: DownloadStart = {offset: 0};
   const writeTo = new Writable({
     write(piece: Buffer, _, done) {
       pieces.push(piece);
       setImmediate(done);
     },
   });
-  await subject.call('download', {bundleId, writeTo, resume, onStart: (start) => void starts.push(start)});
+  await subject.call('download', {bundleId, writeTo, resume, onStart: (start) => void (started = start)});
   // Like the host, which ends what a backend has left open.
   if (!writeTo.writableEnded) writeTo.end();
   await finished(writeTo);
-  return {offset: 0, ...starts.at(-1), content: Buffer.concat(pieces)};
+  return {...started, content: Buffer.concat(pieces)};
 }
 
 /** An ID that nothing has, of the same form as `id`: a service may refuse any other before it looks. */
@@ -117,52 +116,43 @@ export function unknownIdLike(id: BundleId): BundleId {
 
 /** Cases for an operation that takes the ID of a bundle: each asks for others than that of an uploaded bundle. */
 function idCases({name, needs, run}: Operation): readonly Case[] {
-  const idCase = (
-    title: string,
-    proves: string,
+  const refused = async (
+    subject: Subject,
     othersOf: (id: BundleId) => readonly BundleId[],
-    {expected = anyError, from = (subject: Subject) => subject} = {},
-  ): Case => ({
-    name: `${name}: ${title}`,
-    needs: [needs],
-    proves,
-    async run(subject) {
-      const asking = from(subject);
-      // A service may number the bundles of each project: this one has more.
-      await subject.upload();
-      const bundle = await subject.makeBundle();
-      const bundleId = await subject.upload(bundle);
-      if (asking !== subject) await asking.upload();
-      for (const id of othersOf(bundleId)) {
-        const work = run(asking, {bundleId: id, bundle});
-        await expectError(`${name} of the unknown bundle ${shown(id)}`, work, expected);
-      }
-      await subject.assertArrived(bundle, bundleId);
-    },
-  });
+    expected = anyError,
+    asking = subject,
+  ) => {
+    // A service may number the bundles of each project: this one has more.
+    await subject.upload();
+    const bundle = await subject.makeBundle();
+    const bundleId = await subject.upload(bundle);
+    if (asking !== subject) await asking.upload();
+    for (const id of othersOf(bundleId)) {
+      await expectError(`${name} of the unknown bundle ${shown(id)}`, run(asking, {bundleId: id, bundle}), expected);
+    }
+    await subject.assertArrived(bundle, bundleId);
+  };
   return [
-    idCase(
-      'an unknown bundle is refused with a code',
-      'An ID that no bundle has is refused, with `ERR_BUNDLE_UNKNOWN` or the status 404.',
-      (id) => [unknownIdLike(id)],
-      {expected: unknownBundle},
-    ),
-    idCase(
-      'what only looks like the ID of a bundle is refused',
-      'The ID of a bundle with `?`, `#` or `..` around it is none: encode it in a URL or a path.',
-      (id) => [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`],
-      {from: withTextIds},
-    ),
-    idCase(
-      'a bundle of another project is refused',
-      'The bundles of another project are not found, and stay as they are.',
-      (id) => [id],
-      {from: (subject) => subject.elsewhere()},
-    ),
+    {
+      name: `${name}: an unknown bundle is refused with a code`,
+      needs: [needs],
+      proves: 'An ID that no bundle has is refused, with `ERR_BUNDLE_UNKNOWN` or the status 404.',
+      run: (subject) => refused(subject, (id) => [unknownIdLike(id)], unknownBundle),
+    },
+    {
+      name: `${name}: what only looks like the ID of a bundle is refused`,
+      needs: [needs],
+      proves: 'The ID of a bundle with `?`, `#` or `..` around it is none: encode it in a URL or a path.',
+      async run(subject) {
+        if (subject.backend.bundleIds === 'number') notTried('The IDs of the backend are numbers.');
+        await refused(subject, (id) => [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`]);
+      },
+    },
+    {
+      name: `${name}: a bundle of another project is refused`,
+      needs: [needs],
+      proves: 'The bundles of another project are not found, and stay as they are.',
+      run: async (subject) => refused(subject, (id) => [id], anyError, subject.elsewhere()),
+    },
   ];
-}
-
-function withTextIds(subject: Subject): Subject {
-  if (subject.backend.bundleIds === 'number') notTried('The IDs of the backend are numbers.');
-  return subject;
 }

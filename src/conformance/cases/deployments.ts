@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type {BundleId, DeploymentRef, DeployResult} from '../../backends/contract.js';
-import {jsonProblem} from '../../errors/json.js';
-import {anyCode, expectAnswer, expectError, notTried, outcomeOf, shown, withCode} from '../expectations.js';
-import {fromJson, type Case, type Subject} from '../subject.js';
+import {anyCode, expectAnswer, expectError, expectPlainJson, notTried, outcomeOf} from '../expectations.js';
+import {shown, withCode} from '../expectations.js';
+import {fromJson, notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundles.js';
 
 export const deploymentCases: readonly Case[] = [
@@ -73,7 +73,7 @@ export const deploymentCases: readonly Case[] = [
       const {deployment: good} = await subject.pushed();
       await failDeployments();
       const {deployment: bad} = await subject.push();
-      expectAnswer('the status of a deployment that fails', await endOf(subject, bad), 'failed');
+      expectAnswer('the status of a deployment that fails', await subject.endOf(bad), 'failed');
       const {status} = await subject.call('getDeployment', good);
       expectAnswer('the status of the deployment before one that failed', status, 'finished');
     },
@@ -91,11 +91,12 @@ export const deploymentCases: readonly Case[] = [
     },
   },
   {
-    name: 'logs: a log ends when it is complete',
+    name: 'logs: each deployment has its own, which ends when it is complete',
     needs: ['readLogs'],
     proves:
       'A log that is read while the deployment runs ends with the same lines as one that is read afterwards, which is ' +
-      'the same each time and has no line breaks in its lines.',
+      'the same each time and has no line breaks in its lines. It stays the same after another deployment, unless the ' +
+      'service only keeps the newest.',
     async run(subject) {
       const {deployment} = await subject.push();
       const running = await readLog(subject, deployment);
@@ -107,15 +108,6 @@ export const deploymentCases: readonly Case[] = [
       expectAnswer('the log that was read while the deployment ran', running, lines, advice);
       const again = await readLog(subject.again(), fromJson(deployment));
       expectAnswer('the log that another process reads', again, lines);
-    },
-  },
-  {
-    name: 'logs: each deployment has its own',
-    needs: ['readLogs'],
-    proves: 'The log of a deployment stays the same after another one, unless the service only keeps the newest.',
-    async run(subject) {
-      const {deployment} = await subject.pushed();
-      const lines = await readLog(subject, deployment);
       await subject.pushed();
       const reading = readLog(subject, deployment);
       const {result, error} = await outcomeOf(reading);
@@ -125,24 +117,8 @@ export const deploymentCases: readonly Case[] = [
   },
 ];
 
-/** The deployments to a target, of which there may be no history yet. */
-export async function historyIfAny(subject: Subject, targetSlug?: string): Promise<readonly unknown[]> {
-  return (await outcomeOf(subject.history(targetSlug))).result ?? [];
-}
-
-/** Without an optional function of the service, the case cannot try anything. */
-export function notOffered(name: 'occupyTarget' | 'failDeployments'): never {
-  return notTried(`The service of the fixtures has no ${name}(), which this case needs.`);
-}
-
 function promote(subject: Subject, bundleId: BundleId): Promise<DeployResult> {
   return subject.call('promote', {bundleId, from: subject.targetSlug, to: subject.otherTarget});
-}
-
-export function endOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
-  return subject.becomes('the deployment', ['finished', 'failed'], async () => {
-    return (await subject.call('getDeployment', deployment)).status;
-  });
 }
 
 /** Asserts that a reference is plain JSON, and that the history lists it with its bundle, if they have IDs. */
@@ -159,12 +135,6 @@ async function assertReference(
   const found = items.find((item) => item.deployment.deploymentId === deploymentId);
   assert.ok(found, `Expected the history to list the deployment ${shown(deploymentId)}. It lists ${shown(items)}`);
   expectAnswer(`the bundle of the deployment ${shown(deploymentId)}`, found.bundleId ?? bundleId, bundleId);
-}
-
-/** Asserts that another process can be given a value as JSON. */
-export function expectPlainJson(what: string, value: unknown): void {
-  const problem = jsonProblem(value);
-  assert.equal(problem, undefined, `Expected "${what}" to be plain JSON. It ${problem ?? ''}: ${shown(value)}`);
 }
 
 /** Reads the log of a deployment until it is complete. */

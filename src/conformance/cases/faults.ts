@@ -11,17 +11,17 @@ import {
   type ExpectedError,
 } from '../expectations.js';
 import {prepare, type Operation} from '../operations.js';
-import type {Fault} from '../relay.js';
+import {faults, type Fault} from '../relay.js';
 import {rateLimit, type Case, type Subject} from '../subject.js';
 
-/** What meets each request of an operation in turn, and what that may lead to. */
+/** What happens to each request of an operation in turn, and what that may lead to. */
 interface FaultRule {
   readonly name: string;
   readonly proves: string;
   /** Which operations it is tried on. @default all */
   readonly of?: (operation: Operation) => boolean;
   readonly kind: Fault['kind'];
-  /** Whether it meets the requests after that one, too. Then the operation must fail, unless it can do without them. */
+  /** Whether it happens to the requests after that one, too. Then the operation must fail if it needs them. */
   readonly lasts?: true;
   /** What the operation may fail with. @default it must not fail */
   readonly error?: ExpectedError;
@@ -39,6 +39,10 @@ const otherCodes: readonly ErrorCode[] = [
   'ERR_BUNDLE_UNKNOWN',
   'ERR_RATE_LIMITED',
 ];
+const serviceFailure: ExpectedError = {
+  text: 'the code of a failure of the service, such as ERR_SERVER',
+  fits: ({code}) => !otherCodes.includes(code),
+};
 
 const rules: readonly FaultRule[] = [
   {
@@ -51,10 +55,7 @@ const rules: readonly FaultRule[] = [
     proves: 'A 500 to any of its requests is not reported as anything that users would do something else about.',
     kind: 'fail',
     lasts: true,
-    error: {
-      text: 'the code of a failure of the service, such as ERR_SERVER',
-      fits: ({code}) => !otherCodes.includes(code),
-    },
+    error: serviceFailure,
   },
   {
     name: 'refused credentials are reported as such',
@@ -97,15 +98,8 @@ const rules: readonly FaultRule[] = [
   },
 ];
 
-/** What the suite does to requests, in words. */
-const doings: Readonly<Record<Fault['kind'], string>> = {
-  fail: 'was answered with 500',
-  limit: 'was answered with 429',
-  refuse: 'was answered with 401',
-  lose: 'was carried out, but its answer was lost',
-  hold: 'was held',
-  cut: 'was cut off',
-};
+/** How many requests of an operation are tried: the first ones. */
+const mostRequests = 6;
 
 /** The cases of an operation: each of its requests meets each fault. */
 export function faultCases(operation: Operation): readonly Case[] {
@@ -115,31 +109,28 @@ export function faultCases(operation: Operation): readonly Case[] {
     const prepared = await prepare(trial, operation);
     return countRequests(trial, () => operation.run(trial, prepared));
   };
-  const own = rules.filter(({of}) => of === undefined || of(operation));
-  return own.map((rule) => ({
-    name: `${operation.name}: ${rule.name}`,
-    needs: [operation.needs],
-    proves: rule.proves,
-    async run(trial, open) {
-      const total = await (counting ??= open().then(count));
-      // A backend without credentials must say so: one whose requests do not pass the suite looks the same.
-      if (total === 0 && rule.kind === 'refuse' && rule.lasts && ['upload', 'verify'].includes(operation.needs)) {
-        notTried(
-          `No request of ${operation.name} passes the suite. Send it with context.http, or give your client the ` +
-            'address that through() of openService returns.',
-        );
-      }
-      for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
-        const subject = at === 1 ? trial : await open();
-        if (rule.kind === 'hold') await abortAt(subject, operation, {at, total});
-        else await failAt(subject, operation, rule, {at, total});
-      }
-    },
-  }));
+  return rules
+    .filter(({of}) => of?.(operation) ?? true)
+    .map((rule) => ({
+      name: `${operation.name}: ${rule.name}`,
+      needs: [operation.needs],
+      proves: rule.proves,
+      async run(trial, open) {
+        const total = await (counting ??= open().then(count));
+        // A backend without credentials must say so: one whose requests do not pass the suite looks the same.
+        if (total === 0 && rule.kind === 'refuse' && rule.lasts && ['upload', 'verify'].includes(operation.needs)) {
+          notTried(
+            `No request of ${operation.name} passes the suite. Send it with context.http, or give your client the ` +
+              'address that through() of openService returns.',
+          );
+        }
+        const tryAt = rule.kind === 'hold' ? abortAt : failAt;
+        for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
+          await tryAt(at === 1 ? trial : await open(), operation, rule, {at, total});
+        }
+      },
+    }));
 }
-
-/** How many requests of an operation are tried: the first ones. */
-const mostRequests = 6;
 
 export async function countRequests({relay}: Subject, work: () => Promise<unknown>): Promise<number> {
   relay.arm();
@@ -147,16 +138,15 @@ export async function countRequests({relay}: Subject, work: () => Promise<unknow
   return relay.requests;
 }
 
+/** The number of the request that is hit, and how many there are without a fault. */
 interface Hit {
-  /** Number of the request that is hit. */
   readonly at: number;
-  /** How many requests there are without a fault. */
   readonly total: number;
 }
 
-async function abortAt(subject: Subject, operation: Operation, {at, total}: Hit): Promise<void> {
+async function abortAt(subject: Subject, operation: Operation, _: FaultRule, {at, total}: Hit): Promise<void> {
   // By its last request, a deployment may have been made: what is left is to clean up.
-  if (operation.name === 'deploy' && total > 1 && at === total) return;
+  if (operation.name === 'deploy' && at === total && total > 1) return;
   const prepared = await prepare(subject, operation);
   await expectAbort(`${operation.name} at request ${at}`, subject.cleanups, async (signal, onHeld) => {
     subject.relay.arm({kind: 'hold', at, onHeld});
@@ -166,25 +156,24 @@ async function abortAt(subject: Subject, operation: Operation, {at, total}: Hit)
 }
 
 async function failAt(subject: Subject, operation: Operation, rule: FaultRule, {at, total}: Hit): Promise<void> {
-  const {kind, lasts, error: expected} = rule;
+  const {kind, lasts = false, error: expected} = rule;
+  const what = `${operation.name}, whose request ${at} ${faults[kind].does},`;
   const prepared = await prepare(subject, operation);
-  subject.texts.length = 0;
   subject.relay.arm({kind, at, lasts});
   const work = operation.run(subject, prepared);
   const {result, error} = await outcomeOf(work);
   const sent = subject.relay.requests;
   subject.relay.arm();
 
-  const what = `${operation.name}, whose request ${at} ${doings[kind]},`;
-  const isListed = operation.name === 'deploy' && subject.backend.listDeployments !== undefined;
   // What writes may do without some requests. The last one of a deployment may only clean up after it.
+  const isListed = operation.name === 'deploy' && subject.backend.listDeployments !== undefined;
   const mayDoWithout = operation.writes && (at < total || (isListed && total > 1));
-  const mustFail = lasts && !mayDoWithout;
-  if (mustFail || (error && expected)) await expectError(what, work, expected ?? anyError);
+  if (expected && (error ?? (lasts && !mayDoWithout))) await expectError(what, work, expected);
   else await work;
+
   await subject.assertNoLeak();
   if (isUpload(operation)) {
-    if (!error) await subject.assertArrived(prepared.bundle, result as BundleId);
+    if (!error) await subject.assertArrived(prepared.bundle, (result as {readonly bundleId: BundleId}).bundleId);
     await subject.assertKept(error && !lasts && kind !== 'lose' ? 0 : 1, what);
   }
   if (isListed) {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange} from '../../backends/contract.js';
-import {expectAnswer, notTried} from '../expectations.js';
-import {fromJson, type Case, type ItemOf, type Lister, type RequestOf, type Subject} from '../subject.js';
-import {endOf, expectPlainJson, historyIfAny, notOffered} from './deployments.js';
+import {expectAnswer, expectPlainJson} from '../expectations.js';
+import {fromJson, notOffered, type Case, type ItemOf, type Lister, type RequestOf, type Subject} from '../subject.js';
 
 /** More than some services return at a time. */
 const manyItems = 6;
@@ -105,7 +104,7 @@ export const listCases: readonly Case[] = [
       const {failDeployments = notOffered('failDeployments')} = subject.service;
       await failDeployments();
       const {deployment} = await subject.push();
-      if (subject.backend.getDeployment) await endOf(subject, deployment);
+      if (subject.backend.getDeployment) await subject.endOf(deployment);
       await subject.nextInstant();
       const status = (await subject.history())[0]?.status;
       assert.notEqual(status, 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
@@ -125,30 +124,20 @@ export const listCases: readonly Case[] = [
       }
       if (subject.service.projectSlug !== undefined) return;
       const advice = 'Use context.projectSlug.';
-      expectAnswer('the history of another project', await historyIfAny(subject.elsewhere()), [], advice);
+      expectAnswer('the history of another project', await subject.elsewhere().historyIfAny(), [], advice);
     },
   },
   {
-    name: 'history: an earlier bundle can be deployed again',
-    needs: ['listDeployments', 'deploy'],
-    proves: '`deploy` accepts the bundles of the history, as a rollback does.',
+    name: 'history: what it lists can be checked and deployed again',
+    needs: ['listDeployments'],
+    proves: '`getDeployment` accepts the references of the history, and `deploy` its bundles, as a rollback does.',
     async run(subject) {
       await subject.pushed();
       await subject.pushed();
-      const [, earlier] = await subject.history();
-      await subject.deploy(earlier?.bundleId ?? notTried('The history does not report which bundles were deployed.'));
-    },
-  },
-  {
-    name: 'history: its references can be checked',
-    needs: ['listDeployments', 'getDeployment'],
-    proves: '`getDeployment` accepts the references of the history.',
-    async run(subject) {
-      await subject.pushed();
-      await subject.pushed();
-      for (const {deployment} of await subject.history()) {
-        await subject.again().finished({deployment: fromJson(deployment)});
-      }
+      const items = await subject.history();
+      for (const {deployment} of items) await subject.again().finished({deployment: fromJson(deployment)});
+      const earlier = items[1]?.bundleId;
+      if (subject.backend.deploy && earlier !== undefined) await subject.deploy(earlier);
     },
   },
   {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type {Bundle, BundleFormat} from '../../backends/contract.js';
+import type {BundleFormat} from '../../backends/contract.js';
 import {largeBytes, stallHalfWay} from '../bundles.js';
 import {anyError, expectAbort, expectAnswer, expectError, notTried, shown} from '../expectations.js';
-import {fromJson, type Case, type Open, type Subject} from '../subject.js';
-import {historyIfAny} from './deployments.js';
+import {fromJson, type Case} from '../subject.js';
 import {countRequests} from './faults.js';
 
 export function uploadCases(format: BundleFormat): readonly Case[] {
@@ -42,12 +41,12 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
         'ends within a second, and nothing is left once `onAbort` has cleaned up.',
       async run(subject) {
         const bundle = await subject.makeBundle({format});
-        await expectAbort('the upload', subject.cleanups, async (signal, abort) => {
+        await expectAbort('the upload', subject.cleanups, (signal, abort) => {
           // A backend that reads the archive by its path does not stall, but has started once there is progress.
           subject.onProgress = ({transferred}) => {
             if (transferred > 0) abort();
           };
-          await subject.upload(await stallHalfWay(bundle, abort), {signal, stateless: true});
+          return subject.call('upload', stallHalfWay(bundle, abort), {signal});
         });
         await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
       },
@@ -59,12 +58,12 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
         const {deploysOnUpload = [], listDeployments} = subject.backend;
         const {targetSlug, otherTarget} = subject;
         for (const target of [undefined, targetSlug]) {
-          const {deployment} = await subject.uploadResult(await subject.makeBundle({format}), {targetSlug: target});
+          const {deployment} = await subject.uploadResult(await subject.makeBundle({format}), target);
           await subject.nextInstant();
           const says = target !== undefined && deploysOnUpload.includes(format);
           expectAnswer(`whether an upload to the target ${shown(target)} deploys`, deployment !== undefined, says);
           for (const slug of says || !listDeployments ? [] : [targetSlug, otherTarget]) {
-            expectAnswer(`the history of "${slug}" after an upload`, await historyIfAny(subject, slug), []);
+            expectAnswer(`the history of "${slug}" after an upload`, await subject.historyIfAny(slug), []);
           }
         }
       },
@@ -81,44 +80,33 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
   ];
 }
 
-/** Cases for backends that resume uploads. `contentBytes`: the size of a bundle that they send in several parts. */
-export function resumeCases(contentBytes: number): readonly Case[] {
-  return [
-    {
-      name: 'resume: only what is missing is sent again',
-      proves: 'After an upload that broke off in the middle, the next one sends less than the whole, and all arrives.',
-      async run(subject, open) {
-        const bundle = await interruptUpload(subject, open, contentBytes);
-        const next = subject.again();
-        await next.assertArrived(bundle, await next.upload(bundle));
-        const sent = subject.relay.bytes;
-        assert.ok(sent < bundle.size, `The second upload sent ${sent} bytes, of ${bundle.size}.`);
-        await next.assertKept(1, 'a resumed upload');
-      },
-    },
-    {
-      name: 'resume: an upload that the service does not know starts over',
-      proves: 'With the state of an upload to another service, everything is sent.',
-      async run(subject, open) {
-        const bundle = await interruptUpload(subject, open, contentBytes);
-        const other = (await open()).again({states: subject.parts.states});
-        await other.assertArrived(bundle, await other.upload(bundle));
-        await other.assertKept(1, 'an upload that started over');
-      },
-    },
-  ];
-}
+/** The case of backends that resume uploads. `contentBytes`: the size of a bundle that they send in several parts. */
+export function resumeCase(contentBytes: number): Case {
+  return {
+    name: 'resume: only what the service lacks is sent again',
+    proves:
+      'After an upload that broke off in the middle, the next one sends less than the whole, and all arrives. Another ' +
+      'service, which does not know that upload, gets everything.',
+    async run(subject, open) {
+      const trial = await open();
+      const total = await countRequests(trial, async () => trial.upload(await trial.makeBundle({contentBytes})));
+      if (total < 3) notTried('Less than three requests of an upload pass the suite.');
+      const bundle = await subject.makeBundle({contentBytes});
+      subject.relay.arm({kind: 'cut', at: Math.ceil((total + 1) / 2), lasts: true});
+      await expectError('an interrupted upload', subject.upload(bundle), anyError);
+      const states = new Map(subject.parts.states);
+      assert.ok(states.size > 0, 'An upload was interrupted, and nothing is saved with "context.state".');
 
-/** Interrupts an upload in the middle, after which the service works again. */
-async function interruptUpload(subject: Subject, open: Open, contentBytes: number): Promise<Bundle> {
-  const trial = await open();
-  const total = await countRequests(trial, async () => trial.upload(await trial.makeBundle({contentBytes})));
-  if (total < 3) notTried('Less than three requests of an upload pass the suite.');
-  const bundle = await subject.makeBundle({contentBytes});
-  subject.relay.arm({kind: 'cut', at: Math.ceil((total + 1) / 2), lasts: true});
-  await expectError('an interrupted upload', subject.upload(bundle), anyError);
-  subject.relay.arm();
-  const {size} = subject.parts.states;
-  assert.ok(size > 0, 'An upload was interrupted, and nothing is saved with "context.state".');
-  return bundle;
+      subject.relay.arm();
+      const next = subject.again();
+      await next.assertArrived(bundle, await next.upload(bundle));
+      const {bytes} = subject.relay;
+      assert.ok(bytes < bundle.size, `The second upload sent ${bytes} bytes, of ${bundle.size}.`);
+      await next.assertKept(1, 'a resumed upload');
+
+      const other = (await open()).again({states});
+      await other.assertArrived(bundle, await other.upload(bundle));
+      await other.assertKept(1, 'an upload that started over');
+    },
+  };
 }
