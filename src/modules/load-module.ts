@@ -50,7 +50,7 @@ function ownValue(object: object, name: string): unknown {
   return descriptor?.get === undefined ? descriptor?.value : descriptor.get.call(object);
 }
 
-/** Turns a loader's message into one sentence that ends with the place: `x is missing (other.ts:4:12)`. */
+/** Turns a loader's message into one sentence that ends with the place: `x is missing (other.ts:4)`. */
 function describe(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
   const [, parsed, place] = /^ParseError:\s*([^]*?)\s+(\S.*:\d+:\d+)\s*$/.exec(error.message) ?? [];
@@ -59,9 +59,9 @@ function describe(error: unknown, path: string): string {
   return shown === undefined ? reason : `${reason} (${relative(dirname(path), shown)})`;
 }
 
-/** Where the user's code threw: jiti names its files by plain paths, Node an `.mjs` file by its URL. */
+/** Where the user's code threw. jiti changes columns, and names files by path, Node an `.mjs` by URL. */
 function placeOf({stack = ''}: Error, path: string): string | undefined {
-  const places = stack.split('\n').flatMap((line) => /^ +at (?:.*\()?(.+:\d+:\d+)\)?$/.exec(line)?.[1] ?? []);
+  const places = stack.split('\n').flatMap((line) => /^ +at (?:.*\()?(.+:\d+):\d+\)?$/.exec(line)?.[1] ?? []);
   const url = pathToFileURL(path).href;
   const own = places.map((place) => (place.startsWith(url) ? path + place.slice(url.length) : place));
   return own.find((place) => isAbsolute(place) && !/[/\\]node_modules[/\\]/.test(place));

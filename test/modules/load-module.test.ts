@@ -55,7 +55,8 @@ test('executes a file again when it has changed, and leaves nothing beside it', 
 });
 
 test.each([
-  ['throws an error', "throw new Error('no database');", 'no database'],
+  ['throws an error', "throw new Error('no database');", String.raw`no database \(config\.server\.ts:1\)`],
+  ['throws further down', "\n  throw new Error('no database');", String.raw`no database \(config\.server\.ts:2\)`],
   ['throws something else', "throw 'a text';", 'a text'],
   ['has a syntax error', 'const a: = 1;', 'Unexpected token'],
   ['imports what is not there', "import './missing.js';", 'missing.js'],

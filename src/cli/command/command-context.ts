@@ -47,19 +47,13 @@ export function createContext(
   session: Session,
   {flags, config}: Pick<CommandContext, 'flags' | 'config'>,
 ): CommandContext {
-  const {env, stdin, output, signal, uid} = session;
+  const {env, stdin, output, signal} = session;
   const cwd = workingDirectory(session.cwd, flags['cwd']);
-  const warn = (message: string) => output.warn(message);
-  const credentialFile = {directory: config.configDir, warn};
+  const credentialFile = {directory: config.configDir, warn: (message: string) => output.warn(message)};
   const {'output-env': outputEnv} = flags;
-  const configFile = typeof flags['config'] === 'string' ? flags['config'] : undefined;
   let configDirectory = cwd;
-  const onConfigFile = (path: string) => {
-    configDirectory = dirname(path);
-  };
-  const origin = {flags, env, cwd, configFile, uid, stdin, warn, onConfigFile};
   let loaded: Settings | undefined;
-  return {
+  const context: CommandContext = {
     session,
     env,
     stdin,
@@ -83,16 +77,18 @@ export function createContext(
       return directory;
     },
     async loadSettings({stored = true} = {}) {
-      const settings = await loadSettings({...origin, credentialFile: stored ? credentialFile : undefined});
+      const {settings, sources} = await loadSettings(context, stored);
+      if (sources.file !== undefined) configDirectory = dirname(sources.file.path);
       output.addSecrets(secretValues(settings));
       const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
       output.shortenHints({given: impliedFlags(settings, otherFile)});
       loaded = settings;
       return settings;
     },
-    explainSettings: () => explainSettings({...origin, credentialFile}),
+    explainSettings: () => explainSettings(context),
     describeError: (error) => (loaded === undefined ? error : describeError(error, loaded)),
   };
+  return context;
 }
 
 function workingDirectory(cwd: string, flag: unknown): string {

@@ -1,12 +1,12 @@
 import {resolve} from 'node:path';
-import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
-import type {Environment} from '../../http/types.js';
 import {secretKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
+import type {CommandContext} from '../command/command-context.js';
+import type {Output} from '../output/output.js';
 import {loadConfigFile} from './config-file.js';
 import {isApiUnset, serviceUrl, type AddressKey} from './connection.js';
 import {
@@ -19,7 +19,6 @@ import {
   explainEach,
   resolveSettings,
   type ExplainedSetting,
-  type FlagValues,
   type Setting,
   type Settings,
   type SettingsSources,
@@ -27,29 +26,28 @@ import {
 } from './settings.js';
 import {Secret} from './text.js';
 
-interface SettingsOrigin extends SecretReader {
-  readonly flags: FlagValues;
-  readonly env: Environment;
-  readonly configFile: string | undefined;
-  readonly uid: number | undefined;
-  /** Where credentials are stored. Without it, stored credentials are ignored. */
-  readonly credentialFile?: CredentialFile | undefined;
-  /** Called with the absolute path of the configuration file, if there is one. */
-  readonly onConfigFile?: ((path: string) => void) | undefined;
+interface SecretReader extends Pick<CommandContext, 'cwd' | 'stdin'> {
+  readonly output: Pick<Output, 'warn'>;
 }
 
-export async function loadSettings(origin: SettingsOrigin): Promise<Settings> {
-  const settings = resolveSettings(await readSources(origin));
-  return {...settings, ...(await readSecrets(settings, origin))};
+interface SettingsContext extends SecretReader, Pick<CommandContext, 'flags' | 'env' | 'credentialFile'> {
+  readonly session: Pick<CommandContext['session'], 'uid'>;
 }
 
-async function readSources(origin: SettingsOrigin): Promise<SettingsSources> {
-  const {flags, env, cwd, configFile, credentialFile} = origin;
-  const file = await loadConfigFile(origin, configFile);
-  if (file !== undefined) origin.onConfigFile?.(file.path);
+/** Resolves every setting, from the sources that are returned too. */
+export async function loadSettings(context: SettingsContext, takesStored = true) {
+  const sources = await readSources(context, takesStored);
+  const settings = resolveSettings(sources);
+  return {sources, settings: {...settings, ...(await readSecrets(settings, context))}};
+}
+
+async function readSources(context: SettingsContext, takesStored: boolean): Promise<SettingsSources> {
+  const {flags, env, cwd, credentialFile, output, session} = context;
+  const {config} = flags;
+  const search = {cwd, uid: session.uid, warn: (message: string) => output.warn(message)};
+  const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);
   const sources = {flags, env, cwd, file};
-  if (credentialFile === undefined) return sources;
-  return {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)};
+  return takesStored ? {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)} : sources;
 }
 
 export interface ExplainedSettings {
@@ -60,8 +58,8 @@ export interface ExplainedSettings {
 }
 
 /** Resolves every setting, with its value in each source. Secrets are not read. */
-export async function explainSettings(origin: SettingsOrigin): Promise<ExplainedSettings> {
-  const sources = await readSources(origin);
+export async function explainSettings(context: SettingsContext): Promise<ExplainedSettings> {
+  const sources = await readSources(context, true);
   return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
 }
 
@@ -74,46 +72,49 @@ export async function storedSettings(settings: Settings, file: CredentialFile): 
   const {apiKey, apiToken, clientSecret, origin, apiOrigin} = settings;
   const takesLegacy = apiKey === undefined;
   const takesApi = apiToken === undefined && clientSecret === undefined;
-  const open = unnamedServices(settings);
-  if (!(takesLegacy && origin !== undefined) && !(takesApi && apiOrigin !== undefined) && open.length === 0) return {};
+  const isOpen = !namesService(settings);
+  if (!isOpen && !(takesLegacy && origin !== undefined) && !(takesApi && apiOrigin !== undefined)) return {};
   const stored = await readCredentials(file);
-  const service = lastService(settings, open, stored);
+  const service = isOpen ? lastService(settings, stored) : {};
   const located = {...settings, ...service};
-  const added = {
-    ...service,
-    ...(takesLegacy && legacySettings(originOf(located.origin), stored)),
-    ...(takesApi && apiSettings(located, originOf(located.apiOrigin), stored, file.warn)),
+  const credentialsOf = (setting: Setting<string> | undefined) => {
+    const place = originOf(setting) ?? '';
+    return credentialSettings(stored.origins[place] ?? {}, {kind: 'stored', name: `credentials stored for ${place}`});
   };
+  const {legacy} = credentialsOf(located.origin);
+  const {api} = credentialsOf(located.apiOrigin);
+  const added = {...service, ...(takesLegacy && legacy), ...(takesApi && isOwnClient(located, api, file) && api)};
   const isNew = ([key, value]: [string, unknown]) => value !== undefined && settings[key as SettingKey] === undefined;
   return Object.fromEntries(Object.entries(added).filter(isNew));
 }
 
 /**
- * The backends that could serve and have neither an address nor credentials; under `auto`, only if the other one has
- * none either. A key from the environment must not reach a service that it is not meant for, and settings for one
- * backend must not add the other as a fallback.
+ * Whether an address or credentials of a backend that could serve are set. A key from the environment must not reach a
+ * service that it is not meant for, and settings for one backend must not add the other as a fallback.
  */
-function unnamedServices(settings: Settings): readonly string[] {
+function namesService(settings: Settings): boolean {
   const {value: preference} = settings.runtimeBackend;
-  const {origin, apiKey, apiUser, organizationId} = settings;
+  const {origin, apiKey, apiUser} = settings;
   const isLegacySet = [origin, apiKey, apiUser].some((setting) => setting !== undefined);
   const isApiSet = !isApiUnset({...settings, organizationId: undefined});
-  if (preference === 'legacy') return isLegacySet ? [] : ['legacy'];
-  if (preference === 'api') return isApiSet ? [] : ['api'];
-  if (preference !== 'auto' || isLegacySet || isApiSet) return [];
-  return organizationId === undefined ? ['legacy', 'api'] : ['api'];
+  if (preference === 'legacy') return isLegacySet;
+  return preference === 'api' ? isApiSet : preference !== 'auto' || isLegacySet || isApiSet;
 }
 
+/** The service of the last login to the backend that is asked for. */
 function lastService(
-  {runtimeBackend}: Settings,
-  open: readonly string[],
+  {runtimeBackend: {value: preference}, organizationId}: Settings,
   {last}: StoredCredentials,
 ): Pick<Settings, 'origin' | 'apiOrigin' | 'organizationId'> {
-  const backend = runtimeBackend.value === 'auto' ? last?.backend : runtimeBackend.value;
-  if (last === undefined || backend === undefined || !open.includes(backend)) return {};
   const source: ValueSource = {kind: 'stored', name: 'mycli login'};
-  if (backend === 'legacy') return {origin: settingOf(last.legacy, source)};
-  return {apiOrigin: settingOf(last.api?.origin, source), organizationId: settingOf(last.api?.organizationId, source)};
+  const backend = preference === 'auto' ? last?.backend : preference;
+  if (backend === 'api')
+    return {
+      apiOrigin: settingOf(last?.api?.origin, source),
+      organizationId: settingOf(last?.api?.organizationId, source),
+    };
+  // An organization is one of Api.
+  return preference === 'auto' && organizationId !== undefined ? {} : {origin: settingOf(last?.legacy, source)};
 }
 
 function settingOf(value: string | undefined, source: ValueSource): Setting<string> | undefined {
@@ -134,52 +135,39 @@ function urlOf(key: AddressKey, {value, source}: Setting<string>): string | unde
   }
 }
 
-function legacySettings(origin = '', {origins}: StoredCredentials): Pick<Settings, 'apiKey' | 'apiUser'> {
-  const {apiKey, apiUser} = credentialSettings(origins[origin] ?? {}, storedSource(origin));
-  return {apiKey, apiUser};
-}
-
-function apiSettings(
-  {clientId, tokenUrl}: Settings,
-  origin = '',
-  {origins}: StoredCredentials,
-  warn: CredentialFile['warn'],
-): Pick<Settings, 'apiToken' | 'tokenUrl' | 'clientId' | 'clientSecret'> {
-  const {apiKey: _, apiUser: __, ...stored} = credentialSettings(origins[origin] ?? {}, storedSource(origin));
-  if (stored.clientSecret === undefined) return stored;
-  // Another client, or another token endpoint than that of the stored secret.
+/** Whether stored credentials are for the client and the token endpoint that are set, if any are. */
+function isOwnClient(
+  {apiOrigin, clientId, tokenUrl}: Settings,
+  stored: Credentials['api'],
+  {warn}: CredentialFile,
+): boolean {
+  if (stored.clientSecret === undefined) return true;
   const isOtherClient = clientId !== undefined && clientId.value !== stored.clientId?.value;
   const isOtherUrl = tokenUrl !== undefined && urlOf('tokenUrl', tokenUrl) !== stored.tokenUrl?.value;
   const other = isOtherClient ? clientId : isOtherUrl ? tokenUrl : undefined;
-  if (other === undefined) return stored;
-  warn(`The client secret stored for ${origin} is not used, because ${other.source.name} does not match it.`);
-  return {};
+  if (other === undefined) return true;
+  warn(
+    `The client secret stored for ${String(originOf(apiOrigin))} is not used, because ${other.source.name} does not match it.`,
+  );
+  return false;
 }
 
-function storedSource(origin: string): ValueSource {
-  return {kind: 'stored', name: `credentials stored for ${origin}`};
-}
+type Credentials = ReturnType<typeof credentialSettings>;
 
+/** Credentials of an origin as settings, by backend. */
 export function credentialSettings({apiKey, api}: OriginCredentials, source: ValueSource) {
   const secretOf = (value: string | undefined) =>
     value === undefined ? undefined : {value: new Secret(value), source};
   const client = api?.kind === 'client-secret' ? api : undefined;
   return {
-    apiKey: secretOf(apiKey?.key),
-    apiUser: settingOf(apiKey?.user, source),
-    apiToken: secretOf(api?.kind === 'api-token' ? api.token : undefined),
-    tokenUrl: settingOf(client?.tokenUrl, source),
-    clientId: settingOf(client?.clientId, source),
-    clientSecret: secretOf(client?.clientSecret),
+    legacy: {apiKey: secretOf(apiKey?.key), apiUser: settingOf(apiKey?.user, source)},
+    api: {
+      apiToken: secretOf(api?.kind === 'api-token' ? api.token : undefined),
+      tokenUrl: settingOf(client?.tokenUrl, source),
+      clientId: settingOf(client?.clientId, source),
+      clientSecret: secretOf(client?.clientSecret),
+    },
   };
-}
-
-interface SecretReader {
-  /** Absolute base directory for `@FILE`. */
-  readonly cwd: string;
-  readonly stdin: Readable;
-  /** Called once if a secret is on the command line. */
-  readonly warn: (message: string) => void;
 }
 
 type Secrets = Pick<Settings, SecretKey>;
@@ -189,20 +177,21 @@ type Secrets = Pick<Settings, SecretKey>;
  * Surrounding whitespace is removed.
  */
 export async function readSecrets(unread: Secrets, reader: SecretReader): Promise<Secrets> {
-  const given = secretKeys.flatMap((key) => {
+  const set = secretKeys.flatMap((key) => {
     const {value, source} = unread[key] ?? {};
-    return source?.kind === 'flag' ? [{name: source.name, text: value?.reveal() ?? '', variable: variableOf(key)}] : [];
+    return source === undefined
+      ? []
+      : [{key, source, name: source.name, text: value?.reveal() ?? '', variable: variableOf(key)}];
   });
-  const read = await readFlagSecrets(given, reader);
-  const secrets: {[K in SecretKey]?: Setting<Secret>} = {};
-  for (const key of secretKeys) {
-    const setting = unread[key];
-    if (setting === undefined) continue;
-    const {value, source} = setting;
-    const text = checkedSecret(read.get(source.name) ?? value.reveal(), source.name);
-    secrets[key] = {value: new Secret(text), source};
-  }
-  return secrets;
+  const read = await readFlagSecrets(
+    set.filter(({source}) => source.kind === 'flag'),
+    reader,
+  );
+  const secrets = set.map(({key, source, name, text}) => {
+    const value = new Secret(checkedSecret(read.get(name) ?? text, name));
+    return [key, {value, source}] as const;
+  });
+  return Object.fromEntries(secrets);
 }
 
 /** A secret on the command line: `--api-key`, its text, and the variable that can be used instead. */
@@ -219,7 +208,7 @@ interface FlagSecret {
  */
 export async function readFlagSecrets(
   secrets: readonly FlagSecret[],
-  {cwd, stdin, warn}: SecretReader,
+  {cwd, stdin, output}: SecretReader,
   others: readonly string[] = [],
 ): Promise<ReadonlyMap<string, string>> {
   const wanting = secrets.filter(({text}) => text === '-').map(({name}) => name);
@@ -231,26 +220,26 @@ export async function readFlagSecrets(
   const literal = secrets.filter(({text}) => text !== '-' && !text.startsWith('@'));
   if (literal.length > 0) {
     const variables = new Set(literal.map(({variable}) => variable));
-    warn(
+    output.warn(
       `Other users can see the value of ${literal.map(({name}) => name).join(', ')} in the process list. ` +
         `Use ${[...variables].join(', ')}, @FILE or - (stdin) instead.`,
     );
   }
   const read = new Map<string, string>();
-  for (const {name, text} of secrets)
-    read.set(name, text === '-' ? await streamText(stdin) : await fromFile(name, text));
-  return read;
-
-  async function fromFile(name: string, text: string): Promise<string> {
-    if (!text.startsWith('@')) return text;
+  for (const {name, text} of secrets) {
     try {
-      return await readText(resolve(cwd, text.slice(1)));
+      const isFile = text.startsWith('@');
+      read.set(
+        name,
+        text === '-' ? await streamText(stdin) : isFile ? await readText(resolve(cwd, text.slice(1))) : text,
+      );
     } catch (error) {
       // Without the path, which is the secret itself if the user did not know what `@` means.
       const message = asSentence(`The ${name} file cannot be read: ${reasonOf(error)}`);
       throw createError('ERR_OPTION_INVALID', message, {cause: error});
     }
   }
+  return read;
 }
 
 /** Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of. */

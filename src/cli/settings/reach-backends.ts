@@ -124,62 +124,49 @@ function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {
 
 const hook = 'mycli:backends';
 
-/**
- * All backends, if the requested one comes from a plugin. Undefined if it is built in, so that no plugin code is
- * loaded. Failures of plugins are warnings, or part of the error if the requested backend is missing.
- */
+/** All backends if the requested one comes from a plugin; else none, so that no plugin code is loaded. */
 export async function loadWantedBackends(
   context: CommandContext,
   settings: Settings,
 ): Promise<BackendRegistry | undefined> {
-  const wanted = settings.runtimeBackend.value;
-  if (!isPluginBackend(wanted)) return undefined;
-  const registry = await discover(context, settings);
-  if (registry.has(wanted)) warnOfFailures(registry, context);
-  return registry;
+  return isPluginBackend(settings.runtimeBackend.value) ? loadAllBackends(context, settings) : undefined;
 }
 
-/** All backends, including those of plugins, whose code is run. Failures of plugins are warnings. */
+/**
+ * All backends, including those of plugins, whose code is run. Masks the values of their secret options and variables
+ * from now on. Failures of plugins are warnings, unless the requested backend is missing: its error has them.
+ */
 export async function loadAllBackends(context: CommandContext, settings: Settings): Promise<BackendRegistry> {
-  const registry = await discover(context, settings);
-  warnOfFailures(registry, context);
-  return registry;
-}
-
-/** Asks the plugins, and masks the values of secret options and variables from now on. */
-async function discover(context: CommandContext, settings: Settings): Promise<BackendRegistry> {
+  const {config, env, flags, output, signal} = context;
   const {discoverBackends} = await import('../../backends/plugins.js');
-  const registry = await discoverBackends(pluginsOf(context), {
-    version: context.config.version,
-    chosen: Object.keys(settings.backendOptions.value),
-    signal: context.signal,
-  });
-  const secrets = registry.registrations.flatMap((registration) =>
-    secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, context.env),
-  );
-  context.output.addSecrets(secrets);
-  return registry;
-}
-
-function pluginsOf({config, env, output}: CommandContext): readonly BackendPlugin[] {
-  const plugins = [...config.plugins.values()].filter((plugin) => plugin.hooks[hook] !== undefined);
-  if (skipsPlugins(env)) {
-    output.warn("MYCLI_SKIP_PLUGINS is set, so plugins' backends are unavailable.");
-    return [];
-  }
-  return plugins.map((plugin) => {
+  const plugins = skipsPlugins(env) ? [] : [...config.plugins.values()].filter(({hooks}) => hooks[hook] !== undefined);
+  if (skipsPlugins(env)) output.warn("MYCLI_SKIP_PLUGINS is set, so plugins' backends are unavailable.");
+  const asked = plugins.map((plugin): BackendPlugin => {
     const {name, version} = plugin;
     // The same configuration with this plugin only, so that one that hangs does not block the results of the others.
     const scoped = Object.assign(Object.create(config) as Interfaces.Config, {plugins: new Map([[name, plugin]])});
     return {name, version, runHook: (options, timeoutMs) => scoped.runHook(hook, {...options}, timeoutMs, true)};
   });
+  const chosen = Object.keys(settings.backendOptions.value);
+  const registry = await discoverBackends(asked, {version: config.version, chosen, signal});
+  const secrets = registry.registrations.flatMap((registration) =>
+    secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, env),
+  );
+  const typed = new Map((flags['backend-option'] ?? []).map(pairOf));
+  // The name of a file with a secret is none.
+  const files = [...typed.values()].filter((text) => text.startsWith('@'));
+  output.addSecrets(secrets.filter((secret) => !files.includes(secret)));
+  const {value: wanted} = settings.runtimeBackend;
+  if (!isPluginBackend(wanted) || registry.has(wanted)) {
+    for (const {message} of registry.failures) output.warn(message);
+  }
+  return registry;
 }
 
-function warnOfFailures({failures}: BackendRegistry, {output}: CommandContext): void {
-  for (const {message} of failures) output.warn(message);
+function pairOf(text: string): readonly [name: string, value: string] {
+  const separator = text.indexOf('=');
+  return [text.slice(0, separator).trim(), text.slice(separator + 1)];
 }
-
-const flag = '--backend-option';
 
 /** What is set for a plugin's backend. */
 export interface PluginSettings {
@@ -207,7 +194,7 @@ export async function readPluginSettings(
   output.addSecrets(Object.values(stored));
   const {options, variables} = partitioned(stored, secretEnv);
   const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
-  const read = isNamed ? await readSecretFlags(secrets, given, context) : {};
+  const read = isNamed ? await readSecretFlags(secrets, context) : {};
   return {options: {...options, ...given, ...read}, variables};
 }
 
@@ -223,34 +210,34 @@ export function partitioned(secrets: Readonly<Record<string, string>>, secretEnv
 
 async function readSecretFlags(
   secrets: readonly string[],
-  given: Readonly<Record<string, unknown>>,
-  {cwd, stdin, output, flags}: CommandContext,
+  context: CommandContext,
 ): Promise<Readonly<Record<string, OptionText>>> {
-  const typed = new Set((flags['backend-option'] ?? []).map((pair) => pair.slice(0, pair.indexOf('=')).trim()));
+  const {output, flags} = context;
   const variable = variableOf('backendOptions');
-  const texts = secrets.flatMap((secret) => {
-    const value = typed.has(secret) ? given[secret] : undefined;
-    return value instanceof OptionText ? [{name: `${flag} ${secret}`, text: value.text, variable}] : [];
+  // Of an option that is repeated, the last one counts.
+  const typed = new Map((flags['backend-option'] ?? []).map(pairOf));
+  const given = secrets.flatMap((option) => {
+    const text = typed.get(option);
+    return text === undefined ? [] : [{option, name: `--backend-option ${option}`, text, variable}];
   });
   const names = secretKeys.map((key) => definitions[key].flag?.name ?? key);
   const others = names.filter((name) => flags[name] === '-').map((name) => `--${name}`);
-  const read = await readFlagSecrets(texts, {cwd, stdin, warn: (message) => output.warn(message)}, others);
-  const entries = [...read].map(([name, text]) => {
-    const value = text.trim();
+  const read = await readFlagSecrets(given, context, others);
+  const entries = given.map(({option, name}) => {
+    const value = read.get(name)?.trim() ?? '';
     if (value === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
     output.addSecrets([value]);
-    return [name.slice(flag.length + 1), new OptionText(value)] as const;
+    return [option, new OptionText(value)] as const;
   });
   return Object.fromEntries(entries);
 }
 
 /** What is set for a backend, by its name and by `plugin/name`. Under the name that was asked for, flags count too. */
 export function optionsFor(
-  registration: BackendRegistration,
-  {runtimeBackend, backendOptions: {value}}: Pick<Settings, 'runtimeBackend' | 'backendOptions'>,
-): SettingValue<'backendOptions'>[string] {
-  const {name} = registration.backend;
-  const qualified = qualifiedName(registration.plugin, name);
+  {plugin, backend: {name}}: BackendRegistration,
+  {runtimeBackend, backendOptions: {value}}: Settings,
+): PluginSettings['options'] {
+  const qualified = qualifiedName(plugin, name);
   return runtimeBackend.value === name ? {...value[qualified], ...value[name]} : {...value[name], ...value[qualified]};
 }
 
@@ -260,19 +247,14 @@ export function loginCommand(backend: string): CommandToRun {
 }
 
 /**
- * The addresses in options, as http(s) URLs: all that `new URL()` takes for one, whatever the option is called, such as
- * `http:/host`, also relative to another URL; and hosts.
+ * The addresses in options, as http(s) URLs: what URL parsers take for one, whatever the option is called, and hosts.
+ * Rather too often than too seldom: a secret that is taken for one of another address is asked for again, otherwise it
+ * would be sent there.
  * @param name of the option
  */
 export function urlsIn(options: unknown, name = ''): readonly string[] {
   const value = options instanceof OptionText ? options.shown : options;
-  if (typeof value === 'string') {
-    // URLs are parsed without these characters.
-    const isHost = /^[\\/]{2}/.test(value.replaceAll(/[\t\n\r]|^[\p{Cc} ]+/gu, ''));
-    const base = isHost ? 'https://host.invalid' : undefined;
-    const url = URL.canParse(value, base) ? new URL(value, base) : undefined;
-    return url && /^https?:$/.test(url.protocol) ? [url.href] : hostsIn(value, name);
-  }
+  if (typeof value === 'string') return [urlIn(value, name) ?? []].flat();
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) => urlsIn(member, Array.isArray(value) ? name : key));
 }
@@ -282,18 +264,18 @@ const hostOption = /host|server|domain|origin|endpoint|address|url|uri|gateway|p
 /** Files whose extension is no top-level domain. */
 const fileName = /\.(?:json|ya?ml|[cm]?js|tar|t?gz|pem|crt|toml|txt)$/i;
 
-/**
- * The URL of a host, with or without a port and a path, if a text is one. Rather too often than too seldom: a secret
- * that is taken for one of another address is asked for again, otherwise it would be sent there.
- */
-function hostsIn(text: string, option: string): readonly string[] {
-  const url = `https://${text}`;
-  if (text.trim() === '' || !URL.canParse(url)) return [];
-  // Without the user and password, and as parsed: other characters are dots, too.
-  const {hostname, origin} = new URL(url);
-  const isDotted = /^[^.].*\.|:/.test(hostname) && !fileName.test(hostname) && !/^\d+$/.test(text.trim());
-  const hasPort = /^[^\\/?#]+:\d+(?:[\\/?#]|$)/.test(text.trim());
-  return isDotted || hasPort || hostname === 'localhost' || hostOption.test(option) ? [`${origin}/`] : [];
+function urlIn(text: string, option: string): string | undefined {
+  // Without the characters that URL parsers ignore.
+  const plain = text.replaceAll(/[\t\n\r]|^[\p{Cc} ]+|[\p{Cc} ]+$/gu, '');
+  const isUrl = /^https?:/i.test(plain);
+  const isRelative = /^[\\/]{2}/.test(plain);
+  const whole = isUrl ? plain : `https:${isRelative ? '' : '//'}${plain}`;
+  if (plain === '' || !URL.canParse(whole)) return undefined;
+  const {hostname, origin, href} = new URL(whole);
+  if (isUrl || isRelative) return href;
+  const isDotted = /^[^.].*\.|:/.test(hostname) && !fileName.test(hostname) && !/^\d+$/.test(plain);
+  const hasPort = /^[^\\/?#]+:\d+(?:[\\/?#]|$)/.test(plain);
+  return isDotted || hasPort || hostname === 'localhost' || hostOption.test(option) ? `${origin}/` : undefined;
 }
 
 /** The origins of the URLs and hosts in options. */

@@ -8,6 +8,7 @@ import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
+import type {Syntax} from '../../settings/row.js';
 import {
   definitions,
   secretKeys,
@@ -20,7 +21,7 @@ import {
   type SettingKey,
   type ValidValue,
 } from '../../settings/definitions.js';
-import {finished, InvalidValue, isMerged, judged, merged, optionsAt, readings, Secret, shownText} from './text.js';
+import {finished, InvalidValue, judged, merged, readings, Secret} from './text.js';
 
 export interface ValueSource {
   readonly kind: 'flag' | 'environment' | 'config' | 'stored' | 'default';
@@ -85,7 +86,26 @@ interface Candidate {
 
 /** The sources that have a setting: flag > variable > configuration file > stored credentials > default. */
 function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Candidate[] {
-  return [fromFlag, fromVariable, fromFile, fromStored, fromDefault].flatMap((find) => find(key, sources) ?? []);
+  const {flag, syntax, default: standard} = definitions[key];
+  const {flags, env, cwd, file, stored} = sources;
+  const found: Candidate[] = [];
+  const add = (source: ValueSource, read: () => unknown) => void found.push({source, read});
+  const addText = (source: ValueSource, texts: readonly string[]) => {
+    add(source, () => fromText(key, source, texts, sources));
+  };
+  const given = flag && flags[flag.name];
+  if (flag !== undefined && given !== undefined) {
+    addText({kind: 'flag', name: `--${flag.name}`}, [given].flat().map(String));
+  }
+  const variable = variableOf(key) ?? '';
+  const text = env[variable] ?? '';
+  if (text.trim() !== '') addText({kind: 'environment', name: variable}, [text]);
+  const configured = file && fromFile(key, file, sources);
+  if (file !== undefined && configured !== undefined) add({kind: 'config', name: file.path}, () => configured);
+  const setting = stored?.[key];
+  if (setting !== undefined) add(setting.source, () => setting.value);
+  if (standard !== undefined) add({kind: 'default', name: 'default'}, () => finished(syntax, standard, cwd));
+  return found;
 }
 
 /**
@@ -104,57 +124,30 @@ function resolveSetting<K extends SettingKey>(key: K, sources: SettingsSources):
   return strongest && {value: valueOf(key, candidates) as SettingValue<K>, source: strongest.source};
 }
 
-/** The value that the first of the candidates gives, pairs merged over those of the others. */
+/** The value that the first of the candidates gives, objects merged over those of the others. */
 function valueOf(key: SettingKey, candidates: readonly Candidate[]): unknown {
-  const {syntax} = definitions[key];
-  if (!isMerged(syntax)) return candidates[0]?.read();
-  return candidates.map(({read}) => read()).reduceRight((weaker, stronger) => merged(syntax, weaker, stronger));
+  const {depth = 0} = readings[definitions[key].syntax];
+  if (depth === 0) return candidates[0]?.read();
+  return candidates.map(({read}) => read()).reduceRight((weaker, stronger) => merged(weaker, stronger, depth));
 }
 
-function fromFlag(key: SettingKey, sources: SettingsSources): Candidate | undefined {
-  const {flag} = definitions[key];
-  const given = flag && sources.flags[flag.name];
-  if (flag === undefined || given === undefined) return undefined;
-  const source = {kind: 'flag', name: `--${flag.name}`} as const;
-  return {source, read: () => fromText(key, source, [given].flat().map(String), sources)};
+/** What the configuration file sets, that for the target over that for all. */
+function fromFile(key: SettingKey, {path, settings, targets}: ConfigFile, sources: SettingsSources): unknown {
+  const target = () => resolveSetting('targetSlug', sources)?.value ?? '';
+  if (key === 'backendOptions') return settings[key] && optionsAt(settings[key], target(), path);
+  const isOwn = definitions[key].perTarget === true && targets.size > 0;
+  return (isOwn ? targets.get(target())?.[key] : undefined) ?? settings[key];
 }
 
-function fromVariable(key: SettingKey, sources: SettingsSources): Candidate | undefined {
-  const name = variableOf(key);
-  const given = name === undefined ? undefined : sources.env[name];
-  if (name === undefined || given === undefined || given.trim() === '') return undefined;
-  const source = {kind: 'environment', name} as const;
-  return {source, read: () => fromText(key, source, [given], sources)};
-}
-
-function fromFile(key: SettingKey, sources: SettingsSources): Candidate | undefined {
-  const {file} = sources;
-  if (file === undefined) return undefined;
-  const {syntax, config, perTarget} = definitions[key];
-  const targetSlug = () => resolveSetting('targetSlug', sources)?.value ?? '';
-  const own = perTarget === true && file.targets.size > 0 ? file.targets.get(targetSlug())?.[key] : undefined;
-  const value = own ?? file.settings[key];
-  if (value === undefined) return undefined;
-  const read = () => {
-    try {
-      return syntax === 'backendOptions' ? optionsAt(value, targetSlug()) : value;
-    } catch (error) {
-      if (!(error instanceof InvalidValue)) throw error;
-      throw createError('ERR_CONFIG_INVALID', `${String(config)} in ${file.path} ${error.message}.`);
-    }
-  };
-  return {source: {kind: 'config', name: file.path}, read};
-}
-
-function fromStored(key: SettingKey, {stored}: SettingsSources): Candidate | undefined {
-  const setting = stored?.[key];
-  return setting && {source: setting.source, read: () => setting.value};
-}
-
-function fromDefault(key: SettingKey, {cwd}: SettingsSources): Candidate | undefined {
-  const {default: standard, syntax} = definitions[key];
-  if (standard === undefined) return undefined;
-  return {source: {kind: 'default', name: 'default'}, read: () => finished(syntax, standard, cwd)};
+/** Options of backends for a target: those in `targets.SLUG` over the others. */
+function optionsAt(owners: SettingValue<'backendOptions'>, target: string, path: string): unknown {
+  const merging = Object.entries(owners).map(([owner, {targets = {}, ...base}]) => {
+    if (isRecord(targets) && Object.values(targets).every(isRecord))
+      return [owner, merged(base, Object.hasOwn(targets, target) ? targets[target] : {}, 1)] as const;
+    const problem = `must have an object of options for each target in ${owner}.targets`;
+    throw createError('ERR_CONFIG_INVALID', `backends in ${path} ${problem}.`);
+  });
+  return Object.fromEntries(merging);
 }
 
 function fromText(
@@ -167,7 +160,7 @@ function fromText(
   const {convert, schema: textSchema = schema} = readings[syntax];
   const {cwd: directory} = sources;
   try {
-    const value = judged(textSchema, convert(texts, {name, directory, isVariable: kind === 'environment'}));
+    const value = judged(textSchema, convert(texts, {directory, isVariable: kind === 'environment'}));
     if (syntax === 'backendOptions') return {[String(resolveSetting('runtimeBackend', sources)?.value)]: value};
     return finished(syntax, value, directory);
   } catch (error) {
@@ -212,6 +205,11 @@ export function explainEach(sources: SettingsSources): readonly ExplainedSetting
     const [strongest, ...overrode] = values;
     return strongest === undefined ? [] : [{name, source: strongest.source, value: strongest.value, overrode}];
   });
+}
+
+/** What to show of a text. A URL is not validated here, so it may contain a password. */
+export function shownText(syntax: Syntax, value: string): string {
+  return syntax === 'url' ? shownAddress(value) : value;
 }
 
 /** A value without secrets. */
@@ -316,30 +314,18 @@ export function describeError(error: unknown, settings: Settings): unknown {
   if (!isRuntimeCliError(error)) return error;
   const {code, message, advice, details, exitCode} = error;
   const {origin} = settings;
-  const names = namesBySource(details?.['problems'], settings);
+  const problems: unknown = details?.['problems'];
+  const wrong: readonly unknown[] = Array.isArray(problems) ? problems.filter(isRecord).map(({option}) => option) : [];
+  const typed = settingKeys.filter((key) => ['flag', 'environment'].includes(settings[key]?.source.kind ?? ''));
+  const names = typed.filter((key) => wrong.includes(key)).map((key) => [key, settings[key]?.source.name] as const);
   const isLogin = code === 'ERR_CREDENTIALS_MISSING' || code === 'ERR_SETUP_INCOMPLETE';
   const place = isLogin && origin?.source.kind === 'flag' ? ['--origin', shownAddress(origin.value)] : [];
   if (names.length + place.length === 0) return error;
-  const reword = (text: string) => {
-    let said = text;
-    for (const [key, name] of names) said = said.replace(new RegExp(`(?<![\\w-])${key}(?!\\w)`, 'g'), () => name);
-    return said;
-  };
+  const nameOf: ReadonlyMap<string, string | undefined> = new Map(names);
+  const reword = (text: string) => text.replaceAll(/(?<![\w-])\w+/g, (word) => nameOf.get(word) ?? word);
   const complete = ({run}: CommandToRun) => ({run: run.join() === 'auth:login' ? [...run, ...place] : run});
   const suggestions = advice.map((said) =>
     partsOf(said).map((part) => (typeof part === 'string' ? reword(part) : complete(part))),
   );
   return createError(code, reword(message), {suggestions, details, exitCode, cause: error});
-}
-
-/** The settings that options with problems come from, with the name of a flag or a variable. */
-function namesBySource(problems: unknown, settings: Settings): readonly (readonly [SettingKey, string])[] {
-  const options: readonly unknown[] = Array.isArray(problems)
-    ? problems.filter(isRecord).map(({option}) => option)
-    : [];
-  return settingKeys.flatMap((key) => {
-    const source = settings[key]?.source;
-    const isTyped = source?.kind === 'flag' || source?.kind === 'environment';
-    return isTyped && options.includes(key) ? [[key, source.name] as const] : [];
-  });
 }

@@ -3,11 +3,8 @@ import {resolve} from 'node:path';
 import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
-import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';
-import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {shownAddress} from '../../http/origin.js';
 import type {Syntax} from '../../settings/row.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
 
@@ -49,8 +46,6 @@ export function judged(schema: v.GenericSchema, value: unknown): unknown {
 }
 
 interface Place {
-  /** `--target` or `MYCLI_TARGET`. */
-  readonly name: string;
   /** A variable has a whole list, a flag one item of it each time. */
   readonly isVariable: boolean;
   /** Absolute folder that paths are relative to. */
@@ -68,6 +63,8 @@ interface Reading {
   readonly convert: (texts: readonly string[], place: Place) => unknown;
   /** Validates what was converted, if it is not what the schema of the setting accepts. */
   readonly schema?: v.GenericSchema;
+  /** How deep objects are merged over those of weaker sources. @default 0: they replace them */
+  readonly depth?: number;
 }
 
 const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
@@ -80,7 +77,14 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   url: one,
   path: one,
   secret: one,
-  packages: {shape: 'one', convert: (texts, place) => packagesOf(last(texts).trim(), place), schema: v.unknown()},
+  packages: {
+    shape: 'one',
+    convert: (texts, {directory}) => packagesOf(last(texts).trim(), directory),
+    schema: v.union(
+      [v.literal('auto'), dependenciesSchema],
+      `must be a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto`,
+    ),
+  },
   word: {shape: 'one', convert: (texts) => last(texts).trim()},
   switch: {
     shape: 'switch',
@@ -101,11 +105,12 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
     // A JSON array is a list in brackets, with or without quotation marks.
     convert: (texts) => texts.flatMap((item) => item.replaceAll(/[[\]"]/g, '').split(',')).map(numberOf),
   },
-  pairs: {shape: 'several', convert: (texts, place) => pairsOf(texts, place, jsonOrText)},
+  pairs: {shape: 'several', convert: (texts, place) => pairsOf(texts, place, jsonOrText), depth: 1},
   backendOptions: {
     shape: 'several',
     convert: (texts, place) => pairsOf(texts, place, (text) => new OptionText(text)),
     schema: v.record(v.string(), v.unknown()),
+    depth: 2,
   },
 };
 
@@ -116,36 +121,11 @@ export function finished(syntax: Syntax, value: unknown, directory: string): unk
   return syntax === 'path' ? resolve(directory, value) : value;
 }
 
-/** What to show of a text. A URL is not validated here, so it may contain a password. */
-export function shownText(syntax: Syntax, value: string): string {
-  return syntax === 'url' ? shownAddress(value) : value;
-}
-
-/** Whether values of weaker sources count, too. */
-export function isMerged(syntax: Syntax): boolean {
-  return syntax === 'pairs' || syntax === 'backendOptions';
-}
-
-/** Merges pairs over those of a weaker source. */
-export function merged(syntax: Syntax, weaker: unknown, stronger: unknown): unknown {
-  if (!isRecord(weaker) || !isRecord(stronger)) return stronger;
-  if (syntax === 'pairs') return {...weaker, ...stronger};
-  const owners = Object.entries(stronger).map(([owner, own]) => [owner, merged('pairs', weaker[owner], own)] as const);
-  return {...weaker, ...Object.fromEntries(owners)};
-}
-
-/** Options of backends for a target: those in `targets.SLUG` over the others. */
-export function optionsAt(owners: unknown, target: unknown): unknown {
-  if (!isRecord(owners)) return owners;
-  return Object.fromEntries(
-    Object.entries(owners).map(([owner, own]) => {
-      const {targets = {}, ...base} = isRecord(own) ? own : {};
-      if (!isRecord(targets) || !Object.values(targets).every(isRecord))
-        throw new InvalidValue(`must have an object of options for each target in ${owner}.targets`);
-      const name = String(target);
-      return [owner, merged('pairs', base, Object.hasOwn(targets, name) ? targets[name] : {})];
-    }),
-  );
+/** Merges objects over those of a weaker source. */
+export function merged(weaker: unknown, stronger: unknown, depth: number): unknown {
+  if (depth === 0 || !isRecord(weaker) || !isRecord(stronger)) return stronger;
+  const entries = Object.entries(stronger).map(([key, own]) => [key, merged(weaker[key], own, depth - 1)] as const);
+  return {...weaker, ...Object.fromEntries(entries)};
 }
 
 // Number() would accept 0x10 and 1e3, too.
@@ -154,25 +134,15 @@ function numberOf(value: string): number | string {
   return /^\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
-/**
- * `auto`, or packages by name: JSON, or `@FILE` with it.
- */
-function packagesOf(text: string, {name, directory}: Place): unknown {
+/** `auto`, or what JSON or `@FILE` with it says. */
+function packagesOf(text: string, directory: string): unknown {
   if (text === 'auto') return text;
-  const isFile = text.startsWith('@');
-  let parsed: unknown;
   try {
-    parsed = parseJson(isFile ? readFileSync(resolve(directory, text.slice(1)), 'utf8').replace(/^\uFEFF/, '') : text);
+    if (!text.startsWith('@')) return parseJson(text);
+    return parseJson(readFileSync(resolve(directory, text.slice(1)), 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
-    const what = isFile ? `${name} ${text}` : name;
-    throw createError('ERR_OPTION_INVALID', asSentence(`${what} cannot be read: ${reasonOf(error)}`), {
-      suggestions: [`Set ${name} to a JSON object such as '{"name": "^1.2.3"}', @FILE, or auto.`],
-      cause: error,
-    });
+    throw new InvalidValue(`${text.startsWith('@') ? `${text} ` : ''}cannot be read: ${reasonOf(error)}`);
   }
-  const {success, output} = v.safeParse(dependenciesSchema, parsed);
-  if (success) return output;
-  throw createError('ERR_OPTION_INVALID', `${name} must be a JSON object of package names and version ranges.`);
 }
 
 /** Pairs, one for each flag. A variable has several, or a JSON object. */

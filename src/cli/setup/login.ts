@@ -175,7 +175,8 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
       async verify() {
         const backend = isApi ? 'api' : 'legacy';
         const source = {kind: 'stored', name: 'mycli login'} as const;
-        const entered = {...settings, ...credentialSettings(credentials, source)};
+        const {legacy, api} = credentialSettings(credentials, source);
+        const entered = {...settings, ...legacy, ...api};
         const {status, expiresAt} = await askService(context, entered, backend);
         const accepted = status === 'accepted';
         if (accepted) output.outcome(`${origin} accepted the ${credentialWords[kind]}.`);

@@ -19,11 +19,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(cwd, {recursive: true}));
 
-function load(flags: Readonly<Record<string, unknown>>, env: Readonly<Record<string, string>> = {}): Promise<Settings> {
+async function load(flags: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv = {}): Promise<Settings> {
   const warn = (message: string) => {
     throw new Error(`unexpected warning: ${message}`);
   };
-  return loadSettings({flags, env, cwd, configFile: undefined, uid: undefined, stdin: new PassThrough(), warn});
+  const stdin = new PassThrough() as unknown as NodeJS.ReadStream;
+  const session = {uid: undefined};
+  const context = {flags, env, cwd, stdin, output: {warn}, session, credentialFile: {directory: cwd, warn}};
+  return (await loadSettings(context, false)).settings;
 }
 
 describe('bundleOptions', () => {
@@ -51,7 +54,7 @@ describe('bundleOptions', () => {
   });
 
   test.each(['{"a": 1}', '[]', 'automatic', '@absent.json'])('%s is no set of dependencies', async (dependencies) => {
-    await expect(load({dependencies})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+    await expect(load({dependencies})).rejects.toMatchObject({code: 'ERR_USAGE'});
   });
 
   test('a file of dependencies that is not there is named as it was given', async () => {

@@ -46,6 +46,7 @@ describe('a push through a plugin', () => {
     const options = given.flatMap((option) => ['--backend-option', option]);
     const {code, stdout, stderr} = await bench.mycli(['bundle:push', ...options], variable);
     expect(stdout).toContain('to shop (acme) in ');
+    expect(stdout + stderr).toContain('--backend-option token=@token.txt');
     expect(code).toBe(0);
     expect(existsSync(memory)).toBe(true);
     expect(stdout + stderr).not.toContain(token);

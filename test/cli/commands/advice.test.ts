@@ -176,7 +176,7 @@ describe('wrong input', () => {
   });
 
   test.each([
-    ['throws in what it imports', 'mycli.config.ts', 'import "./other.ts";\nexport default {};\n', '(other.ts:2:'],
+    ['throws in what it imports', 'mycli.config.ts', 'import "./other.ts";\nexport default {};\n', '(other.ts:2)'],
     [
       'cannot be parsed',
       'mycli.config.ts',

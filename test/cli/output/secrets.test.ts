@@ -32,8 +32,8 @@ const variable = (name: string, value: string): Setting<Secret> => ({
 });
 
 function read(named: {apiKey?: Setting<Secret>; clientSecret?: Setting<Secret>}, stdin = '') {
-  const options = {cwd, stdin: Readable.from([stdin]), warn: (message: string) => warnings.push(message)};
-  return readSecrets(named, options);
+  const output = {warn: (message: string) => void warnings.push(message)};
+  return readSecrets(named, {cwd, stdin: Readable.from([stdin]) as NodeJS.ReadStream, output});
 }
 
 describe('readSecrets', () => {

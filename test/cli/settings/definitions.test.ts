@@ -5,7 +5,8 @@ import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../../../src/settings/definitions.js';
 import type {SettingKey} from '../../../src/settings/definitions.js';
-import {judged, readings, shownText} from '../../../src/cli/settings/text.js';
+import {shownText} from '../../../src/cli/settings/settings.js';
+import {judged, readings} from '../../../src/cli/settings/text.js';
 import {isSecretName} from '../../../src/http/redact.js';
 import {runWarm} from '../warm-cli.js';
 
@@ -37,7 +38,7 @@ const backends = ['legacy', 'api', 'auto'] as const;
 function valueOf(key: SettingKey, text: string): unknown {
   const {schema, syntax} = definitions[key];
   const {convert, schema: textSchema} = readings[syntax];
-  const value = judged(textSchema ?? schema, convert([text], {name: key, directory: '/', isVariable: false}));
+  const value = judged(textSchema ?? schema, convert([text], {directory: '/', isVariable: false}));
   if (syntax === 'backendOptions') return {[backends[0]]: value};
   if (syntax === 'url') return shownText(syntax, String(value));
   return syntax === 'secret' ? '********' : value;
