@@ -31,147 +31,121 @@ export interface CheckResult {
   readonly suggestions: readonly string[];
 }
 
+type Finding = Omit<CheckResult, 'name'>;
+
 /** Runs every check, even after failures. */
 export async function runChecks(context: CommandContext): Promise<readonly CheckResult[]> {
-  const {env, cwd} = context;
-  const {settings, result} = await checkConfiguration(context);
-  const registry = settings && (await loadAllBackends(context, settings));
-  const skipped = (name: string) => [outcome('skipped', name, 'Not checked: the configuration cannot be used.')];
-  return [
+  const {env, cwd, config} = context;
+  let settings: Settings | undefined;
+  let registry: BackendRegistry | undefined;
+  const checks: readonly (readonly [name: string, check: () => readonly Finding[] | Promise<readonly Finding[]>])[] = [
     // bin/run.js refuses older ones.
-    outcome('ok', 'node', `Node.js ${process.versions.node}.`),
-    result,
-    ...safetyOf(context).map((mode) => outcome('ok', 'safety', describeSafety(mode))),
-    ...(settings && registry ? await checkCredentials(context, settings, registry) : skipped('credentials')),
-    checkProxies(env, settings),
-    await checkCertificates(env, cwd),
-    ...(registry ? checkPlugins(registry) : skipped('plugins')),
-    ...(await checkPackages(context.config)),
+    ['node', () => [found('ok', `Node.js ${process.versions.node}.`)]],
+    [
+      'configuration',
+      async () => {
+        const {configFile} = await context.explainSettings();
+        settings = await context.loadSettings();
+        registry = await loadAllBackends(context, settings);
+        return [found('ok', configFile === undefined ? 'No configuration file.' : `${configFile} is valid.`)];
+      },
+    ],
+    ['safety', () => safetyOf(context).map((mode) => found('ok', describeSafety(mode)))],
+    ['credentials', () => (settings && registry ? checkCredentials(context, settings, registry) : notChecked)],
+    ['proxy', () => [checkProxies(env, settings)]],
+    ['certificates', async () => [await checkCertificates(env, cwd)]],
+    ['plugins', async () => [...(registry ? checkBackends(registry) : notChecked), ...(await checkPackages(config))]],
   ];
-}
-
-function outcome(
-  status: CheckResult['status'],
-  name: string,
-  message: string,
-  suggestions: readonly string[] = [],
-): CheckResult {
-  return {name, status, message, suggestions};
-}
-
-/** A failed check. */
-function failure(name: string, error: unknown): CheckResult {
-  if (!isRuntimeCliError(error)) throw error;
-  return outcome('failed', name, error.message, error.suggestions);
-}
-
-async function checkConfiguration(
-  context: CommandContext,
-): Promise<{readonly settings?: Settings | undefined; readonly result: CheckResult}> {
-  try {
-    const {configFile} = await context.explainSettings();
-    const settings = await context.loadSettings();
-    const message = configFile === undefined ? 'No configuration file.' : `${configFile} is valid.`;
-    return {settings, result: outcome('ok', 'configuration', message)};
-  } catch (error) {
-    return {result: failure('configuration', error)};
+  const results: CheckResult[] = [];
+  for (const [name, check] of checks) {
+    try {
+      results.push(...(await check()).map((finding) => ({name, ...finding})));
+    } catch (error) {
+      if (!isRuntimeCliError(error)) throw error;
+      results.push({name, ...found('failed', error.message, error.suggestions)});
+    }
   }
+  return results;
 }
+
+function found(status: CheckResult['status'], message: string, suggestions: readonly string[] = []): Finding {
+  return {status, message, suggestions};
+}
+
+const notChecked = [found('skipped', 'Not checked: the configuration cannot be used.')];
 
 /** Asks each service that a push from here could use whether it accepts the credentials. */
 async function checkCredentials(
   context: CommandContext,
   settings: Settings,
   registry: BackendRegistry,
-): Promise<readonly CheckResult[]> {
-  try {
-    const incomplete = incompleteApi(settings, context.env);
-    if (incomplete !== undefined) throw incomplete;
-    const services = await checkServices(context, settings, registry, true);
-    const asked = services.filter(({check}) => check !== undefined);
-    if (asked.length > 0) return asked.map(describeService);
-  } catch (error) {
-    return [failure('credentials', error)];
-  }
+): Promise<readonly Finding[]> {
+  const incomplete = incompleteApi(settings, context.env);
+  if (incomplete !== undefined) throw incomplete;
+  const services = await checkServices(context, settings, registry, true);
+  const asked = services.filter(({check}) => check !== undefined);
+  if (asked.length > 0) return asked.map(describeService);
   const isNew = settings.origin === undefined;
   const login = isNew ? 'mycli login --origin URL, or mycli init to set up a project' : 'mycli login';
-  return [outcome('failed', 'credentials', 'A push from here has no credentials.', [`Run ${login}.`])];
+  return [found('failed', 'A push from here has no credentials.', [`Run ${login}.`])];
 }
 
-function describeService({backend, origin, check, failed}: ServiceCredentials): CheckResult {
+function describeService({backend, origin, check, failed}: ServiceCredentials): Finding {
   const {status, user, clientId, reason = '', suggestions} = check ?? {};
   const service = origin === undefined ? backend : `${backendTitle(backend)} at ${origin}`;
   const owner = user ?? clientId;
   if (status === 'accepted') {
-    const whose = owner === undefined ? '' : ` of ${owner}`;
-    return outcome('ok', 'credentials', `${service} accepts the credentials${whose}.`);
+    return found('ok', `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`);
   }
-  const message = `${service}: ${reason}`;
-  if (failed) return outcome('failed', 'credentials', message, suggestions);
   // A token that cannot be checked for lack of a project is not an error, nor a backend that can't verify.
-  if (origin === undefined) return outcome('skipped', 'credentials', `Not checked: ${reason}`);
-  return outcome('warning', 'credentials', message, suggestions);
+  return found(failed ? 'failed' : 'skipped', `${service}: ${reason}`, suggestions);
 }
 
 /** The proxies of the configured addresses. Without one, the variables are checked all the same. */
-function checkProxies(env: Environment, {origin, apiOrigin, tokenUrl}: Partial<Settings> = {}): CheckResult {
+function checkProxies(env: Environment, {origin, apiOrigin, tokenUrl}: Partial<Settings> = {}): Finding {
   const addresses = [origin, apiOrigin, tokenUrl].flatMap((setting) => setting?.value ?? []);
   const urls = addresses.map((address) => (address.includes('://') ? address : `https://${address}`));
   const usable = urls.filter((url) => URL.canParse(url));
-  try {
-    const asked = usable.length > 0 ? usable : ['https://service.invalid', 'http://service.invalid'];
-    const used = new Set(asked.flatMap((url) => proxyFor(new URL(url), env)?.origin ?? []));
-    const message = used.size === 0 ? 'No proxy is used.' : `Requests go through ${[...used].join(', ')}.`;
-    return outcome('ok', 'proxy', message);
-  } catch (error) {
-    return failure('proxy', error);
-  }
+  const asked = usable.length > 0 ? usable : ['https://service.invalid', 'http://service.invalid'];
+  const used = new Set(asked.flatMap((url) => proxyFor(new URL(url), env)?.origin ?? []));
+  return found('ok', used.size === 0 ? 'No proxy is used.' : `Requests go through ${[...used].join(', ')}.`);
 }
 
 /** Node.js itself only warns about a file that it cannot read. */
-async function checkCertificates(env: Environment, cwd: string): Promise<CheckResult> {
-  const name = 'certificates';
+async function checkCertificates(env: Environment, cwd: string): Promise<Finding> {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    return outcome(
-      'warning',
-      name,
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates: anyone on the network path can read secrets.',
-      ['Unset it. For a CA of your own, set NODE_EXTRA_CA_CERTS.'],
-    );
+    const message =
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates: anyone on the network path can read secrets.';
+    return found('warning', message, ['Unset it. For a CA of your own, set NODE_EXTRA_CA_CERTS.']);
   }
   const file = env['NODE_EXTRA_CA_CERTS'] ?? '';
-  if (file === '') return outcome('ok', name, "Only Node.js's own certificate authorities are trusted.");
-  let problem = 'contains no certificate';
-  try {
-    const content = await readFile(resolve(cwd, file), 'utf8');
-    if (content.includes('-----BEGIN CERTIFICATE-----')) {
-      return outcome('ok', name, `The certificate authorities in ${file} are trusted too.`);
-    }
-  } catch (error) {
-    problem = `cannot be read: ${reasonOf(error)}`;
-  }
-  return outcome('failed', name, asSentence(`${file} (NODE_EXTRA_CA_CERTS) ${problem}`), [
+  if (file === '') return found('ok', "Only Node.js's own certificate authorities are trusted.");
+  const problem = await readFile(resolve(cwd, file), 'utf8').then(
+    (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'contains no certificate'),
+    (error: unknown) => `cannot be read: ${reasonOf(error)}`,
+  );
+  if (problem === undefined) return found('ok', `The certificate authorities in ${file} are trusted too.`);
+  return found('failed', asSentence(`${file} (NODE_EXTRA_CA_CERTS) ${problem}`), [
     'Set NODE_EXTRA_CA_CERTS to a file of certificates in PEM format, or unset it.',
   ]);
 }
 
-function checkPlugins({registrations, failures}: BackendRegistry): readonly CheckResult[] {
+function checkBackends({registrations, failures}: BackendRegistry): readonly Finding[] {
   const broken = failures.map(({plugin, message}) =>
-    outcome('failed', 'plugins', message, [
+    found('failed', message, [
       `Update or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
     ]),
   );
   if (broken.length > 0) return broken;
   const plugins = [...new Set(registrations.filter(({version}) => version !== undefined).map(({plugin}) => plugin))];
-  const message = plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`;
-  return [outcome('ok', 'plugins', message)];
+  return [found('ok', plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`)];
 }
 
 /** The packages of the plugins that users have installed or linked, or that a project depends on. */
-async function checkPackages({plugins, version}: Interfaces.Config): Promise<readonly CheckResult[]> {
+async function checkPackages({plugins, version}: Interfaces.Config): Promise<readonly Finding[]> {
   const added = [...plugins.values()].filter(({type}) => type === 'user' || type === 'link');
   const problems = await Promise.all(added.map(({root}) => findPluginProblems(root, version)));
-  return problems.flat().map(({message, suggestion}) => outcome('warning', 'plugins', message, [suggestion]));
+  return problems.flat().map(({message, suggestion}) => found('warning', message, [suggestion]));
 }
 
 type Marks = Readonly<Record<CheckResult['status'], string>>;

@@ -7,7 +7,7 @@ import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 
 export interface QuestionContext {
-  readonly output: Pick<Output, 'terminal' | 'stream' | 'clean' | 'color' | 'unicode'>;
+  readonly output: Pick<Output, 'terminal' | 'stream' | 'clean'>;
   readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
   readonly signal: AbortSignal;
 }
@@ -17,13 +17,10 @@ export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'
   return output.terminal && stdin.isTTY === true;
 }
 
-/**
- * Refuses if there is no terminal to ask in and the user has not confirmed already.
- * @param what the action: `Deleting bundles`
- */
-export function requireConsent(what: string, yes: boolean, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
+/** Refuses to delete if there is no terminal to ask in and the user has not confirmed already. */
+export function requireConsent(yes: boolean, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
   if (yes || canAsk(context)) return;
-  throw createError('ERR_USAGE', `${what} requires confirmation, but there is no terminal to ask in.`, {
+  throw createError('ERR_USAGE', 'Deleting bundles requires confirmation, but there is no terminal to ask in.', {
     suggestions: ['Pass --yes to skip the prompt.'],
   });
 }
@@ -39,7 +36,7 @@ export async function confirm(question: string, refusal: string, context: Questi
 /** Asks a question that is answered with yes or no. `fallback`: the meaning of an empty answer. */
 export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
   const message = context.output.clean(question);
-  return ask(({confirm}, theme, terminal) => confirm({message, theme, default: fallback}, terminal), context);
+  return ask(({confirm}, terminal) => confirm({message, default: fallback}, terminal), context);
 }
 
 export interface Question {
@@ -69,7 +66,7 @@ export async function askText({text: question, fallback, check}: Question, conte
     validate,
     ...(fallback === undefined ? {} : {default: fallback}),
   };
-  const answer = await ask(({input}, theme, terminal) => input({...config, theme}, terminal), context);
+  const answer = await ask(({input}, terminal) => input(config, terminal), context);
   return answer.trim();
 }
 
@@ -79,20 +76,19 @@ export function askChoice<Value extends string>(
   choices: readonly {readonly name: string; readonly value: Value}[],
   context: QuestionContext,
 ): Promise<Value> {
-  return ask(({select}, theme, terminal) => select({message, choices, theme}, terminal), context);
+  return ask(({select}, terminal) => select({message, choices}, terminal), context);
 }
 
 /** Reads a secret: typed in a terminal without echo, or all of stdin. */
 export function readSecretInput(what: string, context: QuestionContext): Promise<string> {
   if (context.stdin.isTTY !== true) return text(context.stdin);
   const message = `${context.output.clean(what)}:`;
-  return ask(({password}, theme, terminal) => password({message, theme, toggleMask: false}, terminal), context);
+  return ask(({password}, terminal) => password({message, toggleMask: false}, terminal), context);
 }
 
 async function ask<Answer>(
   prompt: (
     prompts: Pick<typeof Prompts, 'confirm' | 'input' | 'password' | 'select'>,
-    theme: object,
     terminal: NonNullable<Parameters<typeof Prompts.input>[1]>,
   ) => Promise<Answer>,
   {stdin, output, signal}: QuestionContext,
@@ -108,9 +104,7 @@ async function ask<Answer>(
     const terminal = {input: stdin, output: output.stream, signal: AbortSignal.any([signal, ended.signal])};
     // By name, so that the bundle has no other prompts.
     const {confirm, input, password, select} = await import('@inquirer/prompts');
-    // The library's own colors and signs, where the terminal shows them.
-    const theme = output.color && output.unicode ? {} : plainTheme;
-    return await prompt({confirm, input, password, select}, theme, terminal);
+    return await prompt({confirm, input, password, select}, terminal);
   } catch (error) {
     signal.throwIfAborted();
     if (ended.signal.aborted) throw createError('ERR_USAGE', 'The input ended before a value was entered.');
@@ -120,23 +114,6 @@ async function ask<Answer>(
     stdin.off('end', end).off('keypress', onKey);
   }
 }
-
-const same = (shown: string) => shown;
-const plainTheme = {
-  prefix: '?',
-  spinner: {interval: 80, frames: ['|', '/', '-', '\\']},
-  icon: {cursor: '>'},
-  style: {
-    answer: same,
-    message: same,
-    error: (shown: string) => `> ${shown}`,
-    defaultAnswer: (shown: string) => `(${shown})`,
-    help: same,
-    highlight: same,
-    description: same,
-    keysHelpTip: () => undefined,
-  },
-};
 
 /**
  * Opens a URL in the user's browser.

@@ -24,7 +24,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {yes} = this.flags;
-    requireConsent('Deleting bundles', yes, context);
+    requireConsent(yes, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');

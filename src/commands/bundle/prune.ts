@@ -42,7 +42,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
     const olderThanMs = age === undefined ? undefined : millisecondsOf(age);
-    if (!dryRun) requireConsent('Deleting bundles', yes, context);
+    if (!dryRun) requireConsent(yes, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
     const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');
