@@ -123,7 +123,7 @@ function refusalNames(protocol: WireProtocol, {path, json: body, stream, query, 
   const hasBody = body !== undefined || stream !== undefined;
   const names: RefusalName[] = [...always, ...refuses];
   if (hasBody) names.push(...ofBody);
-  if (hasBody || query || path.includes('{')) names.push('BadRequest');
+  if (hasBody || query || path.includes(':')) names.push('BadRequest');
   if (protocol.security.length > 0) names.push('Unauthorized');
   return names;
 }
@@ -166,10 +166,11 @@ export function openApiDocument() {
   const responses: Record<string, Part> = {};
   for (const protocol of wireProtocols) {
     for (const route of protocol.routes) {
-      const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ref('parameters', name));
+      const path = route.path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}');
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ref('parameters', name));
       const parameters = names.length > 0 && {parameters: names};
       const part = {[route.method.toLowerCase()]: operationPart(protocol, route)};
-      paths[route.path] = {...parameters, ...paths[route.path], ...part};
+      paths[path] = {...parameters, ...paths[path], ...part};
       for (const name of refusalNames(protocol, route)) {
         responses[`${protocol.kind}${name}`] = refusalPart(protocol.kind, name);
       }

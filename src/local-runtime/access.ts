@@ -5,39 +5,21 @@ import * as v from 'valibot';
 import {HttpFailure} from './answer.js';
 import type {Call, RuntimeContext} from './context.js';
 
-/** A host with an optional port, and nothing else that a URL could have. */
-const hostHeader = /^(?<name>[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
-
 /**
  * Prevents DNS rebinding by web pages: the Host header must have a name or an address of this server. A page whose own
  * name has been pointed at this machine cannot send another Host. The port may be any, because it can be forwarded from
  * another one, out of a container for example.
  * @throws HttpFailure 421.
  */
-export function checkHost(
-  request: IncomingMessage,
-  {host: listenedOn, allowedHosts}: Pick<RuntimeContext, 'host' | 'allowedHosts'>,
-): void {
-  // Of several, node takes the first. Something between a browser and this server may have taken another one.
-  const {host: hosts = []} = request.headersDistinct;
-  const host = hosts.join(', ');
-  const name = hostHeader
-    .exec(host)
-    ?.groups?.['name']?.toLowerCase()
-    .replace(/^\[|\]$/g, '');
+export function checkHost({origin, request, context}: Call): void {
+  const name = URL.canParse(origin) ? new URL(origin).hostname.replace(/^\[|\]$/g, '') : '';
   // No DNS name is involved if the host is the connection's own address. A dual-stack socket writes IPv4 this way.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
-  const own = ['localhost', '127.0.0.1', '::1', listenedOn, ...allowedHosts].map((own) => own.toLowerCase());
-  if (
-    name !== undefined &&
-    URL.canParse(`http://${host}`) &&
-    (own.includes(name) || name === localAddress || name.endsWith('.localhost'))
-  ) {
-    return;
-  }
+  const own = ['localhost', '127.0.0.1', '::1', localAddress, context.host, ...context.allowedHosts];
+  if (name.endsWith('.localhost') || own.some((known) => known?.toLowerCase() === name)) return;
   throw new HttpFailure(
     421,
-    `This server does not answer requests for the host "${host}", only for localhost and the host it listens on.`,
+    `This server does not answer requests for the host "${name}", only for localhost and the host it listens on.`,
   );
 }
 

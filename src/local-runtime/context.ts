@@ -1,18 +1,26 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {HttpFailure} from './answer.js';
-import type {LocalRuntimeCredentials} from './options.js';
-import type {FaultBook, RouteName} from './faults.js';
-import type {RequestLog} from './request-log.js';
+import type {LocalRuntimeCredentials, RequestRecord} from './options.js';
+import type {FaultBook, FaultRule, RouteName} from './faults.js';
 import type {RequestBody} from './request-body.js';
 import type {AppServers} from './sites/app-servers.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
 
+/** A completed request, as the pages list it. */
+export interface LoggedRequest extends RequestRecord {
+  /** When it arrived, in ISO 8601. */
+  readonly at: string;
+  readonly faults: readonly FaultRule[];
+}
+
 export interface RuntimeContext {
   readonly store: Store;
   readonly deployments: Deployments;
   readonly faults: FaultBook;
-  readonly log: RequestLog;
+  /** The latest ones, oldest first. */
+  readonly requests: LoggedRequest[];
+  readonly onRequest: (record: RequestRecord) => void;
   /** Undefined if only files are served. */
   readonly appServers: AppServers | undefined;
   readonly credentials: LocalRuntimeCredentials;
@@ -20,7 +28,6 @@ export interface RuntimeContext {
   readonly mask: (text: string) => string;
   /** Address that the server should listen on. */
   readonly host: string;
-  /** Names that requests may have in their Host header besides its own. */
   readonly allowedHosts: readonly string[];
   /** Where deployed apps are served: the origin as `LocalRuntime` has it. */
   readonly appsOrigin: string;
@@ -32,6 +39,7 @@ export interface RuntimeContext {
   readonly now: () => Date;
 }
 
+/** A request while it is answered. */
 export interface Call {
   readonly context: RuntimeContext;
   readonly request: IncomingMessage;
@@ -42,29 +50,29 @@ export interface Call {
   /** The query as sent, including "?"; empty if there is none. */
   readonly search: string;
   readonly query: URLSearchParams;
-  /** The named parts of the path, decoded, once its route is known. */
-  readonly params: Record<string, string>;
   /** Address of the server as used by the client. */
   readonly origin: string;
-}
-
-export interface AdmittedCall extends Call {
-  readonly user: string;
+  /** Those that were applied. */
+  readonly faults: FaultRule[];
+  /** The named parts of the path, decoded. */
+  params: Readonly<Record<string, string>>;
+  route: RouteName | undefined;
+  /** Whoever was admitted. */
+  user: string;
 }
 
 /** A route of a protocol: what is served, and its handler. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** `{name}` matches one part of the path. A final slash does not matter. */
+  readonly method: 'GET' | 'POST' | 'DELETE' | 'ALL';
+  /** As Hono has it. A final slash does not matter. */
   readonly path: string;
-  /** Undefined for what only browsers ask for: no fault applies to it, and it is not recorded. */
   readonly name?: RouteName;
-  handle(call: AdmittedCall): Promise<Response> | Response;
+  handle(call: Call): Promise<Response> | Response;
 }
 
 /** A group of routes with the same admission and error format. */
 export interface Protocol {
-  /** Unknown paths below it are refused in its format. */
+  /** With a final slash. Unknown paths below it are refused in its format. */
   readonly prefix: string;
   readonly routes: readonly Route[];
   /** Checks credentials and names, and returns the user. @throws HttpFailure 400, 401 or 403. */

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import {createError, nearest} from '../errors/index.js';
 import {asSentence} from '../errors/sentence.js';
 
@@ -16,7 +17,6 @@ export const routeNames = [
   'targets',
   'token',
   'site',
-  'home',
   'openapi',
 ] as const;
 
@@ -68,6 +68,16 @@ const parametersOf: Readonly<Record<FaultRule['action'], readonly string[]>> = {
   fail: ['route'],
 };
 
+const header = v.optional(
+  v.pipe(v.string(), v.regex(/^[\t\u0020-\u007e]+$/, 'has characters that no header can have')),
+);
+const parametersSchema = v.object({
+  route: v.optional(v.picklist(routeNames, `is not a route (${routeNames.join(', ')})`)),
+  after: v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'is not a number of bytes'), v.transform(Number))),
+  'retry-after': header,
+  location: header,
+});
+
 /**
  * Parses a fault:
  *
@@ -98,7 +108,17 @@ export function parseFault(spec: string): FaultRule {
     const advice = meant === undefined ? '.' : `. Did you mean "${meant}"?`;
     throw badFault(spec, `it does not have the form ACTION[xCOUNT][:PARAMETERS]${advice}`);
   }
-  const rule = {...parseParameters(spec, action, parameters), count: count === undefined ? undefined : Number(count)};
+  // A comma that does not start a parameter belongs to the value: Retry-After can be an HTTP date.
+  const pairs = (parameters?.split(/,(?=[a-z-]+=)/) ?? []).map((parameter) => parameter.split(/=(.+)/, 2));
+  const names = pairs.map(([name = '']) => name);
+  const stranger = names.find((name, at) => !parametersOf[action].includes(name) || names.indexOf(name) < at);
+  if (stranger !== undefined) {
+    throw badFault(spec, `"${stranger}" is not one of its parameters (${parametersOf[action].join(', ')})`);
+  }
+  const parsed = v.safeParse(parametersSchema, Object.fromEntries(pairs));
+  if (!parsed.success) throw badFault(spec, `"${String(parsed.issues[0].input)}" ${parsed.issues[0].message}`);
+  const {'retry-after': retryAfter, ...others} = parsed.output;
+  const rule = {...others, retryAfter, count: count === undefined ? undefined : Number(count)};
   if (action === 'latency') {
     if (Number(value) > maxLatency) throw badFault(spec, `the latency is more than ${maxLatency} milliseconds`);
     return {action, milliseconds: Number(value), ...rule};
@@ -107,29 +127,6 @@ export function parseFault(spec: string): FaultRule {
   const status = Number(word);
   if (status < 200 || status > 599) throw badFault(spec, `${word} is not a status from 200 to 599`);
   return {action, status, ...rule};
-}
-
-function parseParameters(spec: string, action: FaultRule['action'], text: string | undefined) {
-  const values = new Map<string, string>();
-  // A comma that does not start a parameter belongs to the value: Retry-After can be an HTTP date.
-  for (const parameter of text?.split(/,(?=[a-z-]+=)/) ?? []) {
-    const [, name = parameter, value = ''] = /^([a-z-]+)=(.+)$/.exec(parameter) ?? [];
-    if (!parametersOf[action].includes(name) || value === '' || values.has(name)) {
-      throw badFault(spec, `"${parameter}" is not one of its parameters (${parametersOf[action].join(', ')})`);
-    }
-    if (/[^\t\u0020-\u007e]/.test(value)) throw badFault(spec, `"${parameter}" has characters that no header can have`);
-    values.set(name, value);
-  }
-  const [name, after] = [values.get('route'), values.get('after')];
-  const route = routeNames.find((known) => known === name);
-  if (name !== route) throw badFault(spec, `"${String(name)}" is not a route (${routeNames.join(', ')})`);
-  if (after !== undefined && !/^\d{1,15}$/.test(after)) throw badFault(spec, `after=${after} is not a number of bytes`);
-  return {
-    route,
-    after: after === undefined ? undefined : Number(after),
-    retryAfter: values.get('retry-after'),
-    location: values.get('location'),
-  };
 }
 
 function isAction(word: string): word is FaultRule['action'] {
@@ -163,26 +160,22 @@ export function faultText(rule: FaultRule): string {
   return `${word}${times}${parameters.length === 0 ? '' : `:${parameters.join(',')}`}`;
 }
 
-export type AnswerFault = Exclude<FaultRule, {readonly action: 'latency' | 'fail'}>;
+type FaultOf<Action> = Extract<FaultRule, {readonly action: Action}>;
 
 /** The remaining faults, in the order they were added. */
 export class FaultBook {
-  #entries: {readonly number: number; readonly rule: FaultRule; left: number}[] = [];
+  #entries: readonly {readonly number: number; readonly rule: FaultRule; left: number}[] = [];
   #last = 0;
 
   /** @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid rule. */
-  add(rule: string | FaultRule): void {
-    const parsed = typeof rule === 'string' ? parseFault(rule) : rule;
+  add(given: string | FaultRule): void {
+    const rule = typeof given === 'string' ? parseFault(given) : given;
     this.#last += 1;
-    // Those that are used up would pile up where faults come and go.
-    this.#entries = [
-      ...this.#entries.filter(({left}) => left > 0),
-      {number: this.#last, rule: parsed, left: parsed.count ?? Infinity},
-    ];
+    this.#entries = [...this.list(), {number: this.#last, rule, left: rule.count ?? Infinity}];
   }
 
   /** Those that still apply, and to how many requests. */
-  list(): readonly {readonly number: number; readonly rule: FaultRule; left: number}[] {
+  list() {
     return this.#entries.filter(({left}) => left > 0);
   }
 
@@ -195,25 +188,12 @@ export class FaultBook {
     this.#entries = [];
   }
 
-  /** How many milliseconds a request is delayed, by the first fault that does so. */
-  takeLatency(route: RouteName | undefined): (FaultRule & {readonly action: 'latency'}) | undefined {
-    return this.#take(route, (rule): rule is FaultRule & {readonly action: 'latency'} => rule.action === 'latency');
-  }
-
-  /** The fault that applies to a request. */
-  takeAnswerFault(route: RouteName | undefined): AnswerFault | undefined {
-    return this.#take(route, (rule): rule is AnswerFault => rule.action !== 'latency' && rule.action !== 'fail');
-  }
-
-  /** Whether the deployment requested through `route` must fail. */
-  takeFailure(route: 'upload' | 'deploy'): boolean {
-    return this.#take(route, (rule): rule is FaultRule => rule.action === 'fail') !== undefined;
-  }
-
-  #take<Wanted extends FaultRule>(
+  /** Uses the first fault with one of these actions that applies to a route. */
+  take<Action extends FaultRule['action']>(
     route: RouteName | undefined,
-    isWanted: (rule: FaultRule) => rule is Wanted,
-  ): Wanted | undefined {
+    ...actions: readonly Action[]
+  ): FaultOf<Action> | undefined {
+    const isWanted = (rule: FaultRule): rule is FaultOf<Action> => actions.some((action) => action === rule.action);
     for (const entry of this.list()) {
       const {rule} = entry;
       if ((rule.route !== undefined && rule.route !== route) || !isWanted(rule)) continue;

@@ -1,55 +1,40 @@
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
-import {setTimeout as delay} from 'node:timers/promises';
 import {getRequestListener} from '@hono/node-server';
 import {Hono} from 'hono';
 import {asSentence} from '../errors/sentence.js';
 import {systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
-import {applyFault} from './apply-fault.js';
-import type {Call, Protocol, Route, RuntimeContext} from './context.js';
-import {faultText, type FaultRule, type RouteName} from './faults.js';
-import {isPage, pagesProtocol} from './pages/routes.js';
+import {applyFaults} from './apply-faults.js';
+import type {Call, LoggedRequest, Protocol, Route, RuntimeContext} from './context.js';
+import {pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
-import {frontProtocol, isHome, serveSite, siteProtocol} from './sites/serve-site.js';
-import {wireProtocols} from './wire/protocols.js';
+import {siteProtocol} from './sites/serve-site.js';
+import {legacyProtocol} from './wire/legacy.js';
 import {checkPath} from './wire/parameters.js';
+import {wireProtocols} from './wire/protocols.js';
 
 /** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
 const keepAliveMilliseconds = 65_000;
 
-/** What a server of a runtime serves: the API, or the deployed apps. */
-type ServerRole = 'api' | 'apps';
+const maxRecords = 1000;
 
-/** A request while it is handled, and what that reveals for its record. */
-interface Exchange {
-  readonly call: Call;
-  /** Whether it is only for people's browsers: no fault applies to it, and it is not recorded. */
-  readonly isForPeople: boolean;
-  route?: RouteName | undefined;
-  fault?: FaultRule['action'];
-  appliedFaults: string[];
-}
-
-/** The protocols of the API, those with the longer prefixes first. */
-const protocols: readonly Protocol[] = [...wireProtocols, pagesProtocol];
+/** What a server of a runtime serves, those with the longer prefixes first. */
+const roles = {api: [pagesProtocol, ...wireProtocols], apps: [siteProtocol]} as const;
 
 /** Starts serving requests. Returns a function that stops the server. */
-export function serve(server: Server, role: ServerRole, context: RuntimeContext): () => Promise<void> {
+export function serve(server: Server, role: keyof typeof roles, context: RuntimeContext): () => Promise<void> {
   // A large upload may take any time while it progresses.
   server.requestTimeout = 0;
   server.headersTimeout = Math.ceil(context.stallSeconds * 1000);
   server.keepAliveTimeout = keepAliveMilliseconds;
-  const handle = role === 'api' ? createRouter() : handleSite;
+  const app = createApp(roles[role]);
   const underway = new Set<Promise<unknown>>();
   server.on('request', (request, response) => {
-    const exchange = openExchange(context, role, request, response);
-    const refusal = hostFailure(exchange, role);
-    const listen = getRequestListener((asked) => refusal ?? handle(asked, exchange), {overrideGlobalObjects: false});
-    // The library refuses what is no host name by itself.
-    if (refusal) request.headers.host = 'localhost';
+    const call = openCall(request, response, context);
+    const listen = getRequestListener((asked) => app.fetch(asked, call), {overrideGlobalObjects: false});
     const answering = listen(request, response).finally(() => underway.delete(answering));
     underway.add(answering);
   });
@@ -62,130 +47,78 @@ export function serve(server: Server, role: ServerRole, context: RuntimeContext)
   };
 }
 
-function openExchange(
-  context: RuntimeContext,
-  role: ServerRole,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Exchange {
-  const url = request.url ?? '/';
+function openCall(request: IncomingMessage, response: ServerResponse, context: RuntimeContext): Call {
+  const {url = '/', headers} = request;
   const [path = '/'] = url.split('?', 1);
   const search = url.slice(path.length);
-  const body = new RequestBody(request, context.stallSeconds);
-  const origin = `http://${request.headers.host ?? ''}`;
-  const query = new URLSearchParams(search);
-  const call: Call = {context, request, response, body, path, search, origin, query, params: {}};
-  const isForPeople = role === 'api' && isPage(path);
-  const exchange: Exchange = {call, isForPeople, appliedFaults: []};
-  const requestId = randomUUID();
-  response.setHeader('x-request-id', requestId);
-  if (!isForPeople) recordAtEnd(exchange, requestId);
-  return exchange;
+  return {
+    context,
+    request,
+    response,
+    path,
+    search,
+    query: new URLSearchParams(search),
+    body: new RequestBody(request, context.stallSeconds),
+    origin: `http://${headers.host ?? ''}`,
+    faults: [],
+    params: {},
+    route: undefined,
+    user: 'nobody',
+  };
 }
 
-function handleSite(_: Request, exchange: Exchange): Promise<Response> {
-  const name = isHome(exchange.call) ? 'home' : 'site';
-  return answerTo(exchange, {name, handle: serveSite}, siteProtocol);
-}
-
-function createRouter(): (request: Request, exchange: Exchange) => Response | Promise<Response> {
-  const app = new Hono<{Bindings: Exchange}>({strict: false});
+function createApp(protocols: readonly Protocol[]): Hono<{Bindings: Call}> {
+  const app = new Hono<{Bindings: Call}>({strict: false});
   for (const protocol of protocols) {
     for (const route of protocol.routes) {
-      app.on(route.method, routerPath(route), ({env, req}) => {
-        Object.assign(env.call.params, req.param());
+      app.on(route.method, withoutSlash(route.path), ({env, req}) => {
+        env.params = req.param();
         return answerTo(env, route, protocol);
       });
     }
   }
   app.notFound(({env, req}) => {
-    const {path, request} = env.call;
-    const protocol = protocolOf(env);
+    const {path, request} = env;
+    // Most requests to unknown paths were meant for the API.
+    const protocol = protocols.find(({prefix}) => `${path}/`.startsWith(prefix)) ?? legacyProtocol;
     const handle = (): never => {
-      const served = req.path.replace(/(?<=.)\/$/, '');
-      const allowed = methods.filter((method) => app.router.match(method, served)[0].length > 0);
+      const allowed = methods.filter((method) => app.router.match(method, withoutSlash(req.path))[0].length > 0);
       if (allowed.length === 0) throw new HttpFailure(404, `Nothing is served at ${path}.`);
       const [list, method] = [allowed.join(', '), String(request.method)];
       throw new HttpFailure(405, `${path} does not accept ${method}, only ${list}.`, {allow: list});
     };
     return answerTo(env, {handle}, {...protocol, admit: () => 'nobody'});
   });
-  return (request, exchange) => app.fetch(request, exchange);
+  return app;
 }
 
 const methods = ['GET', 'POST', 'DELETE'] as const;
 
-function routerPath({path}: Route): string {
-  return path
-    .replace('{bundleId}', ':bundleId{\\d+}')
-    .replaceAll(/\{(\w+)\}/g, ':$1')
-    .replace(/(?<=.)\/$/, '');
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)\/$/, '');
 }
 
-function protocolOf({call: {path}, isForPeople}: Exchange): Protocol {
-  if (isForPeople) return pagesProtocol;
-  return protocols.find(({prefix}) => path === prefix || path.startsWith(prefix.replace(/\/?$/, '/'))) ?? frontProtocol;
-}
-
-/** Refuses a request whose Host header is not of this server, as web pages with DNS rebinding send. */
-function hostFailure(exchange: Exchange, role: ServerRole): Promise<Response> | Response | undefined {
-  const {request, context} = exchange.call;
+/** Answers a request, unless a fault does. Never rejects. */
+async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle'>, protocol: Protocol) {
+  const {request, response, body, path, params} = call;
+  const isPage = protocol.prefix === pagesProtocol.prefix;
+  call.route = name;
+  if (!isPage) recordAtEnd(call);
   try {
-    checkHost(request, context);
-    return undefined;
-  } catch (error) {
-    return (role === 'apps' ? siteProtocol : protocolOf(exchange)).failure(asFailure(error));
-  }
-}
-
-/** Answers a request whose route is known, unless a fault does. Never rejects. */
-async function answerTo(
-  exchange: Exchange,
-  {name, handle}: Pick<Route, 'name' | 'handle'>,
-  protocol: Protocol,
-): Promise<Response> {
-  const {call} = exchange;
-  const {request, response, body} = call;
-  exchange.route = name;
-  try {
+    checkHost(call);
     if (protocol !== siteProtocol) checkOrigin(request);
-    const instead = exchange.isForPeople ? undefined : await injectFaults(exchange, name, protocol);
+    const instead = isPage ? undefined : await applyFaults(call, protocol);
     if (instead) return instead;
-    decodePath(call.path);
-    if (protocol !== pagesProtocol) checkPath(call.params);
-    return await handle({...call, user: await protocol.admit(call)});
+    decodePath(path);
+    checkPath(params);
+    call.user = await protocol.admit(call);
+    return await handle(call);
   } catch (error) {
     if (!body.isBroken && !response.closed && !response.headersSent) return protocol.failure(asFailure(error));
     // The connection is gone, or broke during the response, so there is nobody to tell.
     response.destroy();
     return alreadySent;
   }
-}
-
-/** Applies the faults for a route. Returns what one answers instead of the route. */
-async function injectFaults(
-  exchange: Exchange,
-  name: RouteName | undefined,
-  protocol: Protocol,
-): Promise<Response | undefined> {
-  const {context, response} = exchange.call;
-  const note = (fault: FaultRule): void => {
-    exchange.fault = fault.action;
-    exchange.appliedFaults.push(faultText(fault));
-  };
-  const latency = context.faults.takeLatency(name);
-  if (latency) {
-    note(latency);
-    const gone = new AbortController();
-    response.once('close', () => {
-      gone.abort();
-    });
-    await delay(latency.milliseconds, undefined, {signal: gone.signal});
-  }
-  const fault = context.faults.takeAnswerFault(name);
-  if (!fault) return undefined;
-  note(fault);
-  return applyFault(exchange.call, fault, protocol);
 }
 
 function decodePath(path: string): void {
@@ -204,23 +137,29 @@ function asFailure(error: unknown): HttpFailure {
   return new HttpFailure(500, asSentence(`The local runtime failed: ${reason}`));
 }
 
-function recordAtEnd(exchange: Exchange, requestId: string): void {
-  const {context, request, response, body, path} = exchange.call;
+/** Gives a request an ID, and records it when it has ended. */
+function recordAtEnd(call: Call): void {
+  const {context, request, response, body, path, faults} = call;
+  const requestId = randomUUID();
+  response.setHeader('x-request-id', requestId);
   const started = performance.now();
   const at = new Date().toISOString();
   response.once('close', () => {
-    context.log.add({
+    const record: LoggedRequest = {
       method: request.method ?? 'GET',
       path,
       status: response.headersSent ? response.statusCode : 0,
-      route: exchange.route,
+      route: call.route,
       bytesReceived: body.bytes,
       durationMs: Math.round(performance.now() - started),
-      fault: exchange.fault,
+      fault: faults.at(-1)?.action,
       userAgent: request.headers['user-agent'],
       requestId,
       at,
-      appliedFaults: exchange.appliedFaults,
-    });
+      faults,
+    };
+    context.requests.push(record);
+    if (context.requests.length > maxRecords) context.requests.shift();
+    context.onRequest(record);
   });
 }

@@ -9,7 +9,6 @@ import {reasonOf, systemCode} from '../errors/system-failure.js';
 import {createRedactor} from '../http/redact.js';
 import type {LocalRuntime, LocalRuntimeOptions} from './options.js';
 import type {RuntimeContext} from './context.js';
-import {RequestLog} from './request-log.js';
 import {openCredentials, openDataFolder, readJson, writeJson, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
 import {FaultBook} from './faults.js';
@@ -61,7 +60,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
       siteUrl: (projectSlug, targetSlug) => siteUrl({origin, context}, {projectSlug, targetSlug}),
       dataDirectory: directory,
       credentials,
-      requests: context.log.records,
+      requests: context.requests,
       addFault: (rule) => {
         faults.add(rule);
       },
@@ -100,7 +99,8 @@ function createContext(
   return {
     ...made,
     deployments,
-    log: new RequestLog(options.onRequest),
+    requests: [],
+    onRequest: options.onRequest ?? (() => undefined),
     mask: createRedactor([credentials.apiKey, credentials.clientSecret]),
     appServers: options.ssr === true ? new AppServers(ofApps) : undefined,
     host: options.host ?? defaultHost,

@@ -128,7 +128,7 @@ describe('a fault', () => {
   });
 
   test('can keep a client waiting forever, until the server closes', async () => {
-    const {client, runtime} = await startRuntime({faults: ['hang:route=list', 'latency=1000000x1:route=home']});
+    const {client, runtime} = await startRuntime({faults: ['hang:route=list', 'latency=1000000x1:route=site']});
     const waiting = client.legacy('projects/shop/bundles/');
     const outcome = expect(waiting).rejects.toThrow('fetch failed');
     const late = expect(client.site('')).rejects.toThrow('fetch failed');

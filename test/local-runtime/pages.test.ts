@@ -110,7 +110,7 @@ describe('the pages', () => {
   test('are met by no fault, and not recorded', async () => {
     const {runtime} = await startRuntime({faults: ['503', 'latency=1000000']});
     expect((await page(runtime)).status).toBe(200);
-    const {status, headers, body} = await page(runtime, 'favicon.ico');
+    const {status, headers, body} = await page(runtime, '-/icon.svg');
     expect([status, headers.get('content-type'), body]).toEqual([200, 'image/svg+xml', expect.stringMatching(/^<svg/)]);
     expect(runtime.requests).toEqual([]);
   });

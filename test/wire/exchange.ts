@@ -64,7 +64,7 @@ export function answerProblems(exchange: Exchange): readonly string[] {
 function unservedProblems(exchange: Exchange): readonly string[] {
   const {method, url, status, answerHeaders} = exchange;
   const served = ['GET', 'POST', 'DELETE'].flatMap((other) => operationAt(other, pathOf(url))?.operation ?? []);
-  const refuser = served[0] ?? (pathOf(url).startsWith('/storefront/') ? apiOperation : legacyOperation);
+  const refuser = served[0] ?? (`${pathOf(url)}/`.startsWith('/storefront/') ? apiOperation : legacyOperation);
   const refusal = refuser?.answers['5XX']?.content ?? {};
   if (status >= 400 && status !== 405) return bodyProblems(refusal, exchange);
   const allowed = (answerHeaders.allow ?? '').split(', ').sort().join();

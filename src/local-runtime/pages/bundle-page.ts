@@ -2,7 +2,7 @@ import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import type {ContentFile} from '../../operations/bundle-contents.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
-import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
+import {param, type Call, type RuntimeContext} from '../context.js';
 import type {BundleRecord} from '../store/store.js';
 import {findBundle} from '../wire/requested-records.js';
 import {facts, foreign, pageAnswer, table, textBlock, timeText, type Html} from './page.js';
@@ -15,7 +15,7 @@ const kinds = {ssrOnly: 'server-only', shared: 'shared', static: 'other', unknow
 /** How many files are listed at most, and characters of the configuration shown. */
 const [listed, maxConfig] = [100, 50_000];
 
-export async function showBundle(call: AdmittedCall): Promise<Response> {
+export async function showBundle(call: Call): Promise<Response> {
   const {context} = call;
   const projectSlug = param(call, 'projectSlug');
   const bundle = findBundle(call, projectSlug, Number(param(call, 'bundleId')));

@@ -1,6 +1,6 @@
 import {html} from 'hono/html';
 import {isRuntimeCliError} from '../../errors/index.js';
-import type {AdmittedCall} from '../context.js';
+import type {Call} from '../context.js';
 import {faultText} from '../faults.js';
 import {liveSection, notice, pageAnswer, pagesPath, readForm, seeOther, table} from './page.js';
 
@@ -20,7 +20,7 @@ const ready = {
 
 /** The faults that are left, and forms to add and remove them. `refused`: what was to be added, and why it was not. */
 export function showFaults(
-  {context: {faults}}: AdmittedCall,
+  {context: {faults}}: Call,
   refused?: {readonly text: string; readonly problem: string},
 ): Promise<Response> {
   const active = table('Faults, in the order in which they apply', {
@@ -51,7 +51,7 @@ ${Object.entries(ready).map(([fault, label]) => html`<button name="fault" value=
   return pageAnswer({title: 'Faults', place: 'Faults', content, status: refused === undefined ? 200 : 422});
 }
 
-export async function addFault(call: AdmittedCall): Promise<Response> {
+export async function addFault(call: Call): Promise<Response> {
   const text = (await readForm(call)).get('fault')?.trim() ?? '';
   try {
     call.context.faults.add(text);
@@ -63,7 +63,7 @@ export async function addFault(call: AdmittedCall): Promise<Response> {
 }
 
 /** Removes the fault of a form. One that is used up is gone already. */
-export async function removeFault(call: AdmittedCall): Promise<Response> {
+export async function removeFault(call: Call): Promise<Response> {
   call.context.faults.remove(Number((await readForm(call)).get('fault')));
   return seeOther(path);
 }

@@ -2,7 +2,7 @@ import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import {slugProblems} from '../../settings/option-problems.js';
 import {HttpFailure} from '../answer.js';
-import {param, type AdmittedCall, type RuntimeContext} from '../context.js';
+import {param, type Call, type RuntimeContext} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
@@ -16,7 +16,7 @@ export function projectPath(projectSlug: string): string {
 }
 
 /** The first page: what runs where, and what happened last. */
-export function showOverview(call: AdmittedCall): Promise<Response> {
+export function showOverview(call: Call): Promise<Response> {
   const {store} = call.context;
   const projects = store.projects().slice(0, listed);
   const rows = projects.flatMap((project) => {
@@ -43,7 +43,7 @@ ${page.textBlock('Command', 'mycli bundle:push --project my-shop --target stagin
 }
 
 /** The targets of a project: with a link to its app, the bundle that it serves, and its newest deployment. */
-function targetRows(call: AdmittedCall, projectSlug: string): page.Html[][] {
+function targetRows(call: Call, projectSlug: string): page.Html[][] {
   const {store, deployments} = call.context;
   return store
     .targets(projectSlug)
@@ -60,7 +60,7 @@ function targetRows(call: AdmittedCall, projectSlug: string): page.Html[][] {
     });
 }
 
-function deploymentTable({context}: AdmittedCall, deployments: readonly DeploymentRecord[]): page.Html {
+function deploymentTable({context}: Call, deployments: readonly DeploymentRecord[]): page.Html {
   return page.table('Deployments, newest first', {
     columns: ['Bundle', 'Project', 'Target', 'State', 'Since', 'By'],
     rows: deployments.map((deployment) => [
@@ -97,7 +97,7 @@ function stateText(deployment: DeploymentRecord, {deployments, now}: RuntimeCont
   return html`<span class="state ${status}">${stateWords[status]}${progress}</span>`;
 }
 
-export function showProject(call: AdmittedCall): Promise<Response> {
+export function showProject(call: Call): Promise<Response> {
   const {context, query} = call;
   const {store, deployments} = context;
   const projectSlug = param(call, 'projectSlug');
@@ -131,7 +131,7 @@ ${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(
   return page.pageAnswer({title: projectSlug, place: 'Projects', content});
 }
 
-export function deployForm({context}: AdmittedCall, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {
+export function deployForm({context}: Call, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {
   const {store} = context;
   const [last] = store.newestDeployments(1, projectSlug);
   const options = bundles.slice(0, listed).map(({id, message}) => {
@@ -147,7 +147,7 @@ export function deployForm({context}: AdmittedCall, projectSlug: string, bundles
 </form>`;
 }
 
-export async function deployBundle(call: AdmittedCall): Promise<Response> {
+export async function deployBundle(call: Call): Promise<Response> {
   const projectSlug = param(call, 'projectSlug');
   const form = await page.readForm(call);
   const targetSlug = form.get('target')?.trim() ?? '';

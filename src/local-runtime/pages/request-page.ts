@@ -1,15 +1,15 @@
 import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
-import type {AdmittedCall} from '../context.js';
-import type {LoggedRequest} from '../request-log.js';
+import type {Call, LoggedRequest} from '../context.js';
+import {faultText} from '../faults.js';
 import {foreign, liveSection, pageAnswer, table, timeText, type Html} from './page.js';
 
 const shown = 200;
 
-export function showRequests({context: {log, mask}}: AdmittedCall): Promise<Response> {
+export function showRequests({context: {requests: all, mask}}: Call): Promise<Response> {
   const requests = table('Requests, newest first', {
     columns: ['Request', 'Status', 'Duration', 'Received', 'Fault', 'At'],
-    rows: log.records
+    rows: all
       .slice(-shown)
       .toReversed()
       .map((request) => [
@@ -17,7 +17,7 @@ export function showRequests({context: {log, mask}}: AdmittedCall): Promise<Resp
         statusText(request),
         `${request.durationMs.toLocaleString('en-US')} ms`,
         prettyBytes(request.bytesReceived),
-        html`<code>${request.appliedFaults.join(' ') || '–'}</code>`,
+        html`<code>${request.faults.map(faultText).join(' ') || '–'}</code>`,
         timeText(request.at),
       ]),
     empty: 'No requests yet. Requests to the API and to apps appear here once they are answered.',

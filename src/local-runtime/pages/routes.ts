@@ -8,17 +8,9 @@ import {assetAnswer, notice, pageAnswer, pagesPath} from './page.js';
 import {deployBundle, showOverview, showProject} from './project-pages.js';
 import {showRequests} from './request-page.js';
 
-/** Where browsers look for an icon at every server, whatever its pages say. */
-const faviconPath = '/favicon.ico';
-
-/** Whether a path is one of the pages rather than of the service. */
-export function isPage(path: string): boolean {
-  return path === '/' || path === faviconPath || path.startsWith(pagesPath);
-}
-
 const get = (path: string, handle: Route['handle']): Route => ({method: 'GET', path, handle});
 const post = (path: string, handle: Route['handle']): Route => ({method: 'POST', path, handle});
-const project = `${pagesPath}projects/{projectSlug}`;
+const project = `${pagesPath}projects/:projectSlug`;
 
 /** The pages for people. No fault applies to them, and their requests are not recorded. */
 export const pagesProtocol: Protocol = {
@@ -26,7 +18,7 @@ export const pagesProtocol: Protocol = {
   routes: [
     get('/', showOverview),
     get(project, showProject),
-    get(`${project}/bundles/{bundleId}`, showBundle),
+    get(`${project}/bundles/:bundleId{\\d+}`, showBundle),
     post(`${project}/deploy`, deployBundle),
     get(`${pagesPath}requests`, showRequests),
     get(`${pagesPath}faults`, (call) => showFaults(call)),
@@ -35,7 +27,6 @@ export const pagesProtocol: Protocol = {
     get(`${pagesPath}style.css`, () => assetAnswer('text/css; charset=utf-8', stylesheet)),
     get(`${pagesPath}live.js`, () => assetAnswer('text/javascript; charset=utf-8', liveScript)),
     get(`${pagesPath}icon.svg`, () => assetAnswer('image/svg+xml', icon)),
-    get(faviconPath, () => assetAnswer('image/svg+xml', icon)),
   ],
   admit: admitBrowser,
   failure: ({status, message, headers}) =>

@@ -3,16 +3,11 @@ import path from 'node:path';
 import {parseAccept} from 'hono/utils/accept';
 import {getMimeType} from 'hono/utils/mime';
 import {frameworks} from '../../frameworks/frameworks.js';
-import {answer, failureAnswer, HttpFailure, type Headers} from '../answer.js';
-import type {AdmittedCall, Call, Protocol} from '../context.js';
+import {answer, HttpFailure, type Headers} from '../answer.js';
+import type {Call, Protocol} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {DeploymentRecord} from '../store/store.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';
-
-/** Whether it is the top of the port, where no app is. */
-export function isHome({path, request}: Call): boolean {
-  return path === '/' && siteOfHost(request.headers.host) === undefined;
-}
 
 /**
  * The deployed apps. They need no credentials, and have other origins than the API, so that their scripts can neither
@@ -20,26 +15,13 @@ export function isHome({path, request}: Call): boolean {
  */
 export const siteProtocol: Protocol = {
   prefix: '/',
-  routes: [],
+  routes: [{method: 'ALL', path: '*', name: 'site', handle: serveSite}],
   admit: () => 'browser',
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 
 function text(status: number, line: string, headers: Headers = {}): Response {
   return answer(status, `${line}\n`, {'content-type': 'text/plain; charset=utf-8', ...headers});
-}
-
-/** What a browser finds at the origin of the API besides the pages: the way to the deployed apps. */
-export const frontProtocol: Protocol = {
-  prefix: '/',
-  routes: [],
-  admit: () => 'browser',
-  // Most requests to unknown paths were meant for the API.
-  failure: failureAnswer,
-};
-
-function isRead({request: {method}}: Call): boolean {
-  return method === 'GET' || method === 'HEAD';
 }
 
 /** Where a request for an app leads. */
@@ -51,7 +33,7 @@ interface Place {
   readonly parts: readonly string[];
 }
 
-interface SiteCall extends AdmittedCall, Place {
+interface SiteCall extends Call, Place {
   readonly deployment: DeploymentRecord;
   /** Its files that may be served, see `Deployments`. */
   readonly folder: string;
@@ -61,43 +43,36 @@ interface SiteCall extends AdmittedCall, Place {
  * Answers a request for an app: with a file of the deployment, or else what its server answers, or else as hosts of
  * static sites do.
  */
-export async function serveSite(request: AdmittedCall): Promise<Response> {
-  const {context} = request;
-  const pattern = `http://TARGET--PROJECT.localhost:${new URL(context.appsOrigin).port}/`;
-  if (isHome(request)) return text(200, `Each target is served at ${pattern}, for development only.`);
+async function serveSite(request: Call): Promise<Response> {
+  const {context, path: requested} = request;
+  const {method = ''} = request.request;
+  const where = `Each target is served at http://TARGET--PROJECT.localhost:${new URL(context.appsOrigin).port}/`;
   const place = placeOf(request);
-  if (place === undefined) {
-    throw new HttpFailure(404, `Nothing is served at ${request.path}. Each target is served at ${pattern}.`);
-  }
+  if (place === undefined && requested === '/') return text(200, `${where}, for development only.`);
+  if (place === undefined) throw new HttpFailure(404, `Nothing is served at ${requested}. ${where}.`);
   const {projectSlug, targetSlug} = place.site;
   const deployment = context.deployments.current(projectSlug, targetSlug);
   if (deployment === undefined) {
-    const target = `"${targetSlug}" of "${projectSlug}"`;
-    throw new HttpFailure(404, `Nothing is deployed to ${target}. Each target is served at ${pattern}.`);
+    throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}". ${where}.`);
   }
   const folder = context.store.sitePath(deployment.deploymentId);
   const call: SiteCall = {...request, ...place, deployment, folder};
   if (call.parts.length === 0) return redirect(308, call, []);
   const name = isSafe(call.parts) ? call.parts.join('/') : undefined;
-  const found = isRead(call) && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
+  const isRead = method === 'GET' || method === 'HEAD';
+  const found = isRead && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
   if (found !== undefined) return sendSiteFile(call, found);
   const answered = await context.appServers?.answer(call, deployment);
   if (answered) return answered;
-  if (!isRead(call)) {
-    const {
-      path,
-      request: {method = ''},
-    } = call;
-    throw new HttpFailure(405, `${path} does not accept ${method}, only GET.`, {allow: 'GET'});
-  }
+  if (!isRead) throw new HttpFailure(405, `${requested} does not accept ${method}, only GET.`, {allow: 'GET'});
   const other = name === undefined ? undefined : await otherPage(call, name);
   if (other !== undefined) return other;
   const advice = context.appServers === undefined ? ' If its server should answer, start the runtime with --ssr.' : '';
-  throw new HttpFailure(404, `The deployed bundle does not serve a file at ${call.path}.${advice}`);
+  throw new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.${advice}`);
 }
 
 /** A target is named by the host or, where clients cannot resolve that, by the path. */
-function placeOf({request, path}: AdmittedCall): Place | undefined {
+function placeOf({request, path}: Call): Place | undefined {
   const own = siteOfHost(request.headers.host);
   const parts = path.slice(1).split('/').map(decodeURIComponent);
   if (own) return {site: own, base: '', parts};

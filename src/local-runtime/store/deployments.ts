@@ -67,7 +67,7 @@ export class Deployments {
     const {store, faults, now, seconds} = this.#options;
     const {id: bundleId, projectSlug, message} = bundle;
     if (!store.bundle(projectSlug, bundleId)) throw new HttpFailure(404, `Bundle ${bundleId} was deleted.`);
-    const outcome = faults.takeFailure(route) ? 'failed' : 'finished';
+    const outcome = faults.take(route, 'fail') ? 'failed' : 'finished';
     const preparing = {bundle, targetSlug};
     this.#preparing.add(preparing);
     let site: string | undefined;

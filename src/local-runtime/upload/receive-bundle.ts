@@ -4,7 +4,7 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import type busboy from 'busboy';
 import {validate, HttpFailure} from '../answer.js';
-import {param, type AdmittedCall, type Call} from '../context.js';
+import {param, type Call} from '../context.js';
 import {storeStream} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/store.js';
 import {legacy} from '../wire/legacy-schemas.js';
@@ -21,7 +21,7 @@ export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warning
  * Receives a v2 bundle: multipart, streamed to disk, then checked.
  * @throws HttpFailure 400 for an invalid form, 413, 415, and 422 for an invalid archive.
  */
-export async function receiveV2(call: AdmittedCall, projectSlug: string): Promise<AcceptedUpload> {
+export async function receiveV2(call: Call, projectSlug: string): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
     const given = validate(bundleFields, await receiveMultipart(call, archive), {status: 400, what: 'The form'});
     const checked = await checkV2Bundle(archive, given);
@@ -33,7 +33,7 @@ export async function receiveV2(call: AdmittedCall, projectSlug: string): Promis
  * Receives a v1 bundle: JSON with base64, decoded while it is written to disk, then checked.
  * @throws HttpFailure 400 for an invalid document, 413, 415, and 422 for an invalid archive.
  */
-export async function receiveV1(call: AdmittedCall): Promise<AcceptedUpload> {
+export async function receiveV1(call: Call): Promise<AcceptedUpload> {
   const projectSlug = param(call, 'projectSlug');
   call.body.refuseOtherTypes('application/json');
   return receive(call, async (archive) => {
@@ -52,7 +52,7 @@ interface Received {
 
 /** Reads an upload into a folder, and moves that into the store as a bundle. */
 async function receive(
-  {context: {store, now}, user: createdBy}: AdmittedCall,
+  {context: {store, now}, user: createdBy}: Call,
   read: (archive: string) => Promise<Received>,
 ): Promise<AcceptedUpload> {
   const folder = await store.createTemporaryFolder();

@@ -1,18 +1,19 @@
 import {STATUS_CODES} from 'node:http';
 import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
-import {param, type AdmittedCall} from '../context.js';
+import {param, type Call} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentProgress} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV2} from '../upload/receive-bundle.js';
-import {listOperation, operation, slice, type AnswerOf, type Range, type WireProtocol} from './operation.js';
+import {operation, slice, type AnswerOf, type WireProtocol} from './operation.js';
+import {range, type Range} from './parameters.js';
 import {findBundle} from './requested-records.js';
 import {api, bundleForm} from './schemas.js';
 
 const prefix = '/storefront/';
-const storefront = `${prefix}deployments/v1/organizations/{organizationId}/storefronts/{storefrontId}`;
-const deployments = `${storefront}/environments/{environmentId}/deployments`;
+const storefront = `${prefix}deployments/v1/organizations/:organizationId/storefronts/:storefrontId`;
+const deployments = `${storefront}/environments/:environmentId/deployments`;
 
 const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
   queued: 'The deployment is queued.',
@@ -47,7 +48,8 @@ export const apiProtocol: WireProtocol = {
         return {bundleId: bundle.id, warnings, matches};
       },
     }),
-    listOperation(`${storefront}/bundles`, 'list', {
+    operation('GET', `${storefront}/bundles`, 'list', {
+      query: range,
       id: 'apiListBundles',
       summary: 'List the bundles of a storefront, newest first',
       answer: api.ApiBundlePage,
@@ -71,14 +73,15 @@ export const apiProtocol: WireProtocol = {
         return deploymentRow(await call.context.deployments.deploy({bundle, targetSlug, createdBy: call.user}), call);
       },
     }),
-    listOperation(deployments, 'history', {
+    operation('GET', deployments, 'history', {
+      query: range,
       id: 'apiListDeployments',
       summary: 'List the deployments to an environment, newest first',
       answer: api.ApiDeploymentPage,
       refuses: ['UnknownProject'],
       handle: (call, range) => page(range, deploymentsOf(call), (deployment) => deploymentRow(deployment, call)),
     }),
-    operation('GET', `${deployments}/{deploymentId}`, 'deployment', {
+    operation('GET', `${deployments}/:deploymentId`, 'deployment', {
       id: 'apiGetDeployment',
       summary: 'Get a deployment',
       description: 'Clients that wait for a deployment poll this until `status` is final.',
@@ -98,11 +101,11 @@ function page<Item, Row>(range: Range, items: readonly Item[], row: (item: Item)
   return {...range, total: items.length, data: slice(items, range).map(row)};
 }
 
-function deploymentsOf(call: AdmittedCall): readonly DeploymentRecord[] {
+function deploymentsOf(call: Call): readonly DeploymentRecord[] {
   return call.context.store.deployments(param(call, 'storefrontId'), param(call, 'environmentId'));
 }
 
-function bundleRow(bundle: BundleRecord, {context}: AdmittedCall): AnswerOf<typeof api.ApiBundle> {
+function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof api.ApiBundle> {
   return {
     bundleId: bundle.id,
     description: bundle.message,
@@ -118,7 +121,7 @@ function bundleRow(bundle: BundleRecord, {context}: AdmittedCall): AnswerOf<type
   };
 }
 
-function deploymentRow(deployment: DeploymentRecord, call: AdmittedCall): AnswerOf<typeof api.ApiDeployment> {
+function deploymentRow(deployment: DeploymentRecord, call: Call): AnswerOf<typeof api.ApiDeployment> {
   const {status, percentage, updatedAt, duration} = deploymentState(deployment, call.context.now());
   return {
     deploymentId: deployment.deploymentId,

@@ -23,7 +23,7 @@ export const archiveProtocol: WireProtocol = {
   admit: checkSignature,
   failure: failureAnswer,
   routes: [
-    operation('GET', `${prefix}{projectSlug}/{bundleId}`, 'archive', {
+    operation('GET', `${prefix}:projectSlug/:bundleId{\\d+}`, 'archive', {
       id: 'downloadArchive',
       summary: 'Download an archive',
       description:

@@ -1,19 +1,20 @@
 import {failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy} from '../access.js';
-import {param, type AdmittedCall} from '../context.js';
+import {param, type Call} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
 import {legacy} from './legacy-schemas.js';
-import {listOperation, operation, slice, type AnswerOf, type Range, type WireProtocol} from './operation.js';
+import {operation, slice, type AnswerOf, type WireProtocol} from './operation.js';
+import {range, type Range} from './parameters.js';
 import {deleteBundle, findBundle} from './requested-records.js';
 import {bundleForm} from './schemas.js';
 
 const prefix = '/api/';
-const project = `${prefix}projects/{projectSlug}/`;
-const target = `${project}target/{targetSlug}/`;
+const project = `${prefix}projects/:projectSlug/`;
+const target = `${project}target/:targetSlug/`;
 
 const v1 = {
   stream: {type: 'application/json', schema: legacy.LegacyV1Bundle},
@@ -29,7 +30,8 @@ export const legacyProtocol: WireProtocol = {
   admit: admitLegacy,
   failure: failureAnswer,
   routes: [
-    listOperation(`${prefix}projects/`, 'projects', {
+    operation('GET', `${prefix}projects/`, 'projects', {
+      query: range,
       id: 'legacyListProjects',
       summary: 'List the projects of the user',
       description: 'Clients also use it to try an API key.',
@@ -43,7 +45,7 @@ export const legacyProtocol: WireProtocol = {
       refuses: ['UnknownProject', 'Unprocessable'],
       handle: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
     }),
-    operation('POST', `${project}builds/{targetSlug}/`, 'upload', {
+    operation('POST', `${project}builds/:targetSlug/`, 'upload', {
       ...v1,
       id: 'legacyPushAndDeployV1',
       summary: 'Upload a v1 bundle and deploy it',
@@ -58,7 +60,7 @@ export const legacyProtocol: WireProtocol = {
         });
       },
     }),
-    operation('POST', `${prefix}v2/projects/{projectSlug}/bundles/`, 'upload', {
+    operation('POST', `${prefix}v2/projects/:projectSlug/bundles/`, 'upload', {
       id: 'legacyPushV2',
       summary: 'Upload a v2 bundle, which is not deployed',
       stream: bundleForm,
@@ -71,7 +73,8 @@ export const legacyProtocol: WireProtocol = {
         return {id: bundle.id, warnings, matches};
       },
     }),
-    listOperation(`${project}bundles/`, 'list', {
+    operation('GET', `${project}bundles/`, 'list', {
+      query: range,
       id: 'legacyListBundles',
       summary: 'List the bundles of a project, newest first',
       answer: legacy.LegacyBundlePage,
@@ -89,7 +92,7 @@ export const legacyProtocol: WireProtocol = {
       refuses: ['UnknownProject'],
       handle: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
     }),
-    operation('DELETE', `${project}bundles/{bundleId}/`, 'delete', {
+    operation('DELETE', `${project}bundles/:bundleId{\\d+}/`, 'delete', {
       id: 'legacyDeleteBundle',
       summary: 'Delete a bundle',
       description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
@@ -98,7 +101,7 @@ export const legacyProtocol: WireProtocol = {
       refuses: ['NotFound', 'Conflict'],
       handle: (call) => deleteBundle(call, requestedBundle(call)),
     }),
-    operation('GET', `${project}bundles/{bundleId}/download/`, 'download', {
+    operation('GET', `${project}bundles/:bundleId{\\d+}/download/`, 'download', {
       id: 'legacyDownloadBundle',
       summary: 'Get the URL of an archive',
       description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
@@ -106,7 +109,8 @@ export const legacyProtocol: WireProtocol = {
       refuses: ['NotFound'],
       handle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
     }),
-    listOperation(`${project}target/`, 'targets', {
+    operation('GET', `${project}target/`, 'targets', {
+      query: range,
       id: 'legacyListTargets',
       summary: 'List the targets of a project',
       answer: legacy.LegacyTargetPage,
@@ -140,7 +144,8 @@ export const legacyProtocol: WireProtocol = {
         return {warnings: []};
       },
     }),
-    listOperation(`${target}deploy/`, 'history', {
+    operation('GET', `${target}deploy/`, 'history', {
+      query: range,
       id: 'legacyListDeployments',
       summary: 'List the deployments to a target, newest first',
       description:
@@ -159,14 +164,11 @@ function pushedV1({bundle, warnings}: AcceptedUpload, url: string): AnswerOf<typ
   return {bundle_id: bundle.id, message: bundle.message, url, bundle_preview_url: null, warnings};
 }
 
-function requestedBundle(call: AdmittedCall): BundleRecord {
+function requestedBundle(call: Call): BundleRecord {
   return findBundle(call, param(call, 'projectSlug'), Number(param(call, 'bundleId')));
 }
 
-async function removeSeveral(
-  call: AdmittedCall,
-  ids: readonly number[],
-): Promise<AnswerOf<typeof legacy.LegacyBulkDeleted>> {
+async function removeSeveral(call: Call, ids: readonly number[]): Promise<AnswerOf<typeof legacy.LegacyBulkDeleted>> {
   const queued: number[] = [];
   const rejected: {bundle_id: number; errors: string}[] = [];
   for (const id of new Set(ids)) {
@@ -185,7 +187,7 @@ const statusWords = {queued: 'Queued', in_progress: 'In Progress', failed: 'Fail
 
 /** One page of a list, with the URLs of the adjacent ones. */
 function page<Item, Row>(
-  {origin, path}: AdmittedCall,
+  {origin, path}: Call,
   range: Range,
   items: readonly Item[],
   row: (item: Item) => Row,
@@ -201,11 +203,11 @@ function page<Item, Row>(
   };
 }
 
-function projectRow(slug: string, {context}: AdmittedCall): AnswerOf<typeof legacy.LegacyProject> {
+function projectRow(slug: string, {context}: Call): AnswerOf<typeof legacy.LegacyProject> {
   return {slug, name: slug, organization: context.credentials.organizationId, deletion_status: 'ACTIVE'};
 }
 
-function bundleRow(bundle: BundleRecord, {context}: AdmittedCall): AnswerOf<typeof legacy.LegacyBundle> {
+function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof legacy.LegacyBundle> {
   return {
     id: bundle.id,
     message: bundle.message,
@@ -240,7 +242,7 @@ function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string 
 }
 
 /** A target, derived from its deployments. @throws HttpFailure 404 if it was never used. */
-function targetRow(slug: string, call: AdmittedCall): AnswerOf<typeof legacy.LegacyTarget> {
+function targetRow(slug: string, call: Call): AnswerOf<typeof legacy.LegacyTarget> {
   const now = call.context.now();
   const projectSlug = param(call, 'projectSlug');
   const deployments = call.context.store.deployments(projectSlug, slug);

@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
 import {answer, json, validate} from '../answer.js';
-import type {AdmittedCall, Protocol, Route} from '../context.js';
+import type {Call, Protocol, Route} from '../context.js';
 import type {RouteName} from '../faults.js';
-import {range} from './parameters.js';
+import type {Range} from './parameters.js';
 import type {Part} from './schemas.js';
 
 /** A way to refuse a request, by its name in the document. */
@@ -52,11 +52,12 @@ type Sent<T> = T extends object ? {readonly [Key in keyof T]: Sent<T[Key]>} : T;
 /** An answer that fits a schema. */
 export type AnswerOf<Schema extends v.GenericSchema> = Sent<v.InferInput<Schema>>;
 
-/** An operation whose handler is given a request that was validated, and returns the body of the answer. */
-interface Definition<Body, Answer> extends Omit<Operation, 'method' | 'path' | 'name' | 'handle'> {
-  readonly json?: v.GenericSchema<unknown, Body>;
+/** An operation whose handler is given a query or a body that was validated, and returns the body of the answer. */
+interface Definition<Input, Answer> extends Omit<Operation, 'method' | 'path' | 'name' | 'handle'> {
+  readonly query?: v.GenericSchema<unknown, Input>;
+  readonly json?: v.GenericSchema<unknown, Input>;
   readonly answer?: v.GenericSchema<Answer>;
-  handle(call: AdmittedCall, body: Body): Promise<Sent<Answer> | Response> | Sent<Answer> | Response;
+  handle(call: Call, input: Input): Promise<Sent<Answer> | Response> | Sent<Answer> | Response;
 }
 
 /** A group of operations with the same admission and the same form of refusals. */
@@ -70,47 +71,33 @@ export interface WireProtocol extends Protocol {
 }
 
 /** Makes the route of an operation, which validates requests and writes answers. */
-export function operation<Answer = void, Body = unknown>(
+export function operation<Answer = void, Input = unknown>(
   method: Route['method'],
   path: string,
   name: RouteName,
-  definition: Definition<Body, Answer>,
+  definition: Definition<Input, Answer>,
 ): Operation {
-  const {json: schema, status = 200} = definition;
+  const {query, json: body, status = 200} = definition;
+  const inputOf = async (call: Call) => {
+    if (query) return validate(query, numbersOf(call.query), {status: 400, what: 'The query'});
+    return body && validate(body, await call.body.json(), {status: 400, what: 'The body'});
+  };
   return {
     ...definition,
     method,
     path,
     name,
     async handle(call) {
-      const body = schema && validate(schema, await call.body.json(), {status: 400, what: 'The body'});
-      // Without a schema, the handler has no use for a body.
-      const result = await definition.handle(call, body as Body);
+      // Without a schema, the handler has no use for an input.
+      const result = await definition.handle(call, (await inputOf(call)) as Input);
       if (result instanceof Response) return result;
       return result === undefined ? answer(status, '') : json(status, result);
     },
   };
 }
 
-export type Range = v.InferOutput<typeof range>;
-
-/** A GET of a list: its handler is given the part that the request asks for. */
-export function listOperation<Answer>(
-  path: string,
-  name: RouteName,
-  definition: Omit<Definition<unknown, Answer>, 'handle'> & {
-    handle(call: AdmittedCall, range: Range): Sent<Answer>;
-  },
-): Operation {
-  return operation<Answer>('GET', path, name, {
-    ...definition,
-    query: range,
-    handle(call) {
-      const digits = [...call.query].map(([key, value]) => [key, /^\d+$/.test(value) ? Number(value) : value]);
-      const asked = validate(range, Object.fromEntries(digits), {status: 400, what: 'The query'});
-      return definition.handle(call, asked);
-    },
-  });
+function numbersOf(query: URLSearchParams): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([...query].map(([key, value]) => [key, /^\d+$/.test(value) ? Number(value) : value]));
 }
 
 export function slice<T>(items: readonly T[], {limit, offset}: Range): readonly T[] {

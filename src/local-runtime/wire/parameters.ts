@@ -42,12 +42,13 @@ export const range = v.object({
   offset: v.optional(v.pipe(wholeNumber(0), say('How many rows to skip.')), 0),
 });
 
+export type Range = v.InferOutput<typeof range>;
+
+const pathSchema = v.partial(v.object(pathParameters));
+
 /** Checks the parts of a path. @throws HttpFailure 400. */
 export function checkPath(params: Readonly<Record<string, string>>): void {
-  for (const [name, schema] of Object.entries(pathParameters)) {
-    const part = params[name];
-    if (part === undefined) continue;
-    const value = name === 'bundleId' ? Number(part) : part;
-    validate(v.object({[name]: schema}), {[name]: value}, {status: 400, what: 'The path'});
-  }
+  const {bundleId} = params;
+  const typed = bundleId === undefined ? params : {...params, bundleId: Number(bundleId)};
+  validate(pathSchema, typed, {status: 400, what: 'The path'});
 }

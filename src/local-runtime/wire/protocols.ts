@@ -12,7 +12,7 @@ import {tokenProtocol} from './token.js';
 
 /** The description of the protocols, which needs no credentials. */
 const openApiProtocol: WireProtocol = {
-  prefix: '/openapi.json',
+  prefix: '/openapi.json/',
   kind: 'Legacy',
   tag: 'local',
   security: [],

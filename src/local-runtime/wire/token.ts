@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import {authorization, basicCredentials, issueToken, secretsEqual} from '../access.js';
 import {json, type Headers} from '../answer.js';
-import type {AdmittedCall} from '../context.js';
+import type {Call} from '../context.js';
 import {operation, type AnswerOf, type WireProtocol} from './operation.js';
 import {api} from './schemas.js';
 
@@ -11,7 +11,7 @@ const headers = {'cache-control': 'no-store'};
 
 /** The token endpoint of the Api backend: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: WireProtocol = {
-  prefix: tokenPath,
+  prefix: `${tokenPath}/`,
   kind: 'OAuth',
   tag: 'Api',
   security: ['client'],
@@ -31,7 +31,7 @@ export const tokenProtocol: WireProtocol = {
   ],
 };
 
-async function grant({context, request, body}: AdmittedCall): Promise<Response> {
+async function grant({context, request, body}: Call): Promise<Response> {
   const {credentials, scopes: granted, tokenSeconds} = context;
   const form = await body.form();
   const {scheme, value} = authorization(request);

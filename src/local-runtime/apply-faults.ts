@@ -1,23 +1,30 @@
 import {once} from 'node:events';
 import type {ServerResponse} from 'node:http';
+import {setTimeout as delay} from 'node:timers/promises';
 import {alreadySent, HttpFailure} from './answer.js';
 import type {Call, Protocol} from './context.js';
-import type {AnswerFault} from './faults.js';
+import type {FaultRule} from './faults.js';
 
 /**
- * Applies a fault to a request. Returns the response, or undefined if the request is to be answered as usual: what it
- * sends is then cut off.
+ * Applies the faults for a request. Returns the response, or undefined if the request is to be answered as usual: what
+ * it sends may then be cut off.
  */
-export async function applyFault(call: Call, fault: AnswerFault, protocol: Protocol): Promise<Response | undefined> {
-  const {request, response, body} = call;
-  if (fault.action === 'truncate') {
-    truncate(response, fault.after);
-    return undefined;
+export async function applyFaults(call: Call, protocol: Protocol): Promise<Response | undefined> {
+  const {context, request, response, body} = call;
+  const take = <Action extends FaultRule['action']>(...actions: readonly Action[]) => {
+    const fault = context.faults.take(call.route, ...actions);
+    if (fault) call.faults.push(fault);
+    return fault;
+  };
+  const latency = take('latency');
+  if (latency) {
+    await Promise.race([delay(latency.milliseconds, undefined, {ref: false}), once(response, 'close')]);
+    if (response.closed) return alreadySent;
   }
-  if (fault.action === 'drop') {
-    dropInstead(response);
-    return undefined;
-  }
+  const fault = take('status', 'reset', 'hang', 'truncate', 'drop');
+  if (fault?.action === 'truncate') truncate(response, fault.after);
+  if (fault?.action === 'drop') dropInstead(response);
+  if (fault === undefined || fault.action === 'truncate' || fault.action === 'drop') return undefined;
   await body.discard(fault.after ?? Infinity);
   if (fault.action === 'status') {
     const {status, retryAfter, location} = fault;
