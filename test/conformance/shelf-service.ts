@@ -163,7 +163,8 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     if (path[0] === 'me') return {status: 200, body: {account: 'ann'}};
     const asked = {method, query, headers, body};
     if (path[1] === 'uploads') return upload(path, asked);
-    return path[1] === 'bundles' ? bundle(path, asked) : deployment(path, asked);
+    if (path[1] === 'bundles') return bundle(path, asked);
+    return path[1] === 'targets' || path[1] === 'logs' ? deployment(path, asked) : {status: 404};
   };
 
   const server = createServer((request, response) => {
@@ -183,7 +184,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       key,
     },
     env: {SHELF_SEAL: seal},
-    secrets: [key, seal],
+    secrets: [key, password, seal],
     issuedSecrets: () => receipts,
     answer: () => password,
     readUploaded: async (bundleId, project) => {

@@ -70,8 +70,8 @@ export const everyBackendCases: readonly Case[] = [
     name: 'login: the service accepts what it returns',
     needs: ['login'],
     proves:
-      'After a login nothing is missing, and `verify` and an upload work. No log contains what the user enters, what ' +
-      'the service issues or what is returned, and it is masked.',
+      'After a login nothing is missing, and `verify` and an upload work. A secret is entered without echo. No log ' +
+      'contains what the user enters, what the service issues or what is returned, and it is masked.',
     async run(subject) {
       const stranger = loggedOut(subject);
       const known: string[] = [];
@@ -133,6 +133,7 @@ function dialogueOf({service}: Subject, entered: string[]): Pick<BackendLoginCon
       const {answer = notOffered('answer')} = service;
       const text = await answer(question);
       if (question.secret === true) entered.push(text);
+      else assert.ok(!service.secrets?.includes(text), 'login() asks for a secret without "secret: true".');
       return text;
     },
     async openUrl(url) {
