@@ -69,16 +69,21 @@ function apiAuth(
   });
 }
 
-/** The URL of a setting, completed with its scheme. Checks it if credentials are sent there. */
+/**
+ * The URL of a setting, completed with its scheme. If credentials are sent there, it must be trusted, and `http:` is
+ * warned about, unless it is loopback.
+ */
 export function addressOf(
-  context: ConnectionContext,
+  {env, output}: ConnectionContext,
   key: AddressKey,
   {value, source}: Setting<string>,
   credentialsGo: boolean,
 ): string {
   const url = serviceUrl(key, source.name, value);
-  if (!value.includes('://') && key !== 'tokenUrl') context.output.info(`${source.name} has no scheme: using ${url}.`);
-  if (credentialsGo) checkCredentialsUrl(context, url, source.name);
+  if (!value.includes('://') && key !== 'tokenUrl') output.info(`${source.name} has no scheme: using ${url}.`);
+  if (!credentialsGo) return url;
+  assertTrustedOrigin(url, source.name, env);
+  if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
   return url;
 }
 
@@ -89,52 +94,41 @@ export function serviceUrl(key: AddressKey, name: string, value: string): string
   return key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
 }
 
-/** Checks a URL that credentials will be sent to, as `assertTrustedOrigin`. Warns of `http:`, unless it is loopback. */
-export function checkCredentialsUrl({env, output}: ConnectionContext, url: string, name: string): void {
-  assertTrustedOrigin(url, name, env);
-  if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
-}
-
 export const trustedOriginsVariable = 'MYCLI_TRUSTED_ORIGINS';
 
-/** Whether `MYCLI_TRUSTED_ORIGINS` is set, so that every other origin is refused. */
-export function trustsListedOrigins(env: Environment): boolean {
-  return (env[trustedOriginsVariable]?.trim() ?? '') !== '';
+/** The origins that `MYCLI_TRUSTED_ORIGINS` lists, separated by commas or spaces. Undefined if it is not set. */
+export function trustedOrigins(env: Environment): readonly string[] | undefined {
+  const list = env[trustedOriginsVariable]?.trim() ?? '';
+  if (list === '') return undefined;
+  const entries = list.split(/[\s,]+/).filter((entry) => entry !== '');
+  if (entries.length === 0) throw invalidList('lists no origin');
+  return entries.map((entry) => {
+    const url = /^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`;
+    if (URL.canParse(url)) return new URL(url).origin;
+    throw invalidList(`lists ${shownAddress(entry)}, which is not an origin`);
+  });
+}
+
+function invalidList(problem: string): RuntimeCliError {
+  const example = 'List origins such as https://runtime.example.com';
+  return createError('ERR_ORIGIN_INVALID', `${trustedOriginsVariable} ${problem}.`, {
+    suggestions: [`${example} in ${trustedOriginsVariable}, or unset it to trust every origin.`],
+  });
 }
 
 /**
- * Refuses to send credentials to an origin that `MYCLI_TRUSTED_ORIGINS` (separated by commas or spaces) does not list,
- * so that a pull request's configuration file cannot leak a CI system's keys. Without the variable, every origin is
- * trusted.
+ * Refuses to send credentials to an origin that `MYCLI_TRUSTED_ORIGINS` does not list, so that a pull request's
+ * configuration file cannot leak a CI system's keys. Without the variable, every origin is trusted.
  * @param name the source of the origin: a flag, a variable or a file.
  */
 export function assertTrustedOrigin(url: string, name: string, env: Environment): void {
-  if (!trustsListedOrigins(env)) return;
-  const entries = String(env[trustedOriginsVariable])
-    .split(/[\s,]+/)
-    .filter((entry) => entry !== '');
-  if (entries.length === 0) throw invalidList('lists no origin');
   const {origin} = new URL(url);
-  if (entries.some((entry) => listedOrigin(entry) === origin)) return;
+  if (trustedOrigins(env)?.includes(origin) ?? true) return;
   throw createError(
     'ERR_ORIGIN_UNTRUSTED',
     `Credentials would be sent to ${origin}, which ${trustedOriginsVariable} does not list.`,
     {suggestions: [`Correct ${name}, or add ${origin} to ${trustedOriginsVariable}.`], details: {origin}},
   );
-}
-
-function listedOrigin(entry: string): string {
-  const url = /^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`;
-  if (URL.canParse(url)) return new URL(url).origin;
-  throw invalidList(`lists ${shownAddress(entry)}, which is not an origin`);
-}
-
-function invalidList(problem: string): RuntimeCliError {
-  return createError('ERR_ORIGIN_INVALID', `${trustedOriginsVariable} ${problem}.`, {
-    suggestions: [
-      `List origins such as https://runtime.example.com in ${trustedOriginsVariable}, or unset it to trust every origin.`,
-    ],
-  });
 }
 
 const apiCredentials = ['tokenUrl', 'clientId', 'clientSecret'] as const;

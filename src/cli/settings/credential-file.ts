@@ -1,4 +1,4 @@
-import {chmod, lstat, realpath, rm, stat} from 'node:fs/promises';
+import {chmod, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
 import * as v from 'valibot';
@@ -6,7 +6,6 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {isOwn} from '../../files/ownership.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -71,25 +70,16 @@ export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): 
   return join(directory, 'credentials.json');
 }
 
-/**
- * The file itself, when its path is a link, because some users keep their configuration elsewhere. A link to nothing
- * counts as a file that does not exist.
- */
-async function actualPath(file: CredentialFile): Promise<string> {
-  const path = credentialPath(file);
-  const link = await lstat(path).catch(() => undefined);
-  const target = link?.isSymbolicLink() ? await realpath(path).catch(() => undefined) : undefined;
-  if (link === undefined || target === undefined) return path;
-  if (isOwn(link, 0) && isOwn(await stat(target), 0)) return target;
-  throw createError('ERR_CONFIG_INVALID', `${path} is a link, and it or its target belongs to another user.`, {
-    suggestions: [loginAgain('Remove the link')],
-  });
+/** The file itself, when its path is a link, because some users keep their configuration elsewhere. */
+function actualPath(path: string): Promise<string> {
+  // A link to nothing is replaced, as a file that does not exist.
+  return realpath(path).catch(() => path);
 }
 
 /** Reads the stored credentials, if any. Warns when other users can read them. */
 export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
   const path = credentialPath(file);
-  const stored = await readPrivateFile(await actualPath(file)).catch((error: unknown) => {
+  const stored = await readPrivateFile(await actualPath(path)).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The stored credentials in ${path} cannot be read: ${reasonOf(error)}.`, {
       suggestions: [`${whereStored} Make the file there readable.`],
       cause: error,
@@ -127,7 +117,7 @@ export async function updateCredentials(
     // Loose permissions are reported before they are tightened.
     const stored = await readCredentials(file);
     await chmod(file.directory, 0o700);
-    const target = await actualPath(file);
+    const target = await actualPath(path);
     const {origins, last, trusted = [], backends = {}} = change(stored);
     const others = {
       ...(trusted.length > 0 && {trusted}),
@@ -143,6 +133,14 @@ export async function updateCredentials(
       cause: error,
     });
   }
+}
+
+/** Remembers URLs that the user set up a project with: the file that names them is the user's own decision. */
+export function trustAddresses(file: CredentialFile, urls: readonly string[]): Promise<void> {
+  return updateCredentials(file, ({trusted = [], ...stored}) => ({
+    ...stored,
+    trusted: [...new Set([...trusted, ...urls])],
+  }));
 }
 
 /** The stored credentials without those of some origins, whose URLs are not trusted any more, and of some backends. */

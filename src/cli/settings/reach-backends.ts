@@ -71,18 +71,16 @@ export async function reachBackends<Needed extends SettingKey>({
   if (first !== undefined) throw first.error;
   if (incomplete !== undefined) throw incomplete;
   const backends = await loadWantedBackends(context, settings);
-  const found = backends?.has(preference)
+  const {options: backendOptions} = backends?.has(preference)
     ? await readPluginSettings(backends.find(preference), context, settings)
-    : {options: connection.backendOptions, variables: {}};
-  // The libraries of a backend read them, too.
-  for (const [name, value] of Object.entries(found.variables)) context.setVariable(name, value);
+    : {options: connection.backendOptions};
   const values = Object.fromEntries(needs.map((key) => [key, settings[key]?.value]));
   return {
     settings,
     /** The options that every operation needs to reach a backend, and the values of the required settings. */
     options: {
       ...connection,
-      backendOptions: found.options,
+      backendOptions,
       backends,
       signal,
       // TypeScript cannot know that a loop covered every key.
@@ -171,14 +169,15 @@ function pairOf(text: string): readonly [name: string, value: string] {
 /** What is set for a plugin's backend. */
 export interface PluginSettings {
   readonly options: SettingValue<'backendOptions'>[string];
-  /** The variables that `auth:login` has stored. None of them is set in the environment. */
-  readonly variables: Readonly<Record<string, string>>;
+  /** The variables that `auth:login` has stored. They are set now, and none of them was. */
+  readonly storedVariables: readonly string[];
 }
 
 /**
- * The options and stored variables of a backend. On the command line, the value of a secret option is the literal text,
- * `@FILE`, or `-` for stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left
- * alone. Secrets that `auth:login` stored have the lowest precedence. Masks what it reads.
+ * The options of a backend. On the command line, the value of a secret option is the literal text, `@FILE`, or `-` for
+ * stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left alone. Secrets that
+ * `auth:login` stored have the lowest precedence; variables among them are set, since libraries read them, too. Masks
+ * what it reads.
  */
 export async function readPluginSettings(
   registration: BackendRegistration,
@@ -192,20 +191,23 @@ export async function readPluginSettings(
   const takesStored = secrets.length + secretEnv.length > 0;
   const stored = takesStored ? await storedSecrets({name, secretEnv}, given, env, credentialFile) : {};
   output.addSecrets(Object.values(stored));
-  const {options, variables} = partitioned(stored, secretEnv);
+  const options = useSecrets(stored, secretEnv, context);
   const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
   const read = isNamed ? await readSecretFlags(secrets, context) : {};
-  return {options: {...options, ...given, ...read}, variables};
+  const storedVariables = Object.keys(stored).filter((key) => secretEnv.includes(key));
+  return {options: {...options, ...given, ...read}, storedVariables};
 }
 
-/** Secrets of a backend, by whether they are options or variables. */
-export function partitioned(secrets: Readonly<Record<string, string>>, secretEnv: readonly string[]): PluginSettings {
+/** Sets those secrets of a backend that are variables. Returns the others, as options. */
+export function useSecrets(
+  secrets: Readonly<Record<string, string>>,
+  variables: readonly string[],
+  {setVariable}: Pick<CommandContext, 'setVariable'>,
+): PluginSettings['options'] {
   const entries = Object.entries(secrets);
-  const options = entries.filter(([name]) => !secretEnv.includes(name));
-  return {
-    options: Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)])),
-    variables: Object.fromEntries(entries.filter(([name]) => secretEnv.includes(name))),
-  };
+  for (const [name, value] of entries) if (variables.includes(name)) setVariable(name, value);
+  const options = entries.filter(([name]) => !variables.includes(name));
+  return Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)]));
 }
 
 async function readSecretFlags(

@@ -13,8 +13,6 @@ import {isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 
-type BuiltInSettings = Omit<BackendSettings, 'backendOptions'>;
-
 /** The outcome of asking a service whether it accepts credentials. */
 export interface CredentialCheck {
   /** `unknown`: the service was not asked, or could not be. */
@@ -31,51 +29,43 @@ export interface CredentialCheck {
   readonly suggestions?: readonly string[] | undefined;
 }
 
-/** A plugin's backend with what is set for it, or the name of a built-in one, which takes it from the settings. */
-type Service = BuiltInName | PluginCredentials;
+/** A plugin's backend with its options, or the name of a built-in one, which takes them from the settings. */
+type Service = BuiltInName | PluginService;
 
-interface PluginCredentials extends PluginSettings {
+interface PluginService extends Pick<PluginSettings, 'options'> {
   readonly backend: HostBackend;
 }
 
 /** Asks a service whether it accepts the credentials, with a request that changes nothing. */
-export function askService(context: CommandContext, settings: Settings, service: Service): Promise<CredentialCheck> {
-  return typeof service === 'string' ? askBuiltIn(context, settings, service) : askPlugin(context, settings, service);
-}
-
-async function askBuiltIn(context: CommandContext, settings: Settings, backend: BuiltInName): Promise<CredentialCheck> {
-  const {identify} = await import('../../operations/identify.js');
-  const hasOrganization = settings.organizationId !== undefined;
-  const {secrets, ...connection} = resolveConnection(context, {
-    ...settings,
-    runtimeBackend: {value: backend, source: settings.runtimeBackend.source},
-    // A token endpoint needs none.
-    organizationId: settings.organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
-  });
-  const projectSlug = hasOrganization ? settings.projectSlug?.value : undefined;
-  const call = {...connection, backend, projectSlug, signal: context.signal};
-  const {asked, clientId, expiresAt} = await identify(call, commandHost(context, {secrets}));
-  if (asked) return {status: 'accepted', clientId, expiresAt};
-  const reason = 'A token can only be checked with an organization and a project.';
-  return {status: 'unknown', clientId, expiresAt, reason, suggestions: ['Pass --organization and --project.']};
-}
-
-async function askPlugin(
+export async function askService(
   context: CommandContext,
   settings: Settings,
-  credentials: PluginCredentials,
+  service: Service,
 ): Promise<CredentialCheck> {
-  const {backend, options: backendOptions, variables} = credentials;
-  await requireConfigured(context, settings, credentials);
-  if (backend.verify === undefined) {
-    return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
+  const {identify, verifyBackend} = await import('../../operations/identify.js');
+  const {signal} = context;
+  const {projectSlug, organizationId, requestTimeout, runtimeBackend} = settings;
+  if (typeof service !== 'string') {
+    await requireConfigured(context, settings, service);
+    const {backend, options: backendOptions} = service;
+    if (backend.verify === undefined)
+      return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
+    const slugs = {projectSlug: projectSlug?.value, targetSlug: settings.targetSlug?.value};
+    const call = {backend, backendOptions, ...slugs, requestTimeout: requestTimeout.value, signal};
+    const {account} = await verifyBackend(call, commandHost(context));
+    return {status: 'accepted', user: account};
   }
-  const {verifyBackend} = await import('../../operations/identify.js');
-  const {projectSlug, targetSlug} = surroundings(context, settings);
-  const {value: requestTimeout} = settings.requestTimeout;
-  const call = {backend, backendOptions, projectSlug, targetSlug, requestTimeout, signal: context.signal};
-  const {account} = await withVariables(context, variables, () => verifyBackend(call, commandHost(context)));
-  return {status: 'accepted', user: account};
+  const {secrets, ...connection} = resolveConnection(context, {
+    ...settings,
+    runtimeBackend: {value: service, source: runtimeBackend.source},
+    // A token endpoint needs none.
+    organizationId: organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
+  });
+  const call = {...connection, backend: service, projectSlug: organizationId && projectSlug?.value, signal};
+  const {asked, ...identity} = await identify(call, commandHost(context, {secrets}));
+  if (asked) return {status: 'accepted', ...identity};
+  const reason = 'A token can only be checked with an organization and a project.';
+  return {status: 'unknown', ...identity, reason, suggestions: ['Pass --organization and --project.']};
 }
 
 /** Whether a service refused the credentials, and not merely failed. */
@@ -108,42 +98,21 @@ async function checkService(context: CommandContext, settings: Settings, service
 export async function requireConfigured(
   context: CommandContext,
   settings: Settings,
-  credentials: PluginCredentials,
+  service: PluginService,
 ): Promise<void> {
-  const {backend, options: backendOptions} = credentials;
-  const missing = await missingFor(context, settings, credentials);
+  const {backend, options: backendOptions} = service;
+  const missing = await missingFor(context, settings, backend, {backendOptions});
   if (missing.length > 0) throw notConfigured(backend, missing, {backendOptions}, context.env);
 }
 
-/** What a backend still needs. The built-in ones take it from the connection. */
 function missingFor(
-  context: CommandContext,
-  settings: Settings,
-  {backend, options: backendOptions, variables}: PluginCredentials,
-  connection: BuiltInSettings = {},
+  {configDirectory, env, output: logger}: CommandContext,
+  {projectSlug, targetSlug}: Settings,
+  backend: HostBackend,
+  given: BackendSettings,
 ): Promise<readonly string[]> {
-  return withVariables(context, variables, () =>
-    missingConfiguration(backend, {...connection, backendOptions}, surroundings(context, settings)),
-  );
-}
-
-function surroundings({configDirectory, env, output: logger}: CommandContext, {projectSlug, targetSlug}: Settings) {
-  return {configDirectory, env, logger, projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
-}
-
-/** Does work while stored variables of a backend are set. */
-async function withVariables<Result>(
-  {env, setVariable}: Pick<CommandContext, 'env' | 'setVariable'>,
-  variables: Readonly<Record<string, string>>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const before = Object.keys(variables).map((name) => [name, env[name]] as const);
-  for (const [name, value] of Object.entries(variables)) setVariable(name, value);
-  try {
-    return await work();
-  } finally {
-    for (const [name, value] of before) setVariable(name, value);
-  }
+  const slugs = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
+  return missingConfiguration(backend, given, {configDirectory, env, logger, ...slugs});
 }
 
 /** The credentials that a push from here would use for a backend. */
@@ -205,8 +174,7 @@ function sourceOfSecrets(
   const {secrets = [], secretEnv = []} = registration.backend;
   const given = optionsFor(registration, settings);
   const isAdded = (key: string) => used.options[key] !== undefined && given[key] === undefined;
-  if (Object.keys(used.variables).length > 0 || secrets.some(isAdded))
-    return `credentials stored for ${registration.name}`;
+  if (used.storedVariables.length > 0 || secrets.some(isAdded)) return `credentials stored for ${registration.name}`;
   if (secrets.some((key) => given[key] !== undefined)) return settings.backendOptions.source.name;
   return secretEnv.find((key) => Boolean(env[key]?.trim())) ?? null;
 }
@@ -239,7 +207,7 @@ export async function describeBackends(
   {registrations}: BackendRegistry,
   context: CommandContext,
   settings: Settings,
-  connection: BuiltInSettings,
+  connection: Omit<BackendSettings, 'backendOptions'>,
   verify: boolean,
 ): Promise<readonly BackendDescription[]> {
   const described: BackendDescription[] = [];
@@ -248,29 +216,24 @@ export async function describeBackends(
     const {name, backend, plugin, version = context.config.version} = registration;
     const {summary, formats} = backend;
     const facts = {name, plugin, version, summary, formats, capabilities: capabilitiesOf(backend)};
-    described.push({...facts, ...(await examine(registration, context, settings, connection, verify))});
+    let setVariables: readonly string[] = [];
+    try {
+      const {options, storedVariables} = await readPluginSettings(registration, context, settings);
+      setVariables = storedVariables;
+      const missing = await missingFor(context, settings, backend, {...connection, backendOptions: options});
+      const configured = missing.length === 0;
+      const service = isBuiltIn(backend.name) ? backend.name : {backend, options};
+      const asked = configured && verify ? await checkService(context, settings, service) : undefined;
+      described.push({...facts, configured, missing, check: asked?.check});
+    } catch (error) {
+      // A problem with one backend must not hide the others.
+      if (!isRuntimeCliError(error)) throw error;
+      const problems = error.code === 'ERR_OPTION_INVALID' ? error.details?.['problems'] : undefined;
+      const missing = Array.isArray(problems) ? problems.map(String) : [error.message];
+      described.push({...facts, configured: false, missing});
+    } finally {
+      for (const variable of setVariables) context.setVariable(variable, undefined);
+    }
   }
   return described;
-}
-
-async function examine(
-  registration: BackendRegistration,
-  context: CommandContext,
-  settings: Settings,
-  connection: BuiltInSettings,
-  verify: boolean,
-): Promise<Pick<BackendDescription, 'configured' | 'missing' | 'check'>> {
-  const {backend} = registration;
-  try {
-    const credentials = {backend, ...(await readPluginSettings(registration, context, settings))};
-    const missing = await missingFor(context, settings, credentials, connection);
-    if (missing.length > 0 || !verify) return {configured: missing.length === 0, missing};
-    const {check} = await checkService(context, settings, isBuiltIn(backend.name) ? backend.name : credentials);
-    return {configured: true, missing, check};
-  } catch (error) {
-    // A problem with one backend must not hide the others.
-    if (!isRuntimeCliError(error)) throw error;
-    const problems = error.code === 'ERR_OPTION_INVALID' ? error.details?.['problems'] : undefined;
-    return {configured: false, missing: Array.isArray(problems) ? problems.map(String) : [error.message]};
-  }
 }

@@ -1,10 +1,17 @@
+import {createInterface} from 'node:readline';
+import {shownUrl} from '../../backends/answers.js';
+import type {Backend, BackendLoginContext} from '../../backends/contract.js';
+import {OptionText} from '../../backends/option-text.js';
+import type {BackendRegistration} from '../../backends/registry.js';
+import {isBuiltIn} from '../../backends/select.js';
 import {amendError, isRuntimeCliError, createError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/command-context.js';
+import {commandHost} from '../command/operation-options.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {checkCredentialsUrl, serviceUrl, trustsListedOrigins, type AddressKey} from '../settings/connection.js';
+import {addressOf, assertTrustedOrigin, trustedOrigins, type AddressKey} from '../settings/connection.js';
 import {
   credentialPath,
   readCredentials,
@@ -15,38 +22,27 @@ import {
   type StoredCredentials,
 } from '../settings/credential-file.js';
 import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
-import {describeSettings, requireSetting, type Settings} from '../settings/settings.js';
+import {loginCommand, optionsFor, originsIn, urlsIn, useSecrets} from '../settings/reach-backends.js';
+import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, isRefusal} from './check-credentials.js';
-import {askYesNo, canAsk, confirm, readSecretInput} from './prompts.js';
-
-/** An address that secrets would go to, and how to name it on the command line. */
-interface Address {
-  readonly url: string;
-  readonly flag: string;
-  readonly variable?: string | undefined;
-}
+import {askText, askYesNo, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
-export interface Login {
+interface Login {
   /** What would be sent: `api-key`. */
   readonly what: string;
-  /** The addresses that only a configuration file sets, which is `file`. */
-  readonly configured: readonly Address[];
-  readonly file: string;
   /** Lines with the addresses and their sources. */
   readonly shown: readonly string[];
+  /** The addresses that only a configuration file sets, and how to name them on the command line. */
+  readonly configured: readonly {readonly url: string; readonly flag: string; readonly variable?: string | undefined}[];
+  /** That configuration file. */
+  readonly file: string;
   readonly ask: () => Promise<Entered>;
 }
 
-/** What a service said about credentials. */
-interface Verified {
-  /** Whether it was asked, and has accepted them. */
-  readonly accepted: boolean;
-  readonly account?: string | undefined;
-  readonly expiresAt?: string | undefined;
-}
+type Verified = Pick<AuthLoginDocument, 'verified' | 'account' | 'expiresAt'>;
 
-export interface Entered {
+interface Entered {
   /** What `--json` tells of them. */
   readonly facts: Pick<AuthLoginDocument, 'origin' | 'backend' | 'options' | 'kind'>;
   readonly secrets: readonly string[];
@@ -60,8 +56,8 @@ export interface Entered {
 export async function logIn(context: CommandContext, login: Login, verifies: boolean) {
   await confirmConfigured(context, login, canAsk(context));
   const entered = await login.ask();
-  const {accepted: verified, account, expiresAt} = await verifyAndStore(context, entered, verifies);
-  return {...entered.facts, file: credentialPath(context.credentialFile), verified, account, expiresAt};
+  const verified = await verifyAndStore(context, entered, verifies);
+  return {...entered.facts, file: credentialPath(context.credentialFile), ...verified};
 }
 
 /**
@@ -75,16 +71,16 @@ async function confirmConfigured(
   asks: boolean,
 ): Promise<void> {
   for (const line of shown) context.output.info(line);
-  if (configured.length === 0 || trustsListedOrigins(context.env)) return;
+  if (configured.length === 0 || trustedOrigins(context.env) !== undefined) return;
   const {trusted = []} = await readCredentials(context.credentialFile);
   const known = new Set(trusted.map((url) => new URL(url).href));
   const unsaid = configured.filter(({url}) => !known.has(new URL(url).href));
   if (unsaid.length === 0) return;
-  const urls = [...new Set(unsaid.map(({url}) => shownAddress(url)))].join(' and ');
-  const isOne = !urls.includes(' and ');
-  const message = isOne
-    ? `The address ${urls} comes from ${file} and needs your confirmation.`
-    : `The addresses ${urls} come from ${file} and need your confirmation.`;
+  const urls = [...new Set(unsaid.map(({url}) => shownAddress(url)))];
+  const message =
+    urls.length === 1
+      ? `The address ${urls.join('')} comes from ${file} and needs your confirmation.`
+      : `The addresses ${urls.join(' and ')} come from ${file} and need your confirmation.`;
   if (asks) {
     await confirm(`${message} Send the ${what} there?`, 'Cancelled. Nothing was sent or stored.', context);
     return;
@@ -106,7 +102,7 @@ async function verifyAndStore(
   verifies: boolean,
 ): Promise<Verified> {
   output.addSecrets(secrets);
-  const verified = verifies ? await verify().catch(refuse) : {accepted: false};
+  const verified = verifies ? await verify().catch(refuse) : {verified: false};
   signal.throwIfAborted();
   await updateCredentials(credentialFile, store);
   output.outcome(`Stored ${label} in ${credentialPath(credentialFile)}.`);
@@ -116,23 +112,6 @@ async function verifyAndStore(
 function refuse(error: unknown): never {
   if (!isRuntimeCliError(error)) throw error;
   throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
-}
-
-/** Remembers URLs that the user set up a project with: the file that names them is the user's own decision. */
-export async function trustAddresses(
-  {credentialFile, output}: Pick<CommandContext, 'credentialFile' | 'output'>,
-  urls: readonly string[],
-): Promise<void> {
-  try {
-    await updateCredentials(credentialFile, ({trusted = [], ...stored}) => ({
-      ...stored,
-      trusted: [...new Set([...trusted, ...urls])],
-    }));
-  } catch (error) {
-    // The project is set up all the same: a login asks to confirm the address.
-    if (!isRuntimeCliError(error)) throw error;
-    output.debug(error.message);
-  }
 }
 
 const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret', 'api-token': 'API token'} as const;
@@ -145,15 +124,19 @@ interface BuiltInLogin extends Login {
 /** Determines from the settings what a login is for. */
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind): BuiltInLogin {
   const {output} = context;
-  const isApi = kind !== 'api-key';
-  const service = isApi ? 'apiOrigin' : 'origin';
-  const url = checkedUrl(context, settings, service);
+  const backend = kind === 'api-key' ? 'legacy' : 'api';
+  const addressAt = (key: AddressKey) => {
+    const {[key]: setting} = settings;
+    if (setting === undefined) throw missingSetting(key);
+    return addressOf(context, key, setting, true);
+  };
+  const service = kind === 'api-key' ? 'origin' : 'apiOrigin';
+  const url = addressAt(service);
   const {origin} = new URL(url);
   const takesClient = kind === 'client-secret';
   const clientId = takesClient ? requireSetting(settings, 'clientId') : '';
-  const tokenUrl = takesClient ? checkedUrl(context, settings, 'tokenUrl') : '';
+  const tokenUrl = takesClient ? addressAt('tokenUrl') : '';
   const addresses = takesClient ? ([service, 'tokenUrl'] as const) : ([service] as const);
-  const urls = {origin: url, apiOrigin: url, tokenUrl};
   const fromFile = addresses.filter((key) => settings[key]?.source.kind === 'config');
   const prompt = {
     'api-key': `API key for ${origin}`,
@@ -166,29 +149,26 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     if (kind === 'api-token') return {api: {kind, token: secret}};
     return {api: {kind, clientId, clientSecret: secret, tokenUrl}};
   };
-  const enter = (secret: string) => {
-    const credentials = credentialsOf(secret);
+  const enter = (given: string): Entered => {
+    const credentials = credentialsOf(given);
     return {
       facts: {origin, kind},
       secrets: secretsIn(credentials),
       label: `the ${kind} for ${origin}`,
       async verify() {
-        const backend = isApi ? 'api' : 'legacy';
-        const source = {kind: 'stored', name: 'mycli login'} as const;
-        const {legacy, api} = credentialSettings(credentials, source);
-        const entered = {...settings, ...legacy, ...api};
-        const {status, expiresAt} = await askService(context, entered, backend);
-        const accepted = status === 'accepted';
-        if (accepted) output.outcome(`${origin} accepted the ${credentialWords[kind]}.`);
+        const {legacy, api} = credentialSettings(credentials, {kind: 'stored', name: 'mycli login'});
+        const {status, expiresAt} = await askService(context, {...settings, ...legacy, ...api}, backend);
+        const verified = status === 'accepted';
+        if (verified) output.outcome(`${origin} accepted the ${credentialWords[kind]}.`);
         else output.warn('The token was not checked. To check it, pass --organization and --project.');
-        return {accepted, expiresAt};
+        return {verified, expiresAt};
       },
-      store({origins, last, ...others}: StoredCredentials): StoredCredentials {
+      store({origins, last, ...others}) {
         const api = {origin: url, organizationId: settings.organizationId?.value};
         return {
           ...others,
           origins: {...origins, [origin]: {...origins[origin], ...credentials}},
-          last: isApi ? {...last, api, backend: 'api'} : {...last, legacy: url, backend: 'legacy'},
+          last: {...last, ...(backend === 'api' ? {api} : {legacy: url}), backend},
         };
       },
     };
@@ -199,21 +179,125 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     prompt,
     enter,
     file: fromFile.map((key) => settings[key]?.source.name)[0] ?? '',
-    configured: fromFile.map((key) => ({
-      url: urls[key],
-      flag: `--${String(definitions[key].flag?.name)} ${shellLine(urls[key])}`,
-      variable: variableOf(key),
-    })),
+    configured: fromFile.map((key) => {
+      const address = key === 'tokenUrl' ? tokenUrl : url;
+      const flag = `--${String(definitions[key].flag?.name)} ${shellLine(address)}`;
+      return {url: address, flag, variable: variableOf(key)};
+    }),
     ask: async () => enter(await readSecretInput(prompt, context)),
   };
 }
 
-function checkedUrl(context: CommandContext, settings: Settings, key: AddressKey): string {
-  const value = requireSetting(settings, key);
-  const name = settings[key]?.source.name ?? key;
-  const url = serviceUrl(key, name, value);
-  checkCredentialsUrl(context, url, name);
-  return url;
+/** Determines what a login to a plugin's backend is for. */
+export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
+  const {name, backend} = registration;
+  const {output, env, signal} = context;
+  const given = optionsFor(registration, settings);
+  const configured = Object.entries(given)
+    .filter(([, value]) => !(value instanceof OptionText))
+    .flatMap(([option, value]) => urlsIn(value, option).map((url) => ({option, url})));
+  for (const {option, url} of configured) assertTrustedOrigin(url, `the option ${option}`, env);
+  const sources = [settings.backendOptions, ...Object.values(settings)].map((setting) => setting?.source);
+  const enter = (values: Readonly<Record<string, string>>): Entered => {
+    const options = Object.keys(values);
+    const credentials = {options, values: {...values}, origins: [...originsIn(given)]};
+    return {
+      facts: {backend: name, options, kind: 'options'},
+      secrets: Object.values(values),
+      label: `${options.join(', ')} for the ${name} backend`,
+      async verify() {
+        if (backend.verify === undefined) return {verified: false};
+        const entered = useSecrets(values, backend.secretEnv ?? [], context);
+        try {
+          const service = {backend, options: {...given, ...entered}};
+          const {user: account} = await askService(context, settings, service);
+          const owner = account === undefined ? '' : ` of ${account}`;
+          output.outcome(`The service of the ${name} backend accepted the credentials${owner}.`);
+          return {verified: true, account};
+        } catch (error) {
+          // Without its other options it cannot be asked yet.
+          if (!isRuntimeCliError(error) || error.details?.['missing'] === undefined) throw error;
+          output.warn(`The credentials were not checked. ${error.message}`);
+          return {verified: false};
+        }
+      },
+      store: (stored) => ({...stored, backends: {...stored.backends, [name]: credentials}}),
+    };
+  };
+  return {
+    what: `secrets of the ${name} backend`,
+    shown: [],
+    configured: configured.map(({option, url}) => ({url, flag: `--backend-option ${option}=ADDRESS`})),
+    file: sources.find((source) => source?.kind === 'config')?.name ?? 'the configuration file',
+    async ask() {
+      if (backend.login === undefined) return enter(await askForSecrets(backend, context));
+      const operations = await import('../../operations/identify.js');
+      const call = {backend, backendOptions: given, requestTimeout: settings.requestTimeout.value, signal};
+      return enter(await operations.logIn({...call, ...loginDialogue(backend, context)}, commandHost(context)));
+    },
+  };
+}
+
+type SecretNames = Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
+
+/**
+ * Asks for the secrets of a backend: its options, or its variables if it has no such options. In a terminal without
+ * echo, where an empty answer skips one, or on stdin, a line for each, or all of it for a single one.
+ */
+async function askForSecrets(
+  {name: backend, secrets = [], secretEnv = []}: SecretNames,
+  context: CommandContext,
+): Promise<Readonly<Record<string, string>>> {
+  const {stdin, signal} = context;
+  const names = secrets.length > 0 ? secrets : secretEnv;
+  if (names.length === 0) {
+    throw createError('ERR_USAGE', `The ${backend} backend has no secrets to store.`, {
+      suggestions: ['Set its options with --backend-option or in the configuration file.'],
+    });
+  }
+  const answers: string[] = [];
+  if (stdin.isTTY || names.length === 1) {
+    for (const name of names) answers.push(await readSecretInput(`${name} of the ${backend} backend`, context));
+  } else for await (const line of createInterface({input: stdin, signal})) answers.push(line);
+  const entries = names.map((name, index) => [name, (answers[index] ?? '').trim()] as const);
+  const given = entries.filter(([, value]) => value !== '');
+  if (given.length > 0) return Object.fromEntries(given);
+  throw createError('ERR_OPTION_INVALID', `No value was entered for ${names.join(', ')}.`);
+}
+
+/** What a backend's own login talks to the user with. */
+export function loginDialogue(
+  {name: backend, secrets = [], secretEnv = []}: SecretNames,
+  context: Pick<CommandContext, 'env' | 'output' | 'stdin' | 'signal'>,
+): Pick<BackendLoginContext, 'prompt' | 'openUrl'> {
+  const {env, output} = context;
+  return {
+    async prompt({message: text, secret = false}) {
+      if (!canAsk(context)) {
+        const options = secrets.map((name) => `${name}=...`).join(',');
+        const ways = [options === '' ? [] : `MYCLI_BACKEND_OPTION to ${options}`, secretEnv.join(' and ') || []];
+        const message = `The ${backend} backend asks for "${text}", but there is no terminal to ask in.`;
+        throw createError('ERR_USAGE', message, {
+          suggestions: [['In a terminal, run: ', loginCommand(backend)], `In CI, set ${ways.flat().join(', or ')}.`],
+        });
+      }
+      const answer = secret ? await readSecretInput(text, context) : await askText({text, fallback: ''}, context);
+      const entered = answer.trim();
+      if (entered === '') throw createError('ERR_OPTION_INVALID', `No value was entered for "${text}".`);
+      if (secret) output.addSecrets([entered]);
+      return entered;
+    },
+    async openUrl(given) {
+      const url = shownUrl(String(given));
+      if (url === undefined) throw new TypeError('openUrl() takes an http or https URL');
+      const opened = output.terminal && (await openBrowser(url, env));
+      // What is cleaned has no query, which the page needs.
+      const isSecret = output.secrets.some((secret) => secret.length >= 4 && url.includes(secret));
+      // With --quiet too: nothing goes on without it.
+      const shown = isSecret ? output.clean(url) : url;
+      output.stream.write(`${opened ? 'Opened in your browser' : 'Open this URL in a browser'}: ${shown}\n`);
+    },
+  };
 }
 
 interface SignIn {
@@ -230,15 +314,13 @@ interface SignIn {
  * @returns The kind of what was stored, if anything was.
  */
 export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<CredentialKind | undefined> {
-  if (backend !== 'legacy' && backend !== 'api') return undefined;
+  if (!isBuiltIn(backend)) return undefined;
   const {apiKey, apiToken, clientSecret} = settings;
-  const key = backend === 'legacy' ? 'apiKey' : apiToken === undefined ? 'clientSecret' : 'apiToken';
-  const kind = ({apiKey: 'api-key', clientSecret: 'client-secret', apiToken: 'api-token'} as const)[key];
-  const secret = {apiKey, apiToken, clientSecret}[key];
+  const kind = backend === 'legacy' ? 'api-key' : apiToken === undefined ? 'client-secret' : 'api-token';
+  const secret = {'api-key': apiKey, 'client-secret': clientSecret, 'api-token': apiToken}[kind];
   if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return undefined;
   if (secret?.source.kind === 'environment') {
-    const {name} = secret.source;
-    const question = `Store the ${definitions[key].label} from ${name}, for when it is not set?`;
+    const question = `Store the ${credentialWords[kind]} from ${secret.source.name}, for when it is not set?`;
     if (!asks || !(await askYesNo(question, true, context))) return undefined;
   }
   const login = builtInLogin(context, settings, kind);

@@ -21,11 +21,11 @@ import {
   serviceUrl,
   type AddressKey,
 } from '../settings/connection.js';
-import type {CredentialKind} from '../settings/credential-file.js';
+import {trustAddresses, type CredentialKind} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
 import {requireSetting, type Setting, type Settings, type ValueSource} from '../settings/settings.js';
-import {signIn, trustAddresses} from './login.js';
+import {signIn} from './login.js';
 import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
 
 interface ProjectSetup {
@@ -298,6 +298,10 @@ export async function writeProject(context: CommandContext, {config, addresses}:
   const plain: unknown = JSON.parse(JSON.stringify(config));
   const literal = inspect(plain, {compact: false, depth: null});
   await replaceTextFile(path, `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`);
-  if (addresses.length > 0) await trustAddresses(context, addresses);
+  // The project is set up all the same: a login asks to confirm the address.
+  const skip = (error: unknown) => {
+    context.output.debug(String(error));
+  };
+  if (addresses.length > 0) await trustAddresses(context.credentialFile, addresses).catch(skip);
   return path;
 }

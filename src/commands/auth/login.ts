@@ -5,8 +5,7 @@ import {isPluginBackend} from '../../cli/settings/connection.js';
 import {credentialKinds, type CredentialKind} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {builtInLogin, logIn} from '../../cli/setup/login.js';
-import {pluginLogin} from '../../cli/setup/plugin-login.js';
+import {builtInLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly aliases = ['login'];

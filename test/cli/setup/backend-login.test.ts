@@ -7,7 +7,7 @@ import {stripVTControlCharacters} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {originsIn, storedSecrets} from '../../../src/cli/settings/reach-backends.js';
-import {loginDialogue} from '../../../src/cli/setup/plugin-login.js';
+import {loginDialogue} from '../../../src/cli/setup/login.js';
 import {updateCredentials, type CredentialFile} from '../../../src/cli/settings/credential-file.js';
 import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';
 import {binary, start} from '../spawn-cli.js';
