@@ -1,11 +1,11 @@
 import {resolve} from 'node:path';
+import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
 import {secretKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
-import type {CommandContext} from '../command/command-context.js';
 import type {Output} from '../output/output.js';
 import {loadConfigFile} from './config-file.js';
 import {isApiUnset, serviceUrl, type AddressKey} from './connection.js';
@@ -26,12 +26,16 @@ import {
 } from './settings.js';
 import {Secret} from './text.js';
 
-interface SecretReader extends Pick<CommandContext, 'cwd' | 'stdin'> {
+interface SecretReader {
+  /** Absolute base directory for `@FILE`. */
+  readonly cwd: string;
+  readonly stdin: Readable;
   readonly output: Pick<Output, 'warn'>;
 }
 
-interface SettingsContext extends SecretReader, Pick<CommandContext, 'flags' | 'env' | 'credentialFile'> {
-  readonly session: Pick<CommandContext['session'], 'uid'>;
+interface SettingsContext extends SecretReader, Pick<SettingsSources, 'flags' | 'env'> {
+  readonly credentialFile: CredentialFile;
+  readonly session: {readonly uid: number | undefined};
 }
 
 /** Resolves every setting, from the sources that are returned too. */

@@ -23,7 +23,7 @@ async function load(flags: Readonly<Record<string, unknown>>, env: NodeJS.Proces
   const warn = (message: string) => {
     throw new Error(`unexpected warning: ${message}`);
   };
-  const stdin = new PassThrough() as unknown as NodeJS.ReadStream;
+  const stdin = new PassThrough();
   const session = {uid: undefined};
   const context = {flags, env, cwd, stdin, output: {warn}, session, credentialFile: {directory: cwd, warn}};
   return (await loadSettings(context, false)).settings;

@@ -33,7 +33,7 @@ const variable = (name: string, value: string): Setting<Secret> => ({
 
 function read(named: {apiKey?: Setting<Secret>; clientSecret?: Setting<Secret>}, stdin = '') {
   const output = {warn: (message: string) => void warnings.push(message)};
-  return readSecrets(named, {cwd, stdin: Readable.from([stdin]) as NodeJS.ReadStream, output});
+  return readSecrets(named, {cwd, stdin: Readable.from([stdin]), output});
 }
 
 describe('readSecrets', () => {
