@@ -113,7 +113,7 @@ const owners = {
   'fast-glob': {owner: 'src/bundle/'},
   jiti: {owner: 'src/modules/'},
   listr2: {owner: 'src/pipelines/'},
-  '@oclif/core': {owner: 'src/cli/command/oclif[.]ts', types: '^src/(cli/(?!command/oclif[.]ts)|commands/)'},
+  '@oclif/core': {owner: 'src/(cli/command|commands)/', types: '^src/cli/(?!command/)'},
   busboy: {owner: 'src/local-runtime/'},
   hono: {owner: 'src/local-runtime/'},
   '@hono/node-server': {owner: 'src/local-runtime/'},

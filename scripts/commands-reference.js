@@ -1,7 +1,7 @@
 // Writes the lists and tables of docs/reference/commands.md from the manifest of the commands. Settings are on the page
 // about configuration. `npm run docs:generate` runs it.
 import {readFileSync} from 'node:fs';
-import {isOclifCommand} from '../dist/cli/command/oclif.js';
+import {isOclifCommand} from '../dist/cli/command/command-line.js';
 import {fillPage} from './fill-page.js';
 
 const {commands} = JSON.parse(readFileSync(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));

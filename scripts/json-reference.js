@@ -3,7 +3,7 @@
 // src/operations/events.ts and their docstrings. `npm run docs:generate` runs it.
 import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createGenerator} from 'ts-json-schema-generator';
-import {isOclifCommand} from '../dist/cli/command/oclif.js';
+import {isOclifCommand} from '../dist/cli/command/command-line.js';
 import {fillPage} from './fill-page.js';
 
 const reference = new URL('../docs/reference/', import.meta.url);

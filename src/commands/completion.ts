@@ -1,4 +1,5 @@
-import {Args, Command} from '../cli/command/oclif.js';
+import {Command} from '@oclif/core/command';
+import * as Args from '@oclif/core/args';
 
 export default class Completion extends Command {
   static override readonly summary = 'Show how to complete commands and flags in bash or zsh.';

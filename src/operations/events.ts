@@ -91,7 +91,7 @@ export interface WarningEvent extends EventBase {
 
 /** An error as events and `--json` report it. */
 export interface EventError {
-  /** Stable code to branch on, listed in the error reference. Commands of plugins can have their own. */
+  /** Stable code to branch on, listed in the error reference. */
   readonly code: string;
   /** One sentence that says what happened, for users. */
   readonly message: string;

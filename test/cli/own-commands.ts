@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {isOclifCommand} from '../../src/cli/command/oclif.js';
+import {isOclifCommand} from '../../src/cli/command/command-line.js';
 
 interface Flag {
   readonly name: string;

@@ -2,6 +2,7 @@ import {EventEmitter} from 'node:events';
 import {mkdir, symlink, writeFile, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Writable} from 'node:stream';
+import type {Command} from '@oclif/core';
 import {expect, onTestFinished, test} from 'vitest';
 import {callBackend} from '../../src/backends/call.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
@@ -10,10 +11,10 @@ import {planBundle} from '../../src/bundle/plan.js';
 import {assertTrustedOrigin} from '../../src/cli/settings/connection.js';
 import {askBeforeWrite} from '../../src/cli/settings/write-hooks.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/operation-options.js';
-import {endedEarly, unexpectedError, noSuchCommand} from '../../src/cli/command/error-report.js';
+import {endedEarly, unexpectedError, unknownCommand} from '../../src/cli/command/error-report.js';
 import {reportChecks} from '../../src/cli/setup/doctor.js';
-import {findProgram} from '../../src/cli/command/plugins.js';
-import {ownSignals} from '../../src/cli/command/process.js';
+import {requireNpm} from '../../src/cli/command/plugins.js';
+import {ownSignals} from '../../src/cli/command/run.js';
 import {chooseColumns} from '../../src/cli/output/table.js';
 import {loadConfigFile} from '../../src/cli/settings/config-file.js';
 import {missingSetting} from '../../src/cli/settings/settings.js';
@@ -114,14 +115,14 @@ type Maker = () => unknown;
 const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_USAGE: () => chooseColumns([{name: 'id', value: () => ''}], 'ids'),
   ERR_COMMAND_NOT_FOUND: () => {
-    throw noSuchCommand({typed: 'bundle:psh', known: ['bundle:push'], see: 'Run mycli help to list all commands.'});
+    throw unknownCommand(['bundle:psh'], {commands: [{id: 'bundle:push'} as Command.Loadable], topics: []});
   },
   ERR_OPTION_INVALID: async () => buildBundle({...(await project()), rootDir: '../up'}),
   ERR_CONFIG_INVALID: async () =>
     buildBundle(await project({...smallBuild, 'build/.runtime/config.json': '{"ssrOnly": "ssr.js"}'})),
   ERR_CONFIG_SECRET: async () => {
     const {cwd} = await project({...smallBuild, 'mycli.config.json': '{"apiKey": "shh"}'});
-    await loadConfigFile({cwd, uid: undefined, warn: () => undefined}, 'mycli.config.json');
+    await loadConfigFile({cwd, warn: () => undefined}, 'mycli.config.json');
   },
   ERR_ORIGIN_MISSING: () => listBundles({...legacy, legacyAuth: {getAuthorizationHeader: async () => 'Bearer x'}}),
   ERR_ORIGIN_INVALID: () => normalizeOrigin('origin', 'ftp://runtime.example'),
@@ -201,9 +202,9 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     await mkdir(join(options.cwd, 'bundle.tar.gz'));
     await buildBundle(options);
   },
-  ERR_PROGRAM_MISSING: () => findProgram('npm', '/nowhere'),
+  ERR_PROGRAM_MISSING: () => requireNpm('/nowhere'),
   ERR_ENDED_EARLY: () => {
-    throw endedEarly('mycli-plugin-acme');
+    throw endedEarly();
   },
   ERR_VETOED: () => askPlugin({veto: 'production is frozen until 2027-01-02T06:00:00Z'}),
   ERR_GUARD_REFUSED: () => pushRuntimeBundle({...legacy, ...service, targetSlug: 'production', guard: {confirm: true}}),
@@ -316,11 +317,11 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
     async () => buildBundle(await project({...smallBuild, 'config.server.mjs': 'export const ssrOnly = [];'})),
     async () => {
       const {cwd} = await project({'mycli.config.json': '{"target": "staging"}'});
-      await loadConfigFile({cwd, uid: undefined, warn: () => undefined}, 'mycli.config.json');
+      await loadConfigFile({cwd, warn: () => undefined}, 'mycli.config.json');
     },
     async () => {
       const {cwd} = await project({'mycli.config.json': '{"wait": "yes"}'});
-      await loadConfigFile({cwd, uid: undefined, warn: () => undefined}, 'mycli.config.json');
+      await loadConfigFile({cwd, warn: () => undefined}, 'mycli.config.json');
     },
   ],
   ERR_ORIGIN_INVALID: [

@@ -1,19 +1,19 @@
 import {resolve} from 'node:path';
-import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
-import {createContext, type CommandContext} from './command-context.js';
-import {createSession, type AllowedWrite, type Session, sessionOf} from './session.js';
+import {Command} from '@oclif/core/command';
+import {CommandContext, type AllowedWrite, type Session} from './context.js';
 import {isUsageError, usageError} from './error-report.js';
 import {globalFlags} from './flags.js';
+import type {HostConfig} from './plugins.js';
 import type {JsonDocument} from '../output/output.js';
 import {givenValue, rejectSwitchValues} from './command-line.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {BackendReach} from '../settings/reach-backends.js';
-import {Command} from './oclif.js';
 
 // All that the file of a command needs.
-export {Args, Flags} from './oclif.js';
-export type {CommandContext} from './command-context.js';
+export * as Args from '@oclif/core/args';
+export * as Flags from '@oclif/core/flags';
+export type {CommandContext} from './context.js';
 export type {JsonDocument} from '../output/output.js';
 
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
@@ -26,6 +26,7 @@ type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 export abstract class BaseCommand<T extends typeof Command> extends Command {
   static override readonly baseFlags = globalFlags;
 
+  declare config: HostConfig;
   /** The flags on the command line. Settings also have the environment and the configuration file. */
   declare protected flags: CommandFlags<T>;
   declare protected args: CommandArgs<T>;
@@ -49,12 +50,12 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   override async run(): Promise<void> {
-    const session = sessionOf(this.config) ?? createSession(process, new AbortController().signal);
+    const {session} = this.config.options;
     try {
       await this.#openEvents(session);
-      session.ended = {document: await this.#run(session)};
+      session.ended = {document: await this.#execute(session)};
     } catch (error) {
-      session.ended = {error: isUsageError(error) ? usageError(error, this.id) : error};
+      session.ended = {error};
       throw error;
     } finally {
       await this.#tellPlugins(session);
@@ -73,31 +74,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     session.events = new RunEvents(destination, cwd, session.output);
   }
 
-  /** The outcome of the command stands already. */
-  async #tellPlugins({writes, ended = {error: undefined}, output, signal}: Session): Promise<void> {
-    if (writes.length === 0) return;
-    const {tellAfterWrite} = await import('../settings/write-hooks.js');
-    const outcome = 'error' in ended ? ended : {};
-    const tell = (told: AllowedWrite) =>
-      tellAfterWrite(told, told.ended ?? outcome, {config: this.config, output, signal});
-    // One after the other, in the order of what happened, unless there is hardly any time.
-    if (signal.aborted) await Promise.all(writes.map(tell));
-    else for (const told of writes) await tell(told);
-  }
-
-  async #run(session: Session): Promise<JsonDocument | undefined> {
-    rejectSwitchValues(this.argv, {...this.ctor.baseFlags, ...this.ctor.flags});
-    const {flags, args, argv} = await this.parse(withoutStdin(this.ctor));
+  async #execute(session: Session): Promise<JsonDocument | undefined> {
+    const {flags, args, argv} = await this.#parsed();
     this.flags = flags as CommandFlags<T>;
     this.args = args as CommandArgs<T>;
     this.words = argv.map(String);
-    if (session.safety !== undefined) {
-      const {parseSafety} = await import('../../operations/guard/safety.js');
-      parseSafety(session.safety);
-    }
-    const context = createContext(session, {flags, config: this.config});
-    const {commands} = this.config;
-    const short = commands.flatMap(({id, aliases}) => {
+    const context = new CommandContext(session, flags, this.config);
+    const short = this.config.commands.flatMap(({id, aliases}) => {
       const alias = aliases.find((name) => !name.includes(':'));
       return alias === undefined ? [] : [[id, alias] as const];
     });
@@ -109,21 +92,27 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     }
   }
 
-  // oclif's own logs all arguments, including secrets.
-  protected override init(): Promise<void> {
-    return Promise.resolve();
+  async #parsed() {
+    const {flags, baseFlags, args, strict} = this.ctor;
+    rejectSwitchValues(this.argv, {...baseFlags, ...flags});
+    // oclif would use stdin, perhaps a secret, as a missing argument.
+    const own = Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const);
+    try {
+      return await this.parse({flags: {...baseFlags, ...flags}, args: Object.fromEntries(own), strict});
+    } catch (error) {
+      throw isUsageError(error) ? usageError(error, this.id) : error;
+    }
   }
 
-  protected override catch(error: unknown): Promise<never> {
-    return Promise.reject(isUsageError(error) ? usageError(error, this.id) : error);
+  /** The outcome of the command stands already. */
+  async #tellPlugins({writes, ended = {error: undefined}, output, signal}: Session): Promise<void> {
+    if (writes.length === 0) return;
+    const {tellAfterWrite} = await import('../settings/write-hooks.js');
+    const outcome = 'error' in ended ? ended : {};
+    const tell = (told: AllowedWrite) =>
+      tellAfterWrite(told, told.ended ?? outcome, {config: this.config, output, signal});
+    // One after the other, in the order of what happened, unless there is hardly any time.
+    if (signal.aborted) await Promise.all(writes.map(tell));
+    else for (const told of writes) await tell(told);
   }
-}
-
-// oclif would use stdin, perhaps a secret, as a missing argument.
-function withoutStdin({flags, baseFlags, args, strict}: typeof Command) {
-  return {
-    flags: {...baseFlags, ...flags},
-    args: Object.fromEntries(Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const)),
-    strict,
-  };
 }

@@ -1,33 +1,38 @@
 import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
-import {createError, exitCodes, isRuntimeCliError, type RuntimeCliError, nearest} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError, nearest} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
-import {suggestionText, type Suggestion} from '../../errors/suggestion.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {isRecord} from '../../errors/json.js';
 import type {EventError} from '../../operations/events.js';
-import {leadingWords} from './command-line.js';
 
-export interface Failure extends Omit<EventError, 'suggestions'> {
-  readonly advice: readonly Suggestion[];
-}
-
-export function reportOf({code, message, exitCode, status, advice, details}: Failure): EventError {
-  return {code, message, exitCode, status, suggestions: advice.map(suggestionText), details};
+/** What programs are told of an error. */
+export function reportOf(error: RuntimeCliError): EventError {
+  const {code, message, exitCode, status, suggestions, method, path, requestId} = error;
+  const known = Object.entries({...error.details, method, path, requestId}).filter(([, value]) => value !== undefined);
+  return {
+    code,
+    message,
+    exitCode,
+    status,
+    suggestions,
+    details: known.length > 0 ? Object.fromEntries(known) : undefined,
+  };
 }
 
 /**
- * What an error of any kind says.
+ * Any error as one of ours.
  * @param run `foreign`: whether a plugin's command was running, whose errors are meant for users. @default false
  */
-export function failureOf(error: unknown, {foreign = false} = {}): Failure {
-  if (isRuntimeCliError(error)) return reportOwn(error);
-  if (error instanceof PluginFailure) return reportPlugin(error);
+export function asOwnError(error: unknown, {foreign = false} = {}): RuntimeCliError {
+  if (isRuntimeCliError(error)) return error;
   // Our own commands convert these themselves; this one was thrown before any command, or by a plugin's.
-  if (isUsageError(error)) return reportOwn(usageError(error));
-  if (isOclifError(error)) return reportOclif(error);
-  if (foreign) return {...reportOwn(unexpectedError(error)), message: messageOf(error), advice: []};
-  return reportOwn(unexpectedError(error));
+  if (isUsageError(error)) return usageError(error);
+  if (isOclifError(error)) {
+    return createError('ERR_UNEXPECTED', error.message, {exitCode: error.oclif.exit, cause: error});
+  }
+  return foreign ? createError('ERR_UNEXPECTED', messageOf(error), {cause: error}) : unexpectedError(error);
 }
 
 export function unexpectedError(error: unknown): RuntimeCliError {
@@ -37,33 +42,14 @@ export function unexpectedError(error: unknown): RuntimeCliError {
   });
 }
 
-function reportPlugin({plugin, cause}: PluginFailure): Failure {
-  const report = failureOf(cause);
-  const message = asSentence(`Plugin ${plugin} ended the command: ${report.message}`);
-  return {...report, message, advice: [withoutPlugin(plugin)]};
-}
-
-function reportOwn(error: RuntimeCliError): Failure {
-  const {code, message, exitCode, status, advice, details, method, path, requestId} = error;
-  const known = Object.entries({...details, method, path, requestId}).filter(([, value]) => value !== undefined);
-  return {code, message, exitCode, status, advice, details: known.length > 0 ? Object.fromEntries(known) : undefined};
-}
-
-function reportOclif(error: OclifError): Failure {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_UNEXPECTED';
-  return {code, message: error.message, exitCode: error.oclif.exit ?? exitCodes.unexpected, advice: []};
-}
-
 const usageExitCode = 2;
-
-type KnownFlags = Readonly<Record<string, {readonly char?: string; readonly helpValue?: string} | undefined>>;
 
 /** An error of oclif, with an exit code. The other keys are those of errors about the command line. */
 export interface OclifError extends Error {
   readonly oclif: {readonly exit?: number | undefined};
   readonly flags?: readonly string[];
   readonly args?: readonly (string | {readonly name: string; readonly description?: string})[];
-  readonly parse?: {readonly input?: {readonly flags?: KnownFlags; readonly argv?: readonly string[]}};
+  readonly parse?: {readonly input?: {readonly flags?: Readonly<Record<string, unknown>>}};
 }
 
 /** The exit code of a request to exit (`this.exit()`, help); undefined for other errors. */
@@ -72,7 +58,7 @@ export function requestedExitCode(error: unknown): number | undefined {
 }
 
 /** Whether an error is oclif's, or another copy's: by shape. */
-export function isOclifError(error: unknown): error is OclifError {
+function isOclifError(error: unknown): error is OclifError {
   return error instanceof Error && 'oclif' in error && isRecord(error.oclif);
 }
 
@@ -102,10 +88,10 @@ interface Description {
 }
 
 function describe({message, flags: unknown = [], args = [], parse}: OclifError, command?: string): Description {
-  const {flags = {}, argv = []} = parse?.input ?? {};
-  if (unknown.length > 0) return describeUnknownFlags(unknown, Object.keys(flags), command);
+  const flags = Object.keys(parse?.input?.flags ?? {});
+  if (unknown.length > 0) return describeUnknownFlags(unknown, flags, command);
   const extra = args.filter((arg) => typeof arg === 'string');
-  if (extra.length > 0) return describeExtra(extra, flags, argv);
+  if (extra.length > 0) return describeExtra(extra, flags);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
     const names = missing.map(({name}) => name.toUpperCase()).join(', ');
@@ -115,34 +101,28 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
     return {message: `Missing argument: ${names}`, suggestions};
   }
-  const required = [...stripVTControlCharacters(message).matchAll(/Missing required flag ([\w-]+)/g)];
-  if (required.length === 0) return {message: sentence(message)};
-  const names = required.map(([, name = '']) => name);
-  return {
-    message: `Missing flag${names.length > 1 ? 's' : ''}: ${names.map((name) => `--${name}`).join(', ')}`,
-    suggestions: names.map((name) => `Pass --${name} ${flags[name]?.helpValue ?? 'VALUE'}.`),
-  };
+  const lines = stripVTControlCharacters(message)
+    .replace('See more help with --help', '')
+    .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
+    .replace(/^The following errors? occurred:/, '')
+    .split('\n');
+  const reasons = lines.map((line) => line.trim()).filter((line) => line !== '');
+  return {message: asSentence(reasons.join('; '))};
 }
 
 /** Words like `my-shop2`. Anything else is not repeated, because it may be a secret. */
 const plainWord = /^[a-z]{2,12}(?:[-_][a-z]{2,12}){0,3}\d{0,2}$/;
 
 /** Users forget the flags of what commands have no argument for: the project and the targets. */
-function describeExtra(extra: readonly string[], flags: KnownFlags, words: readonly string[]): Description {
-  const [first = ''] = extra;
+function describeExtra(extra: readonly string[], flags: readonly string[]): Description {
+  const [first = '', second = 'SLUG'] = extra;
   if (!extra.every((word) => plainWord.test(word))) return {message: 'Too many arguments.'};
   const message = `Unexpected argument: ${first}`;
-  if ('from' in flags) {
-    const [from, to = 'SLUG'] = extra;
-    return {message, suggestions: [`Pass --from ${String(from)} --target ${to}.`]};
-  }
-  const missing = ['project', 'target'].filter((name) => {
-    const char = flags[name]?.char;
-    return name in flags && !words.some((word) => word === `-${String(char)}` || word.startsWith(`--${name}`));
-  });
-  if (missing.length === 0) return {message};
-  const pass = missing.map((name) => `--${name} ${first}`).join(' or ');
-  return {message, suggestions: [`If it is the ${missing.join(' or the ')}, pass ${pass}.`]};
+  if (flags.includes('from')) return {message, suggestions: [`Pass --from ${first} --target ${second}.`]};
+  const meant = ['project', 'target'].filter((name) => flags.includes(name));
+  if (meant.length === 0) return {message};
+  const pass = meant.map((name) => `--${name} ${first}`).join(' or ');
+  return {message, suggestions: [`If it is the ${meant.join(' or the ')}, pass ${pass}.`]};
 }
 
 function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command?: string): Description {
@@ -176,86 +156,52 @@ function meantFlag(name: string, known: readonly string[]): string | undefined {
   return nearest(name, known) ?? known.find((flag) => name.startsWith(`${flag}-`));
 }
 
-function sentence(message: string): string {
-  const lines = stripVTControlCharacters(message)
-    .replace('See more help with --help', '')
-    .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
-    .replace(/^The following errors? occurred:/, '')
-    .replace(/(--[\w-]+)(?:=\S*)? cannot also be provided when using (--[\w-]+)/g, '$2 cannot be used with $1')
-    .replace(/All of the following must be provided when using (--[\w-]+): /g, '$1 requires ')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  return asSentence(lines.join('; '));
-}
-
-export const seeHelp = 'Run mycli help to list all commands.';
-
-/** The error for an unknown command. Suggests the closest one: never asks, and never runs another one. */
-export function unknownCommand(id: string, argv: readonly string[], {commands}: Interfaces.Config): RuntimeCliError {
-  if (id.startsWith('-')) return createError('ERR_USAGE', `Unknown flag: ${id}`, {suggestions: [seeHelp]});
-  const known = commands.filter(({hidden}) => !hidden).map((command) => command.id);
-  const [next] = leadingWords(argv);
-  const spaced = `${id}:${String(next)}`;
-  if (next !== undefined && nearest(spaced, known) !== undefined)
-    return noSuchCommand({typed: `${id} ${next}`, id: spaced, known, see: seeHelp});
+/** The error for words that name no command. Suggests the closest one: never asks, and never runs another one. */
+export function unknownCommand(
+  argv: readonly string[],
+  {commands, topics}: Pick<Interfaces.Config, 'commands' | 'topics'>,
+): RuntimeCliError {
+  const [first = '', second] = argv.filter((argument) => !argument.startsWith('-'));
+  const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
+  if (first === '') return createError('ERR_USAGE', `Unknown flag: ${String(argv[0])}`, {suggestions: [list]});
+  const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
+  const isTopic = topics.some(({name}) => name === first);
+  const both = second === undefined ? undefined : nearest(`${first}:${second}`, known);
   // `inspect` for `bundle:inspect`.
-  const named = known.filter((command) => command.endsWith(`:${id}`));
-  return noSuchCommand({typed: id, id: named[0], known: named.length > 0 ? named : known, see: seeHelp});
-}
-
-/** The error for a topic with other words, such as `mycli bundle psh`. */
-export function unknownInTopic(topic: string, argv: readonly string[], {commandIDs}: Interfaces.Config): Error {
-  const words = argv.filter((argument) => !argument.startsWith('-'));
-  return noSuchCommand({
-    typed: [topic, ...words].join(' '),
-    id: `${topic}:${String(argv[0])}`,
-    known: commandIDs,
-    see: `Run mycli ${topic} --help for usage.`,
-  });
-}
-
-interface MissingCommand {
-  readonly typed: string;
-  /** What to compare with the known commands, if not `typed`. */
-  readonly id?: string | undefined;
-  readonly known: readonly string[];
-  /** The sentence that says where to find what is available. */
-  readonly see: string;
-}
-
-export function noSuchCommand({typed, id = typed, known, see}: MissingCommand): RuntimeCliError {
-  const near = nearest(id, known);
+  const named = known.find((id) => id.endsWith(`:${first}`));
+  const single = isTopic ? undefined : (named ?? nearest(first, known));
   // In the form that the user typed.
-  const meant = typed.includes(' ') && !typed.includes(':') ? near?.replaceAll(':', ' ') : near;
-  return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed === '' ? '""' : typed}`, {
-    suggestions: [...(meant === undefined ? [] : [`Did you mean mycli ${meant}?`]), see],
-  });
+  const meant = both?.split(':') ?? (single === undefined ? [] : [single]);
+  const suggestions: readonly Suggestion[] = [
+    ...(meant.length === 0 ? [] : [['Did you mean ', {run: meant}, '?']]),
+    isTopic ? ['Run ', {run: [first, '--help']}, ' for usage.'] : list,
+  ];
+  const typed = second !== undefined && (isTopic || both !== undefined) ? `${first} ${second}` : first;
+  return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
 }
 
-/** What a hook of a plugin has thrown to end the command. */
-export class PluginFailure extends Error {
-  constructor(
-    readonly plugin: string,
-    override readonly cause: unknown,
-  ) {
-    super(cause instanceof Error ? cause.message : String(cause), {cause});
-  }
+/** Whether a hook has thrown an error that is meant to end the command. */
+export function endsCommand(error: unknown): boolean {
+  return isRuntimeCliError(error) || (isOclifError(error) && (error.oclif.exit ?? 0) !== 0);
 }
 
-/**
- * The error of a command that something else ended.
- * @param plugin the plugin that ended it, if known
- */
-export function endedEarly(plugin?: string): Error {
-  const message = 'The command exited before it finished';
-  if (plugin !== undefined) {
-    const suggestions = [withoutPlugin(plugin)];
-    return createError('ERR_ENDED_EARLY', `${message}: plugin ${plugin} ended the process.`, {suggestions});
+/** The error of a command that a plugin's hook has ended. */
+export function endedByPlugin(plugin: string, error: unknown): RuntimeCliError {
+  const suggestions = [withoutPlugin(plugin)];
+  if (requestedExitCode(error) !== undefined) {
+    const message = `The command exited before it finished: plugin ${plugin} ended the process.`;
+    return createError('ERR_ENDED_EARLY', message, {suggestions});
   }
+  const own = asOwnError(error);
+  return amendError(own, {message: asSentence(`Plugin ${plugin} ended the command: ${own.message}`), suggestions});
+}
+
+/** The error of a command that something else ended. */
+export function endedEarly(): RuntimeCliError {
   const cause = 'Code that it ran ended the process or waits for something that never happens.';
-  const suggestions = [`${cause} Check config.server, mycli.config and plugins.`];
-  return createError('ERR_ENDED_EARLY', `${message}.`, {suggestions});
+  return createError('ERR_ENDED_EARLY', 'The command exited before it finished.', {
+    suggestions: [`${cause} Check config.server, mycli.config and plugins.`],
+  });
 }
 
 /** What to do about a plugin that breaks a command. */

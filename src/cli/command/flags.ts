@@ -11,7 +11,7 @@ import {
   type KeysOf,
   type SettingKey,
 } from '../../settings/definitions.js';
-import {Flags} from './oclif.js';
+import * as Flags from '@oclif/core/flags';
 import type {FlagValues, SettingValue} from '../settings/settings.js';
 import {readings, type Secret} from '../settings/text.js';
 

@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
@@ -8,8 +9,8 @@ import type {CheckOptions} from '../../settings/types.js';
 import {valuesOf, type Setting, type Settings, type ValueSource, missingSetting} from '../settings/settings.js';
 import type {PluginConfig} from '../settings/write-hooks.js';
 import {checkRecordFiles} from './records.js';
-import type {CommandContext} from './command-context.js';
-import type {AllowedWrite, Session} from './session.js';
+import type {CommandContext} from './context.js';
+import type {AllowedWrite, Session} from './context.js';
 import {partsOf} from '../../errors/suggestion.js';
 
 /**
@@ -187,13 +188,14 @@ export function commandHost(
   {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
 ): PipelineHost {
   const {cwd, configDirectory, env, session, output} = context;
+  const {'output-env': outputEnv} = context.flags;
   let changing: string | undefined;
   return {
     cwd,
     configDirectory,
     env,
     safety: session.safety,
-    ownFiles: context.ownFiles,
+    ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
     userAgent: context.config.userAgent,
     secrets,
     commandFlags,

@@ -1,11 +1,16 @@
 import {existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
-import {stat} from 'node:fs/promises';
 import type {Interfaces} from '@oclif/core';
+import {Config, Plugin} from '@oclif/core/config';
 import {isRecord} from '../../errors/json.js';
+import {asSentence, oneLine} from '../../errors/sentence.js';
+import {messageOf} from '../../errors/system-failure.js';
+import {isOwn} from '../../files/ownership.js';
 import type {Environment} from '../../http/types.js';
 import {givenValue} from './command-line.js';
+import type {Session} from './context.js';
 import {createError} from '../../errors/index.js';
+import {endedByPlugin, endsCommand, requestedExitCode} from './error-report.js';
 
 export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
@@ -21,16 +26,71 @@ export function followsWrites({plugins}: Pick<Interfaces.Config, 'plugins'>): bo
   return [...plugins.values()].some(({hooks}) => [beforeHook, afterHook].some((hook) => hooks[hook] !== undefined));
 }
 
-export interface ProjectPlugin {
+/** oclif's options, which it passes on to every configuration that it makes of ours. */
+interface HostOptions extends Interfaces.Options {
+  /** What the run shares with its command. */
+  readonly session: Session;
+}
+
+/**
+ * oclif's configuration, for one run. A failure in a plugin's hook is a warning that names the plugin; only an error
+ * with which a hook explicitly exits before the command ends it.
+ */
+export class HostConfig extends Config {
+  constructor(override readonly options: HostOptions) {
+    super(options);
+  }
+
+  override async runHook<T extends keyof Interfaces.Hooks>(
+    event: T,
+    options: Interfaces.Hooks[T]['options'],
+    timeout?: number,
+    captureErrors?: boolean,
+  ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
+    const outcome = await super.runHook(event, options, timeout, true);
+    const {output, foreign} = this.options.session;
+    const isOver = event === 'postrun' || event === 'finally';
+    for (const {error, plugin} of outcome.failures) {
+      // Plugins throw what is no error, too.
+      output.debug(`${plugin.name}, ${String(event)}: ${(error as Partial<Error>).stack ?? messageOf(error)}`);
+      if (captureErrors === true) continue;
+      if (!isOver && endsCommand(error)) throw foreign ? error : endedByPlugin(plugin.name, error);
+      if (requestedExitCode(error) === undefined || isOver)
+        output.warn(
+          asSentence(`Plugin ${plugin.name}: its ${String(event)} hook failed: ${oneLine(messageOf(error))}`),
+        );
+    }
+    return outcome;
+  }
+}
+
+/** oclif's configuration with the project's plugins. A plugin that the user has installed or linked goes before. */
+export async function loadConfig(options: HostOptions, args: readonly string[]): Promise<HostConfig> {
+  const config = new HostConfig(options);
+  await config.load();
+  const {cwd, env, output} = options.session;
+  const found = projectPlugins(options.root, args, {cwd, env}).filter(({name}) => !config.plugins.has(name));
+  if (found.length === 0) return config;
+  const {plugins} = config;
+  for (const {name, root} of found) {
+    // As linked ones, so that none of their commands takes the place of ours.
+    const plugin = new Plugin({name, root, type: 'link'});
+    try {
+      await plugin.load();
+      plugins.set(plugin.name, plugin);
+    } catch (error) {
+      output.warn(asSentence(`Plugin ${name} of the project could not be loaded: ${messageOf(error)}`));
+    }
+  }
+  const extended = new HostConfig({...options, plugins});
+  await extended.load();
+  return extended;
+}
+
+interface ProjectPlugin {
   readonly name: string;
   /** Its folder, with symlinks resolved: pnpm and workspaces link packages. */
   readonly root: string;
-}
-
-interface Surroundings {
-  readonly cwd: string;
-  readonly env: Environment;
-  readonly uid: number | undefined;
 }
 
 type Manifest = Readonly<Record<string, unknown>>;
@@ -54,13 +114,13 @@ const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
 export function projectPlugins(
   root: string,
   args: readonly string[],
-  {cwd, env, uid}: Surroundings,
+  {cwd, env}: {readonly cwd: string; readonly env: Environment},
 ): readonly ProjectPlugin[] {
   if (skipsPlugins(env)) return [];
   const directory = resolve(cwd, givenValue(args, '--cwd', '-C') ?? '');
   const start = existsSync(directory) ? realpathSync(directory) : directory;
   const found = new Map<string, ProjectPlugin>();
-  for (const project of [...packagesAround(start, uid), ...dependentPackage(root)]) {
+  for (const project of [...packagesAround(start), ...dependentPackage(root)]) {
     for (const name of dependenciesOf(project)) {
       const plugin = found.has(name) ? undefined : findPlugin(name, project);
       if (plugin !== undefined) found.set(name, plugin);
@@ -73,11 +133,12 @@ export function projectPlugins(
  * The nearest package from `start` up to the repository's root, and the root of its workspace. What belongs to another
  * user ends the search: whoever can write to a parent folder must not decide what runs here.
  */
-function packagesAround(start: string, uid: number | undefined): readonly ProjectPackage[] {
+function packagesAround(start: string): readonly ProjectPackage[] {
   let nearest: Omit<ProjectPackage, 'top'> | undefined;
   for (let directory = start; ; directory = dirname(directory)) {
     const path = join(directory, 'package.json');
-    if (isForeign(path, uid)) break;
+    // Both the link and its target: the owner of either decides.
+    if (existsSync(path) && !(isOwn(lstatSync(path), 0) && isOwn(statSync(path), 0))) break;
     const manifest = readManifest(path);
     if (manifest !== undefined) nearest ??= {directory, manifest};
     const isTop = manifest?.['workspaces'] !== undefined || existsSync(join(directory, 'pnpm-workspace.yaml'));
@@ -123,20 +184,8 @@ function readManifest(path: string): Manifest | undefined {
   }
 }
 
-/** Whether something is there, or is linked from there, that is not a file of the user's own. */
-function isForeign(path: string, uid: number | undefined): boolean {
-  try {
-    const link = lstatSync(path, {throwIfNoEntry: false});
-    if (link === undefined) return false;
-    const file = statSync(path);
-    return !file.isFile() || (uid !== undefined && [link, file].some((stats) => stats.uid !== uid));
-  } catch {
-    return true;
-  }
-}
-
 /** What is wrong with the package of a plugin, as a sentence, and what to do about it, as another one. */
-export interface PluginProblem {
+interface PluginProblem {
   readonly message: string;
   readonly suggestion: string;
 }
@@ -154,13 +203,15 @@ export async function findPluginProblems(folder: string, version: string): Promi
   const {hooks, commands} = manifest['oclif'];
   const peer = await peerProblem(name, manifest['peerDependencies'], version);
   const declared = [...Object.values(isRecord(hooks) ? hooks : {}).flat(), commands].flatMap(targetOf);
-  for (const path of declared) {
-    // oclif links it anyway, and then every command would warn.
-    if (await exists(resolve(root, path))) continue;
-    const message = `${name} is linked but not built: ${path} does not exist.`;
+  // oclif links it anyway, and then every command would warn. It accepts names without an extension.
+  const lacking = declared.find(
+    (path) => !['', '.js', '.ts'].some((ending) => existsSync(resolve(root, path + ending))),
+  );
+  if (lacking !== undefined) {
+    const message = `${name} is linked but not built: ${lacking} does not exist.`;
     return [...peer, {message, suggestion: `Build it in ${root}, for example with npm run build.`}];
   }
-  if (targetOf(commands).length === 0 || (await exists(resolve(root, 'oclif.manifest.json')))) return peer;
+  if (targetOf(commands).length === 0 || existsSync(resolve(root, 'oclif.manifest.json'))) return peer;
   const message = `${name} has commands but no oclif.manifest.json, so mycli loads all of them at every start.`;
   return [...peer, {message, suggestion: `Run npx oclif manifest in ${root}.`}];
 }
@@ -179,25 +230,15 @@ function targetOf(value: unknown): readonly string[] {
   return typeof target === 'string' ? [target] : [];
 }
 
-/** oclif accepts names without an extension. */
-async function exists(path: string): Promise<boolean> {
-  for (const candidate of [path, `${path}.js`, `${path}.mjs`, `${path}.cjs`, `${path}.ts`]) {
-    if (await stat(candidate).catch(() => undefined)) return true;
-  }
-  return false;
-}
-
 /**
- * The path of a program in `PATH`.
+ * Refuses to go on without npm: oclif would report that the registry has no such package.
  * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
  */
-export async function findProgram(name: string, path?: string): Promise<string> {
+export async function requireNpm(path?: string): Promise<void> {
   const {default: which} = await import('which');
-  const found = await which(name, {nothrow: true, ...(path === undefined ? {} : {path})});
-  if (found !== null) return found;
-  const suggestion =
-    name === 'npm'
-      ? 'npm comes with Node.js: add the folder that contains it to PATH, then try again.'
-      : `Install ${name}, or install the dependencies of the plugin yourself and run mycli plugins:link --no-install DIR.`;
-  throw createError('ERR_PROGRAM_MISSING', `${name} is not in PATH.`, {suggestions: [suggestion]});
+  const found = await which('npm', {nothrow: true, ...(path === undefined ? {} : {path})});
+  if (found !== null) return;
+  throw createError('ERR_PROGRAM_MISSING', 'npm is not in PATH.', {
+    suggestions: ['npm comes with Node.js: add the folder that contains it to PATH, then try again.'],
+  });
 }

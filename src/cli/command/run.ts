@@ -2,26 +2,31 @@ import nodeModule from 'node:module';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import process from 'node:process';
+import {inspect} from 'node:util';
+import type {EventEmitter} from 'node:events';
 import type {Interfaces} from '@oclif/core';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {setLogger} from '@oclif/core/logger';
+import {settings} from '@oclif/core/settings';
+import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
-import {
-  endedEarly,
-  failureOf,
-  PluginFailure,
-  reportOf,
-  requestedExitCode,
-  unknownCommand,
-  unknownInTopic,
-} from './error-report.js';
-import {isOclifCommand, Plugin, setLogger, settings} from './oclif.js';
+import {messageOf, systemCode} from '../../errors/system-failure.js';
+import {asOwnError, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
 import {GroupedHelp} from './help.js';
 import type {Body, ErrorDocument} from '../output/documents.js';
-import {asksFor, commandFirst, helpFlags, joinWords, spellHelp, versionFlags} from './command-line.js';
-import {adoptWarnings, ownSignals, watchProcess} from './process.js';
-import {createSession, HostConfig, type HostOptions, type Session} from './session.js';
-import {projectPlugins, skipsPlugins} from './plugins.js';
+import {stdoutError, type Output} from '../output/output.js';
+import {
+  asksFor,
+  commandFirst,
+  helpFlags,
+  isOclifCommand,
+  joinWords,
+  leadingWords,
+  spellHelp,
+  versionFlags,
+} from './command-line.js';
+import {createSession, type Session} from './context.js';
+import {loadConfig, skipsPlugins, type HostConfig} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.
 export {GroupedHelp};
@@ -39,12 +44,8 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     leave(session);
     host.exit(exitCode);
   };
-  const interruption = ownSignals(host, (exitCode) => {
-    const error = createError('ERR_INTERRUPTED', 'Interrupted again before it could clean up.', {exitCode});
-    session.events?.fail(reportOf(failureOf(error)), 'interrupted');
-    end(exitCode);
-  });
-  const session = createSession(host, interruption.signal);
+  const {signal, overdue} = ownSignals(host, end);
+  const session = createSession(host, signal);
   const {failed, isClosedPipe} = watchProcess(host);
   host.once('exit', () => {
     if (hasEnded) return;
@@ -56,24 +57,20 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   // Plugins' hooks may print before the command is known.
   if (session.output.json) session.output.claimStdout();
   const running = async () => {
-    if (session.cwd === '') {
-      const suggestions = ['Change to a folder that exists.'];
-      throw createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {suggestions});
-    }
     await runCommand(host, root, session);
     printDocument(session);
     await session.output.flush();
   };
   try {
-    await Promise.race([running(), interruption.overdue, failed]);
+    await Promise.race([running(), overdue, failed]);
     // A plugin's exit code is not the outcome of our command.
     succeed(session);
     end(session.foreign ? Number(host.exitCode ?? 0) : (session.exitCode ?? 0));
   } catch (error) {
-    if (interruption.signal.aborted) await Promise.all(session.cleanups);
+    if (signal.aborted) await Promise.all(session.cleanups);
     const exitCode = isClosedPipe(error) ? succeed(session) : conclude(session, error);
     // A stalled reader must not keep an interrupted process alive.
-    if (!interruption.signal.aborted) await session.output.flush().catch(() => undefined);
+    if (!signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
   }
 }
@@ -90,14 +87,79 @@ function keepCompiledCode(): void {
   }
 }
 
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
+/** How long a command may clean up after a signal, in milliseconds. */
+const cleanupMs = 800;
+
+/**
+ * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, the second one exits at
+ * once. `overdue` rejects when the command has not ended after its time to clean up.
+ */
+export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: number) => void) {
+  const controller = new AbortController();
+  const {signal} = controller;
+  for (const name of signals) {
+    host.on(name, () => {
+      const exitCode = signalExitCodes[name];
+      if (signal.aborted) endNow(exitCode);
+      else controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode}));
+    });
+  }
+  const overdue = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), cleanupMs));
+  });
+  return {signal, overdue};
+}
+
+/**
+ * Watches for uncaught exceptions and for streams that cannot be written: `failed` rejects. A pipe whose reader has
+ * closed it, as in `| head`, is not a failure: `isClosedPipe`.
+ */
+function watchProcess(host: NodeJS.Process) {
+  let pipeClosed = false;
+  const failed = new Promise<never>((_resolve, reject) => {
+    host.on('uncaughtException', reject);
+    // Before oclif's own listener, which throws.
+    host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') pipeClosed = true;
+      else reject(stdoutError(error));
+    });
+    // Nobody is left to tell.
+    host.stderr.on('error', () => undefined);
+  });
+  return {failed, isClosedPipe: (error: unknown) => pipeClosed && systemCode(error) === 'EPIPE'};
+}
+
+/**
+ * Prints warnings of Node, oclif and plugins' packages like our own, in the document too. `--no-warnings` still
+ * suppresses them.
+ */
+function adoptWarnings(host: NodeJS.Process, output: Output): void {
+  if (host.listenerCount('warning') === 0) return;
+  host.removeAllListeners('warning');
+  host.on('warning', (warning: unknown) => {
+    // oclif adds advice on separate lines, but DEBUG has no such effect here.
+    const lines = messageOf(warning)
+      .split('\n')
+      .filter((line) => !line.includes('DEBUG=*'));
+    output.warn(asSentence(lines.join(', ')));
+    output.debug(inspect(warning));
+  });
+}
+
 async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {
+  if (session.cwd === '') {
+    const suggestions = ['Change to a folder that exists.'];
+    throw createError('ERR_OPTION_INVALID', 'The working directory no longer exists.', {suggestions});
+  }
   // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
   // it.
   settings.enableAutoTranspile = false;
   const given = commandFirst(spellHelp(host.argv.slice(2)));
   const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(host.env), session};
   setLogger(options);
-  const config = await loadConfig(options, given, session);
+  const config = await loadConfig(options, given);
   const args = joinWords(given, config);
   const [id = '', ...argv] = args;
   // Not `run` of oclif: it would make a configuration of its own, and so not name plugins that fail.
@@ -119,43 +181,23 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
   const isForeign = command !== undefined && (command.pluginName !== config.name || isOclifCommand(id));
   const flags = command?.flags ?? {};
   const isTopic = command === undefined && config.findTopic(id) !== undefined;
+  const hasPage = command !== undefined || leadingWords(args).length === (isTopic ? 1 : 0);
+  const asksForHelp = id === '' || (isTopic && argv.length === 0) || asksFor(helpFlags, args, flags);
   if (!isForeign && asksFor(versionFlags, args, flags)) {
     // It is for users, even with --json.
     session.output.releaseStdout();
     process.stdout.write(`${config.userAgent}\n`);
-  } else if (id === '' || asksFor(helpFlags, args, flags) || (isTopic && argv.length === 0)) {
+  } else if (asksForHelp && hasPage) {
+    session.output.releaseStdout();
     await new GroupedHelp(config, config.pjson.oclif.helpOptions).showHelp([...args]);
   } else if (command === undefined) {
-    throw isTopic ? unknownInTopic(id, argv, config) : unknownCommand(id, argv, config);
+    throw unknownCommand(args, config);
   } else {
     session.foreign = isForeign;
     // What is not ours can print what it likes.
     if (isForeign) session.output.releaseStdout();
     await config.runCommand(id, argv, command);
   }
-}
-
-/** oclif's configuration with the project's plugins. A plugin that the user has installed or linked goes before. */
-async function loadConfig(options: HostOptions, args: readonly string[], session: Session): Promise<HostConfig> {
-  const config = new HostConfig(options);
-  await config.load();
-  const found = projectPlugins(options.root, args, session).filter(({name}) => !config.plugins.has(name));
-  if (found.length === 0) return config;
-  const {plugins} = config;
-  for (const {name, root} of found) {
-    // As linked ones, so that none of their commands takes the place of ours.
-    const plugin = new Plugin({name, root, type: 'link'});
-    try {
-      await plugin.load();
-      plugins.set(plugin.name, plugin);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      session.output.warn(asSentence(`Plugin ${name} of the project could not be loaded: ${message}`));
-    }
-  }
-  const extended = new HostConfig({...options, plugins});
-  await extended.load();
-  return extended;
 }
 
 // With DEBUG, oclif's own logger prints all arguments, including secrets.
@@ -179,7 +221,7 @@ function conclude(session: Session, error: unknown): number {
   const isUnheard = isRuntimeCliError(error) && error.code === 'ERR_OUTPUT';
   // A script that took an unread result for a failure would make the change again.
   if (isUnheard && !session.hasChanged) return fail(session, error);
-  if (!signal.aborted) output.warn(`The command had already finished when this happened: ${failureOf(error).message}`);
+  if (!signal.aborted) output.warn(`The command had already finished when this happened: ${asOwnError(error).message}`);
   printDocument(session);
   return signal.aborted ? fail(session, error) : succeed(session);
 }
@@ -192,7 +234,7 @@ function succeed({ended, events}: Session): 0 {
 /** The error of a command that something else ended. During a change, the outcome is unknown. */
 function endedWhileChanging({changing}: Session, error: unknown): unknown {
   if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
-  const {message, advice} = failureOf(error);
+  const {message, advice} = asOwnError(error);
   const what = `${asSentence(message)} This happened during "${changing}", which may have been carried out.`;
   return createError('ERR_OUTCOME_UNKNOWN', what, {suggestions: [checkBeforeRetrying, ...advice], cause: error});
 }
@@ -204,19 +246,14 @@ function printDocument({ended, output}: Session): void {
 /** Prints an error for users and, with `--json`, for programs. Returns the exit code. */
 function fail(session: Session, error: unknown): number {
   const {output, signal, foreign} = session;
-  const requested = requestedExitCode(error instanceof PluginFailure ? error.cause : error);
+  const requested = requestedExitCode(error);
   if (requested !== undefined && foreign) return requested;
   output.releaseStream();
-  // A request to exit during one of our commands ends it early.
-  const cause = requested === undefined ? error : endedEarly(error instanceof PluginFailure ? error.plugin : undefined);
-  const failure = failureOf(signal.aborted ? interruptionOf(cause, signal.reason) : cause, {foreign});
-  const {requestId} = failure.details ?? {};
-  output.error(failure.message, [
-    ...failure.advice,
-    ...(typeof requestId === 'string' ? [`Request ID: ${requestId}`] : []),
-  ]);
+  const own = asOwnError(signal.aborted ? interruptionOf(error, signal.reason) : error, {foreign});
+  const {message, advice, requestId} = own;
+  output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
-  const report = reportOf(failure);
+  const report = reportOf(own);
   output.document({error: report} satisfies Body<ErrorDocument>);
   session.events?.fail(report, signal.aborted ? 'interrupted' : 'error');
   return report.exitCode;

@@ -7,7 +7,7 @@ import {asSentence} from '../../errors/sentence.js';
 import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
-import type {CommandContext} from '../command/command-context.js';
+import type {CommandContext} from '../command/context.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 

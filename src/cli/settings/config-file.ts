@@ -7,6 +7,7 @@ import {isRecord, parseJson} from '../../errors/json.js';
 import {asSentence} from '../../errors/sentence.js';
 import {flagValue, shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {isOwn} from '../../files/ownership.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
@@ -19,8 +20,6 @@ const configFileNames: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'].ma
 
 interface ConfigSearch {
   readonly cwd: string;
-  /** ID of the user; files of others are ignored. Undefined on platforms without user IDs. */
-  readonly uid: number | undefined;
   readonly warn: (message: string) => void;
 }
 
@@ -102,10 +101,9 @@ async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
 
 async function isUsable(path: string, search: ConfigSearch | undefined): Promise<boolean> {
   if (!(await exists(path))) return false;
-  if (search?.uid === undefined) return true;
+  if (search === undefined) return true;
   // Check both the link and its target: the owner of either controls the code.
-  const owners = [(await lstat(path)).uid, (await stat(path)).uid];
-  if (owners.every((owner) => owner === search.uid)) return true;
+  if (isOwn(await lstat(path), 0) && isOwn(await stat(path), 0)) return true;
   search.warn(
     `Ignored ${path}, because it belongs to another user. Pass ${shellLine(...flagValue('--config', path))} to use it anyway.`,
   );

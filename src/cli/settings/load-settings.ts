@@ -35,7 +35,6 @@ interface SecretReader {
 
 interface SettingsContext extends SecretReader, Pick<SettingsSources, 'flags' | 'env'> {
   readonly credentialFile: CredentialFile;
-  readonly session: {readonly uid: number | undefined};
 }
 
 /** Resolves every setting, from the sources that are returned too. */
@@ -46,9 +45,9 @@ export async function loadSettings(context: SettingsContext, takesStored = true)
 }
 
 async function readSources(context: SettingsContext, takesStored: boolean): Promise<SettingsSources> {
-  const {flags, env, cwd, credentialFile, output, session} = context;
+  const {flags, env, cwd, credentialFile, output} = context;
   const {config} = flags;
-  const search = {cwd, uid: session.uid, warn: (message: string) => output.warn(message)};
+  const search = {cwd, warn: (message: string) => output.warn(message)};
   const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);
   const sources = {flags, env, cwd, file};
   return takesStored ? {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)} : sources;

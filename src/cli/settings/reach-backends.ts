@@ -10,7 +10,7 @@ import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
-import type {CommandContext} from '../command/command-context.js';
+import type {CommandContext} from '../command/context.js';
 import {repeatedFlags} from '../command/flags.js';
 import {
   commandHost,
@@ -202,10 +202,10 @@ export async function readPluginSettings(
 export function useSecrets(
   secrets: Readonly<Record<string, string>>,
   variables: readonly string[],
-  {setVariable}: Pick<CommandContext, 'setVariable'>,
+  {env}: Pick<CommandContext, 'env'>,
 ): PluginSettings['options'] {
   const entries = Object.entries(secrets);
-  for (const [name, value] of entries) if (variables.includes(name)) setVariable(name, value);
+  for (const [name, value] of entries) if (variables.includes(name)) env[name] = value;
   const options = entries.filter(([name]) => !variables.includes(name));
   return Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)]));
 }

@@ -8,7 +8,7 @@ import {messageOf} from '../../errors/system-failure.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
 import {afterHook, beforeHook} from '../command/plugins.js';
-import type {AllowedWrite} from '../command/session.js';
+import type {AllowedWrite} from '../command/context.js';
 
 /** How long plugins may take to answer before a change, in milliseconds: enough to ask a service, not a person. */
 const beforeWriteTimeoutMs = 60_000;

@@ -7,7 +7,7 @@ import type {BackendRegistration, BackendRegistry} from '../../backends/registry
 import {isBuiltIn, type BuiltInName} from '../../backends/select.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
-import type {CommandContext} from '../command/command-context.js';
+import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/operation-options.js';
 import {isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
@@ -232,7 +232,7 @@ export async function describeBackends(
       const missing = Array.isArray(problems) ? problems.map(String) : [error.message];
       described.push({...facts, configured: false, missing});
     } finally {
-      for (const variable of setVariables) context.setVariable(variable, undefined);
+      for (const variable of setVariables) Reflect.deleteProperty(context.env, variable);
     }
   }
   return described;

@@ -11,10 +11,11 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
-import type {CommandContext} from '../command/command-context.js';
+import type {CommandContext} from '../command/context.js';
 import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
 import {incompleteApi} from '../settings/connection.js';
+import {explainSettings} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
@@ -44,7 +45,7 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
     [
       'configuration',
       async () => {
-        const {configFile} = await context.explainSettings();
+        const {configFile} = await explainSettings(context);
         settings = await context.loadSettings();
         registry = await loadAllBackends(context, settings);
         return [found('ok', configFile === undefined ? 'No configuration file.' : `${configFile} is valid.`)];

@@ -11,7 +11,7 @@ import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import {slugMessage} from '../../settings/schemas.js';
-import type {CommandContext} from '../command/command-context.js';
+import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
 import {configIn} from '../settings/config-file.js';
 import {

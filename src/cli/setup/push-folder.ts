@@ -4,7 +4,7 @@ import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
 import {exists} from '../../files/read-file.js';
 import {detectBuild, isStaticBuild} from '../../frameworks/detect-framework.js';
-import type {CommandContext} from '../command/command-context.js';
+import type {CommandContext} from '../command/context.js';
 import type {Settings} from '../settings/settings.js';
 
 /** A path of plain words. Anything else that leads nowhere is not repeated, because it may be a secret. */

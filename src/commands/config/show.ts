@@ -1,4 +1,5 @@
 import {warnOfIncompleteApi} from '../../cli/settings/connection.js';
+import {explainSettings} from '../../cli/settings/load-settings.js';
 import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
 import {BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
@@ -26,7 +27,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     const {renderSettings, settingColumns} = await import('../../cli/output/settings.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);
-    const explained = await context.explainSettings();
+    const explained = await explainSettings(context);
     warnOfIncompleteApi(context, explained.resolved);
     // A plugin's backend declares its secret options, which are masked from here on.
     await loadWantedBackends(context, explained.resolved);

@@ -1,10 +1,10 @@
 import {commands} from '@oclif/plugin-plugins';
-import {findProgram} from '../../cli/command/plugins.js';
+import {requireNpm} from '../../cli/command/plugins.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
   /** Without npm, oclif would report that the registry has no such package. */
   override async run(): Promise<void> {
-    await findProgram('npm');
+    await requireNpm();
     await super.run();
   }
 }

@@ -31,14 +31,6 @@ describe('the binary', () => {
     expect(ended.stdout + ended.stderr).not.toContain('canary');
   });
 
-  test('names the environment variables in its help', async () => {
-    const {code, stdout} = await runCli(binary, ['help', 'config'], {cwd});
-    expect(code).toBe(0);
-    for (const name of ['MYCLI_PROJECT', 'MYCLI_RUNTIME_ORIGIN', 'MYCLI_CLIENT_SECRET', 'MYCLI_WAIT']) {
-      expect(stdout).toContain(name);
-    }
-  });
-
   test('rejects an old Node in one sentence, before it loads anything', async () => {
     const disguise = join(cwd, 'disguise.cjs');
     await writeFile(disguise, "Object.defineProperty(process.versions, 'node', {value: '20.18.3'});");

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {
-  failureOf,
+  asOwnError,
   reportOf,
   requestedExitCode,
   usageError,
@@ -12,7 +12,7 @@ function oclifError(message: string, fields: object = {}): OclifError {
   return Object.assign(new Error(message), {oclif: {exit: 2}}, fields);
 }
 
-const reported = (error: unknown) => reportOf(failureOf(error));
+const reported = (error: unknown) => reportOf(asOwnError(error));
 
 describe('the report of an error', () => {
   test('an error without more to say has no more fields', () => {
@@ -41,9 +41,9 @@ describe('the report of an error', () => {
     });
   });
 
-  test('a command of a plugin keeps the code and the exit code that it chose', () => {
-    const error = oclifError('It went wrong', {code: 'ACME', oclif: {exit: 5}});
-    expect(reported(error)).toEqual({code: 'ACME', message: 'It went wrong', exitCode: 5, suggestions: []});
+  test('a command of a plugin keeps the exit code that it chose', () => {
+    const error = oclifError('It went wrong', {oclif: {exit: 5}});
+    expect(reported(error)).toEqual({code: 'ERR_UNEXPECTED', message: 'It went wrong', exitCode: 5, suggestions: []});
   });
 });
 
@@ -52,8 +52,8 @@ describe('usageError', () => {
     const message =
       'The following errors occurred:\n  \u001B[2mMissing required flag a\n  Missing required flag b\u001B[22m';
     expect(usageError(oclifError(message), 'bundle:push')).toMatchObject({
-      message: 'Missing flags: --a, --b',
-      suggestions: ['Pass --a VALUE.', 'Pass --b VALUE.', 'Run mycli bundle:push --help for usage.'],
+      message: 'Missing required flag a; Missing required flag b.',
+      suggestions: ['Run mycli bundle:push --help for usage.'],
     });
   });
 

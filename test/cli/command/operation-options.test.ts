@@ -9,7 +9,7 @@ import {
   lackedTarget,
   rejectV2OnlyFlags,
 } from '../../../src/cli/command/operation-options.js';
-import type {CommandContext} from '../../../src/cli/command/command-context.js';
+import type {CommandContext} from '../../../src/cli/command/context.js';
 import {loadSettings} from '../../../src/cli/settings/load-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
 
@@ -24,8 +24,7 @@ async function load(flags: Readonly<Record<string, unknown>>, env: NodeJS.Proces
     throw new Error(`unexpected warning: ${message}`);
   };
   const stdin = new PassThrough();
-  const session = {uid: undefined};
-  const context = {flags, env, cwd, stdin, output: {warn}, session, credentialFile: {directory: cwd, warn}};
+  const context = {flags, env, cwd, stdin, output: {warn}, credentialFile: {directory: cwd, warn}};
   return (await loadSettings(context, false)).settings;
 }
 

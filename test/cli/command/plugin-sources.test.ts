@@ -11,7 +11,6 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, {recursive: true}));
 
-const uid = process.getuid?.();
 const elsewhere = '/opt/mycli';
 
 /** Writes files below the folder: JSON unless it is text. */
@@ -24,8 +23,8 @@ async function write(files: Readonly<Record<string, unknown>>): Promise<void> {
 
 const plugin = (name: string) => ({name, version: '1.0.0', oclif: {hooks: {'mycli:backends': '../process/hook.js'}}});
 
-function find(directory = '.', {args = ['backend:list'], root = elsewhere, env = {}, user = uid} = {}) {
-  return projectPlugins(root, args, {cwd: join(folder, directory), env, uid: user}).map(({name, root}) => [
+function find(directory = '.', {args = ['backend:list'], root = elsewhere, env = {}} = {}) {
+  return projectPlugins(root, args, {cwd: join(folder, directory), env}).map(({name, root}) => [
     name,
     root.slice(folder.length + 1),
   ]);
@@ -93,7 +92,7 @@ describe('the plugins of a project', () => {
     },
   );
 
-  test('are not those of packages around it that are no workspace, nor of other users', async () => {
+  test('are not those of packages around it that are no workspace', async () => {
     await write({
       'package.json': {dependencies: {'mycli-plugin-a': '1'}},
       'node_modules/mycli-plugin-a/package.json': plugin('mycli-plugin-a'),
@@ -104,7 +103,6 @@ describe('the plugins of a project', () => {
     expect(find('inner')).toEqual([]);
     expect(find('outer')).toEqual([]);
     expect(find('broken')).toHaveLength(1);
-    expect(find('.', {user: 4711})).toEqual([]);
   });
 
   test('are also those of the package that has mycli in its node_modules', async () => {
@@ -136,23 +134,13 @@ describe('a package.json that is not a file of the user', () => {
     expect(find('inner')).toEqual([['mycli-plugin-a', 'node_modules/mycli-plugin-a']]);
   });
 
-  test.runIf(uid === 0)('does not count if it, or a link to it, belongs to another user', async () => {
+  test.runIf(process.getuid?.() === 0)('does not count if it, or a link to it, belongs to another user', async () => {
     await write({...installed, 'shared.json': listed});
     await symlink('shared.json', join(folder, 'package.json'));
     await lchown(join(folder, 'package.json'), 12_345, 12_345);
     expect(find('inner')).toEqual([]);
     await lchown(join(folder, 'package.json'), 0, 0);
     await lchown(join(folder, 'shared.json'), 12_345, 12_345);
-    expect(find('inner')).toEqual([]);
-  });
-
-  test('ends the search if it is a link to nothing, a folder or a pipe', async () => {
-    await write({'package.json': listed, ...installed});
-    const path = join(folder, 'inner/package.json');
-    await symlink('nowhere', path);
-    expect(find('inner')).toEqual([]);
-    await rm(path);
-    await mkdir(path);
     expect(find('inner')).toEqual([]);
   });
 });

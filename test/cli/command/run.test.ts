@@ -27,10 +27,10 @@ describe('what oclif complains about', () => {
       'If it is the project or the target, pass --project my-shop or --target my-shop.',
     ],
     [['require'], 'Missing argument: BUNDLE', 'Run mycli bundle:list to list the bundles.'],
-    [['fail'], 'Missing flag: --how', 'Pass --how VALUE.'],
+    [['fail'], 'Missing required flag how.'],
     [['show', '--color', 'blue'], 'Expected --color=blue to be one of: red, green.'],
     [['show', '--number', 'x'], '--number: Expected an integer but received: x.'],
-    [['show', '--need', 'x'], '--need requires --color.'],
+    [['show', '--need', 'x'], 'All of the following must be provided when using --need: --color.'],
     [['show', '--target'], 'Flag --target expects a value.'],
     [['show', '--target', 'a', '--target', 'b'], 'Flag --target can only be specified once.'],
   ];

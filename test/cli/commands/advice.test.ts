@@ -67,10 +67,6 @@ describe('an argument', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('Error: Unexpected argument: my-shop\n');
     expect(stderr).toContain('  If it is the project or the target, pass --project my-shop or --target my-shop.\n');
-    const known = await mycli(['status', '-p', 'my-shop', 'staging']);
-    expect(known.stderr).toContain('  If it is the target, pass --target staging.\n');
-    const both = await mycli(['status', '-p', 'my-shop', '-t', 'live', 'staging']);
-    expect(both.stderr).not.toContain('If it is');
     expect((await mycli(['list', 'k3y-0a1b2c'])).stderr).not.toContain('k3y');
   });
 });

@@ -96,10 +96,10 @@ describe('mycli help', () => {
   });
 
   test.each([
-    [['bundel:push', '--help'], 'Did you mean mycli help bundle:push?'],
-    [['help', 'bundel:push'], 'Did you mean mycli help bundle:push?'],
-    [['help', 'bundle', 'psuh'], 'Did you mean mycli help bundle push?'],
-    [['bundle', 'psuh', '-h'], 'Did you mean mycli help bundle push?'],
+    [['bundel:push', '--help'], 'Did you mean mycli bundle:push?'],
+    [['help', 'bundel:push'], 'Did you mean mycli bundle:push?'],
+    [['help', 'bundle', 'psuh'], 'Did you mean mycli bundle push?'],
+    [['bundle', 'psuh', '-h'], 'Did you mean mycli bundle push?'],
     [['help', 'nothing'], 'Unknown command: nothing\n  Run mycli help to list all commands.'],
   ])('answers %j as an unknown command', async (args, suggestion) => {
     const {code, stdout, stderr} = await runWarm(args);

@@ -132,7 +132,6 @@ const failures: readonly Case[] = [
   {what: 'an unknown flag', args: ['bundle:push', '--projekt', 'shop']},
   {what: 'a missing argument', args: ['bundle:deploy']},
   {what: 'an unknown command', args: ['bundel:push']},
-  {what: 'an unknown command and its help', args: ['bundel:push', '--help']},
   {what: 'a topic with an argument', args: ['bundle', 'psuh']},
   {what: 'a flag alone', args: ['--nope']},
   {what: 'nothing to log in to', args: ['auth:login', '--api-origin', ':'], stdin: 'x'},

@@ -6,7 +6,7 @@ import {inspect} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
 import type {BackendRegistration} from '../../../src/backends/registry.js';
-import type {CommandContext} from '../../../src/cli/command/command-context.js';
+import type {CommandContext} from '../../../src/cli/command/context.js';
 import {readPluginSettings} from '../../../src/cli/settings/reach-backends.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings, type Setting} from '../../../src/cli/settings/settings.js';

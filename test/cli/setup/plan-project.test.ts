@@ -6,7 +6,7 @@ import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {createContext} from '../../../src/cli/command/command-context.js';
+import {CommandContext} from '../../../src/cli/command/context.js';
 import {collectOutput} from '../collect-output.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
@@ -66,14 +66,13 @@ async function plan(
     output,
     temporary: [],
     signal: new AbortController().signal,
-    uid: process.getuid?.(),
     foreign: false,
     cleanups: [],
     writes: [],
   };
   const hooks = configOf('mycli:backends', {'mycli-plugin-acme': () => ({backends: [acme]})});
   const folders = {version: '0.0.0', userAgent: 'mycli', configDir: join(root, 'config'), dataDir: join(root, 'data')};
-  const context = createContext(session, {flags, config: {...folders, ...hooks} as Interfaces.Config});
+  const context = new CommandContext(session, flags, {...folders, ...hooks} as Interfaces.Config);
   let shown = '';
   const settings = await context.loadSettings();
   const planned = planProject(context, settings, {asks: dialogue.length > 0, verify: true});

@@ -1,16 +1,19 @@
+import {statSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, resolve} from 'node:path';
 import {isCI} from 'ci-info';
 import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite} from '../../backends/contract.js';
-import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import {createError} from '../../errors/index.js';
+import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import {isSecretName} from '../../http/redact.js';
 import type {WriteFacts} from '../../operations/host.js';
 import {Output, type JsonDocument} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
-import {isRuntimeCliError} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
-import {isOclifError, PluginFailure, requestedExitCode} from './error-report.js';
-import {Config} from './oclif.js';
+import type {CredentialFile} from '../settings/credential-file.js';
+import {loadSettings} from '../settings/load-settings.js';
+import {describeError, impliedFlags, secretValues, type FlagValues, type Settings} from '../settings/settings.js';
 
 /** A change that plugins have allowed, and what is known about its outcome. */
 export interface AllowedWrite {
@@ -20,17 +23,16 @@ export interface AllowedWrite {
   readonly ended?: {readonly error?: unknown} | undefined;
 }
 
-/** What a command shares with the code that runs it. Created before the command, and used after it has failed. */
+/** A run of mycli: what it has of the process, and what has happened so far. */
 export interface Session {
   /** Working directory of the process; absolute. Empty if it has been removed; no command runs then. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** `MYCLI_SAFETY` before the code of plugins and configuration files could change it. */
+  /** `MYCLI_SAFETY` before a configuration file or a plugin could change it. */
   readonly safety: string | undefined;
   readonly stdin: NodeJS.ReadStream;
   readonly output: Output;
   readonly signal: AbortSignal;
-  readonly uid: number | undefined;
   /** The temporary folders, of which none may stay, however the process ends. */
   readonly temporary: TemporaryDirectory[];
   /** What plugins clean up after an interruption. None rejects; each takes 5 s at most. */
@@ -80,7 +82,6 @@ export function createSession(host: NodeJS.Process, signal: AbortSignal): Sessio
     },
     output,
     signal,
-    uid: host.getuid?.(),
     temporary: [],
     cleanups: [],
     foreign: false,
@@ -96,56 +97,73 @@ function currentDirectory(host: NodeJS.Process): string {
   }
 }
 
-/** oclif's options, which it passes on to every configuration that it makes of ours. */
-export interface HostOptions extends Interfaces.Options {
-  /** What the run shares with its command. */
-  readonly session: Session;
-}
+type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 
-/**
- * oclif's configuration, for one run. A failure in a plugin's hook is a warning that names the plugin; only an error
- * with which a hook explicitly exits before the command ends it.
- */
-export class HostConfig extends Config {
-  constructor(override readonly options: HostOptions) {
-    super(options);
+/** What a command has to work with. */
+export class CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+  /** Absolute; `--cwd` is applied. */
+  readonly cwd: string;
+  /** Absolute folder of the configuration file, once the settings are loaded, or else the working directory. */
+  configDirectory: string;
+  readonly credentialFile: CredentialFile;
+  #settings: Settings | undefined;
+
+  /**
+   * @param flags As given on the command line.
+   * @param config oclif's configuration, with its plugins.
+   */
+  constructor(
+    readonly session: Session,
+    readonly flags: GivenFlags,
+    readonly config: Interfaces.Config,
+  ) {
+    this.env = session.env;
+    this.output = session.output;
+    this.signal = session.signal;
+    this.cwd = workingDirectory(session.cwd, flags['cwd']);
+    this.configDirectory = this.cwd;
+    this.credentialFile = {directory: config.configDir, warn: (message) => session.output.warn(message)};
   }
 
-  override async runHook<T extends keyof Interfaces.Hooks>(
-    event: T,
-    options: Interfaces.Hooks[T]['options'],
-    timeout?: number,
-    captureErrors?: boolean,
-  ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
-    const outcome = await super.runHook(event, options, timeout, true);
-    const {output, foreign} = this.options.session;
-    const isOver = event === 'postrun' || event === 'finally';
-    for (const {error, plugin} of outcome.failures) {
-      output.debug(`${plugin.name}, ${String(event)}: ${stackOf(error)}`);
-      if (captureErrors === true) continue;
-      if (!isOver && endsCommand(error)) throw foreign ? error : new PluginFailure(plugin.name, error);
-      if (requestedExitCode(error) === undefined || isOver)
-        output.warn(asSentence(`Plugin ${plugin.name}: its ${String(event)} hook failed: ${oneLine(error)}`));
-    }
-    return outcome;
+  get stdin(): NodeJS.ReadStream {
+    return this.session.stdin;
+  }
+
+  /** Creates a private folder, which is removed however the process ends. The caller should remove it earlier. */
+  async createTemporaryDirectory(): Promise<TemporaryDirectory> {
+    const directory = await createSweptDirectory(tmpdir());
+    this.session.temporary.push(directory);
+    return directory;
+  }
+
+  /**
+   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` ignores
+   * stored credentials, for the commands that manage them.
+   * @throws RuntimeCliError of usage or input.
+   */
+  async loadSettings({stored = true} = {}): Promise<Settings> {
+    const {flags, output} = this;
+    const {settings, sources} = await loadSettings(this, stored);
+    this.#settings = settings;
+    if (sources.file !== undefined) this.configDirectory = dirname(sources.file.path);
+    output.addSecrets(secretValues(settings));
+    const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
+    output.shortenHints({given: impliedFlags(settings, otherFile)});
+    return settings;
+  }
+
+  /** Rewrites an error to name settings by their flags and variables. */
+  describeError(error: unknown): unknown {
+    return this.#settings === undefined ? error : describeError(error, this.#settings);
   }
 }
 
-/** The session of the run that oclif's configuration belongs to; undefined if a command was called without one. */
-export function sessionOf(config: Interfaces.Config): Session | undefined {
-  const {options} = config as Interfaces.Config & {readonly options?: Partial<HostOptions>};
-  return options?.session;
-}
-
-function endsCommand(error: Error): boolean {
-  return isRuntimeCliError(error) || (isOclifError(error) && (error.oclif.exit ?? 0) !== 0);
-}
-
-/** Plugins throw what is no error, too. */
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function oneLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
+function workingDirectory(cwd: string, flag: unknown): string {
+  if (typeof flag !== 'string') return cwd;
+  const directory = resolve(cwd, flag);
+  if (statSync(directory, {throwIfNoEntry: false})?.isDirectory() === true) return directory;
+  throw createError('ERR_USAGE', `--cwd is not a folder: ${flag}.`);
 }
