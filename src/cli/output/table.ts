@@ -36,9 +36,8 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
   });
 }
 
-interface Cells {
-  readonly name: string;
-  readonly flexible: Column<unknown>['flexible'];
+interface Cells extends Pick<Column<unknown>, 'flexible'> {
+  readonly heading: string;
   readonly texts: readonly string[];
   width: number;
 }
@@ -51,15 +50,18 @@ type Printer = Pick<Output, 'width' | 'clean' | 'result'>;
 
 /**
  * Prints a table: a heading and the rows, aligned to the left, with a dash for cells without a value. On a terminal
- * that is too narrow, columns without any value are left out, then flexible ones shrink. If that does not suffice, each
- * row is shown as a list of its values. Cells are cleaned before they are cut, or half a secret could remain.
+ * that is too narrow, flexible columns shrink. If that does not suffice, each row is shown as a list of its values.
+ * Cells are cleaned before they are cut, or half a secret could remain.
  */
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Printer): void {
   const {width} = output;
   const all = columns.map((column) => cellsOf(column, rows, output));
-  const filled = all.filter(({texts}, index) => index === 0 || texts.some((text) => text !== empty));
-  const fitting = totalWidth(all) <= width ? all : shrink(filled, width);
-  for (const line of fitting === undefined ? listLines(filled, width) : tableLines(fitting)) output.result(line);
+  const fitting = shrink(all, width);
+  const lines =
+    fitting === undefined
+      ? rows.flatMap((_, row) => listLines(row, all, width))
+      : [-1, ...rows.keys()].flatMap((row) => rowLines(row, fitting));
+  for (const line of lines) output.result(line);
 }
 
 function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly Row[], output: Printer): Cells {
@@ -69,18 +71,15 @@ function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly
     return output.clean(shown).replaceAll(/\s+/g, ' ').trim() || empty;
   });
   // Not Math.max(...): there may be more rows than a call can have arguments.
-  const widest = texts.reduce((most, text) => Math.max(most, stringWidth(text)), stringWidth(name));
-  return {name: name.toUpperCase(), flexible, texts, width: widest};
-}
-
-function totalWidth(columns: readonly Cells[]): number {
-  return columns.reduce((sum, column) => sum + column.width, gap.length * (columns.length - 1));
+  const width = texts.reduce((most, text) => Math.max(most, stringWidth(text)), stringWidth(name));
+  return {heading: name.toUpperCase(), texts, flexible, width};
 }
 
 /** Shrinks flexible columns, widest first, until the table fits; undefined if that does not suffice. */
 function shrink(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const shrunk = columns.map((column) => ({...column}));
-  for (let excess = totalWidth(columns) - width; excess > 0; excess -= 1) {
+  const total = columns.reduce((sum, column) => sum + column.width, gap.length * (columns.length - 1));
+  for (let excess = total - width; excess > 0; excess -= 1) {
     const shrinkable = shrunk.filter((column) => column.flexible !== undefined && column.width > flexibleWidth);
     const [widest] = shrinkable.sort((a, b) => b.width - a.width);
     if (widest === undefined) return undefined;
@@ -89,49 +88,37 @@ function shrink(columns: readonly Cells[], width: number): readonly Cells[] | un
   return shrunk;
 }
 
-function tableLines(columns: readonly Cells[]): readonly string[] {
-  const heading = columns.map(({name}) => name);
-  const rows = columns[0]?.texts.map((_, row) => columns.map(({texts}) => texts[row] ?? empty)) ?? [];
-  return [heading, ...rows].flatMap((cells) => rowLines(cells, columns));
-}
-
-/** The lines of a row: one, or as many as a wrapped cell needs. */
-function rowLines(cells: readonly string[], columns: readonly Cells[]): readonly string[] {
-  const wrapped = cells.map((cell, index) => {
-    const {width = 0, flexible} = columns[index] ?? {};
-    const lines = wrapCell(cell, width);
-    return flexible === 'cut' && lines.length > 1 ? [`${cut(cell, width - 3)}...`] : lines;
+/** The lines of a row, or of the heading for -1: one, or as many as a wrapped cell needs. */
+function rowLines(row: number, columns: readonly Cells[]): readonly string[] {
+  const cells = columns.map(({heading, texts, width, flexible}) => {
+    const lines = wrapCell(texts[row] ?? heading, width);
+    if (flexible !== 'cut' || lines.length === 1) return lines;
+    const [start] = wrapAnsi(texts[row] ?? '', width - 3, {hard: true, wordWrap: false, trim: false}).split('\n');
+    return [`${String(start)}...`];
   });
-  const height = Math.max(...wrapped.map((lines) => lines.length));
+  const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({length: height}, (_, line) =>
-    wrapped
-      .map((lines, index) => pad(lines[line] ?? '', columns[index]?.width ?? 0))
+    columns
+      .map(({width}, index) => pad(cells[index]?.[line] ?? '', width))
       .join(gap)
       .trimEnd(),
   );
 }
 
-/** Lists each row by its first value, with its other values below. */
-function listLines([first, ...others]: readonly Cells[], width: number): readonly string[] {
-  const names = Math.max(...others.map(({name}) => name.length));
-  const valueLines = ({name, texts}: Cells, row: number) => {
-    const value = texts[row] ?? empty;
-    if (value === empty) return [];
-    const lines = wrapCell(value, Math.max(1, width - names - 2 * gap.length));
-    return lines.map((line, index) => gap + pad(index === 0 ? name.toLowerCase() : '', names) + gap + line);
-  };
-  return (first?.texts ?? []).flatMap((text, row) => [
-    ...wrapCell(text, width),
-    ...others.flatMap((column) => valueLines(column, row)),
-  ]);
+/** A row as its first value, with its other values below. */
+function listLines(row: number, [first, ...others]: readonly Cells[], width: number): readonly string[] {
+  const names = Math.max(...others.map(({heading}) => heading.length));
+  const values = others.flatMap(({heading, texts}) => {
+    const text = texts[row] ?? empty;
+    if (text === empty) return [];
+    const lines = wrapCell(text, Math.max(1, width - names - 2 * gap.length));
+    return lines.map((line, index) => gap + pad(index === 0 ? heading.toLowerCase() : '', names) + gap + line);
+  });
+  return [...wrapCell(first?.texts[row] ?? '', width), ...values];
 }
 
 function wrapCell(text: string, width: number): readonly string[] {
   return stringWidth(text) <= width ? [text] : wrapAnsi(text, width, {hard: true}).split('\n');
-}
-
-function cut(text: string, width: number): string {
-  return wrapAnsi(text, width, {hard: true, wordWrap: false, trim: false}).split('\n')[0] ?? '';
 }
 
 function pad(text: string, width: number): string {

@@ -105,12 +105,6 @@ describe('a table on a terminal', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBe(width);
   });
 
-  test('leaves out what no row has before it cuts', () => {
-    const nobody = rows.map(({by: _, ...row}) => row);
-    expect(renderTable(nobody, bundles, {width: 45, clean})[0]).toBe('ID  CREATED     MESSAGE');
-    expect(renderTable(nobody, bundles, {width: 80, clean})[0]).toBe('ID  CREATED     BY  MESSAGE');
-  });
-
   test('that is too narrow lists the values of each thing, broken between words', () => {
     const long = [...rows, {id: 3, at: 'never', message: '/srv/projects/storefront/build/static/chunks'}];
     expect(renderTable(long, bundles, {width: 30, clean})).toEqual([
