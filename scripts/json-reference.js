@@ -34,13 +34,30 @@ function schemaOf(generator, title, typeName) {
   return {$schema: 'https://json-schema.org/draft/2020-12/schema', title, ...schema};
 }
 
+/** What the output adds to every document. */
+const added = {
+  schemaVersion: {
+    type: 'number',
+    const: 1,
+    description: 'Increased when a key is removed or changes meaning. New keys do not increase it.',
+  },
+  warnings: {type: 'array', items: {type: 'string'}, description: 'The warnings printed to stderr.'},
+};
+
+/** The schema of a document, or of each of its alternatives, as it is printed. */
+function printed(schema) {
+  const {anyOf, properties, required = []} = schema;
+  if (anyOf !== undefined) return {...schema, anyOf: anyOf.map(printed)};
+  return {...schema, properties: {...properties, ...added}, required: [...required, 'schemaVersion']};
+}
+
 const ownIds = Object.keys(manifest.commands).filter((id) => !isOclifCommand(id));
 const pascal = (id) => id.replace(/(^|:)(\w)/g, (_, __, letter) => letter.toUpperCase());
 const documents = [
   ...ownIds.map((id) => ({
     file: `${id.replace(':', '-')}.schema.json`,
     name: `\`mycli ${id}\``,
-    schema: schemaOf(documentTypes, `mycli ${id} --json`, `${pascal(id)}Document`),
+    schema: printed(schemaOf(documentTypes, `mycli ${id} --json`, `${pascal(id)}Document`)),
   })),
   {
     file: 'manifest.schema.json',
@@ -50,7 +67,7 @@ const documents = [
   {
     file: 'error.schema.json',
     name: 'any command that fails',
-    schema: schemaOf(documentTypes, 'A failure', 'ErrorDocument'),
+    schema: printed(schemaOf(documentTypes, 'A failure', 'ErrorDocument')),
   },
 ];
 

@@ -1,7 +1,7 @@
 import {BaseCommand, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
 import {connectionFlags} from '../cli/command/flags.js';
 import {reportChecks, runChecks} from '../cli/setup/doctor.js';
-import type {Body, DoctorDocument} from '../cli/output/documents.js';
+import type {DoctorDocument} from '../cli/output/documents.js';
 
 export default class Doctor extends BaseCommand<typeof Doctor> {
   static override readonly summary = 'Check what a push depends on besides the build.';
@@ -18,6 +18,6 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const checks = await runChecks(context);
     reportChecks(checks, context.output);
-    return {checks} satisfies Body<DoctorDocument>;
+    return {checks} satisfies DoctorDocument;
   }
 }

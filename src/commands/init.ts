@@ -3,7 +3,7 @@ import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../cli
 import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
 import {canAsk} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
-import type {Body, InitDocument} from '../cli/output/documents.js';
+import type {InitDocument} from '../cli/output/documents.js';
 import {suggestionText} from '../errors/suggestion.js';
 
 export default class Init extends BaseCommand<typeof Init> {
@@ -65,6 +65,6 @@ export default class Init extends BaseCommand<typeof Init> {
       framework: plan.framework,
       stored: plan.stored ?? null,
       next: next.map((command) => suggestionText([command])),
-    } satisfies Body<InitDocument>;
+    } satisfies InitDocument;
   }
 }

@@ -1,6 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
 import {flagsOf} from '../cli/command/flags.js';
-import type {Body, OpenDocument} from '../cli/output/documents.js';
+import type {OpenDocument} from '../cli/output/documents.js';
 import {createError} from '../errors/index.js';
 import {flagValue, shellLine} from '../errors/suggest.js';
 
@@ -35,7 +35,7 @@ export default class Open extends BaseCommand<typeof Open> {
     const opened = opens && (await openBrowser(url, env));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
     output.result(opened ? `Opened ${url}` : url);
-    return {...target, url, opened} satisfies Body<OpenDocument>;
+    return {...target, url, opened} satisfies OpenDocument;
   }
 }
 

@@ -13,7 +13,7 @@ import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {asOwnError, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
 import {GroupedHelp} from './help.js';
-import type {Body, ErrorDocument} from '../output/documents.js';
+import type {ErrorDocument} from '../output/documents.js';
 import {stdoutError, type Output} from '../output/output.js';
 import {
   asksFor,
@@ -254,7 +254,7 @@ function fail(session: Session, error: unknown): number {
   output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
   const report = reportOf(own);
-  output.document({error: report} satisfies Body<ErrorDocument>);
+  output.document({error: report} satisfies ErrorDocument);
   session.events?.fail(report, signal.aborted ? 'interrupted' : 'error');
   return report.exitCode;
 }

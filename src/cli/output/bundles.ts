@@ -6,7 +6,6 @@ import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
 import type {
-  Body,
   BundleHistoryDocument,
   BundleListDocument,
   BundleInspectDocument,
@@ -48,7 +47,7 @@ export function renderBundles(
     output.info('The project is empty, or does not exist: check its name if you expected bundles.');
   if (bundles.length > 0) printTable(bundles, columns, output);
   tellRest(bundles.length, total, output);
-  return {...result} satisfies Body<BundleListDocument>;
+  return {...result} satisfies BundleListDocument;
 }
 
 /** A deployment as programs get it. Its reference is only useful to its backend; its ID is useful to everyone. */
@@ -67,7 +66,7 @@ export function renderDeployments(
   return {
     ...result,
     deployments: deployments.map((item) => ({...listedDeployment(item), live: item.live})),
-  } satisfies Body<BundleHistoryDocument>;
+  } satisfies BundleHistoryDocument;
 }
 
 /** `Delete bundles 1, 2 of shop?` */
@@ -89,7 +88,7 @@ export function renderPruned(result: PruneBundlesResult, output: Output): JsonDo
     const spared = found.length - deleted.length;
     output.outcome(`Deleted ${count(deleted.length, 'bundle')} of ${projectSlug} and kept ${String(kept + spared)}.`);
   }
-  return {...result} satisfies Body<BundlePruneDocument>;
+  return {...result} satisfies BundlePruneDocument;
 }
 
 function tellRest(shown: number, total = 0, output: Output): void {
@@ -136,7 +135,7 @@ export function renderInspection(
   for (const problem of problems) output.outcome(`Problem: ${problem}`);
   if (config === undefined)
     output.info('A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.');
-  return {...inspection} satisfies Body<BundleInspectDocument>;
+  return {...inspection} satisfies BundleInspectDocument;
 }
 
 function describeMatches(setting: string, patterns: readonly PatternMatches[]): readonly string[] {
@@ -161,7 +160,7 @@ export function renderStatus(status: ProjectStatus, output: Output): JsonDocumen
       underway: underway && listedDeployment(underway),
       failed: failed && listedDeployment(failed),
     })),
-  } satisfies Body<StatusDocument>;
+  } satisfies StatusDocument;
 }
 
 function targetLines({url, live, underway, failed}: TargetStatus, when: (time: string) => string): readonly string[] {

@@ -4,7 +4,7 @@ import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
-import type {Body, BundlePushDocument, BundleBuildDocument} from './documents.js';
+import type {BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
 import {describeAge, printTable, type Column} from './table.js';
 import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
@@ -29,7 +29,7 @@ export function renderPush({result, next, took}: Outcome<PushResult>, output: Ou
     for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.hint(line);
   }
   renderUrl(result, output);
-  return {...result} satisfies Body<BundlePushDocument>;
+  return {...result} satisfies BundlePushDocument;
 }
 
 function describePush(result: PushResult, took: string): string {
@@ -67,13 +67,13 @@ export function renderPushPreview(
     format,
     ...(ifChanged && {unchanged: unchanged !== undefined}),
     ...(unchanged && {bundleId: unchanged.bundleId, pushedAt: unchanged.pushedAt}),
-  } satisfies Body<BundlePushDocument>;
+  } satisfies BundlePushDocument;
 }
 
 export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
   const planned = plannedDocument(plan);
   listFiles(planned.files, output);
-  return {dryRun: true, ...planned} satisfies Body<BundleBuildDocument>;
+  return {dryRun: true, ...planned} satisfies BundleBuildDocument;
 }
 
 export function renderBuild(
@@ -94,7 +94,7 @@ export function renderBuild(
     config: bundle.config,
     provenance: bundle.provenance,
     warnings,
-  } satisfies Body<BundleBuildDocument>;
+  } satisfies BundleBuildDocument;
 }
 
 type PlannedFiles = ReturnType<typeof plannedDocument>['files'];

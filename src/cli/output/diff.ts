@@ -4,7 +4,7 @@ import {count} from '../../errors/sentence.js';
 import type {ComparedBundle} from '../../operations/bundle-source.js';
 import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {CategoryDiff, FileChange} from '../../operations/compare-contents.js';
-import type {Body, BundleDiffDocument} from './documents.js';
+import type {BundleDiffDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 import {printTable, type Column} from './table.js';
@@ -17,7 +17,7 @@ export interface DiffDisplay {
 export function renderDiff(diff: DiffBundlesResult, {limit, markdown}: DiffDisplay, output: Output): JsonDocument {
   if (markdown) for (const line of markdownLines(diff, limit, output)) output.result(line);
   else showText(diff, limit, output);
-  return {...diff} satisfies Body<BundleDiffDocument>;
+  return {...diff} satisfies BundleDiffDocument;
 }
 
 function showText(diff: DiffBundlesResult, limit: number, output: Output): void {

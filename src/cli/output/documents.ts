@@ -24,26 +24,15 @@ import type {EventError} from '../../operations/events.js';
 import type {ExplainedSetting} from '../settings/settings.js';
 
 // The output of `--json`, one type per command: docs/reference/json is generated from these types and their docstrings.
-// `bundle:push` is `BundlePushDocument`, and so on.
-
-/** The keys of every document. */
-interface Envelope {
-  /** Increased when a key is removed or changes meaning. New keys do not increase it. */
-  readonly schemaVersion: 1;
-  /** The warnings printed to stderr. */
-  readonly warnings?: readonly string[] | undefined;
-}
-
-/** A document as a command returns it: the output adds the keys of every document. */
-export type Body<Document> = Document extends unknown ? Omit<Document, 'schemaVersion'> : never;
+// `bundle:push` is `BundlePushDocument`, and so on. The output adds `schemaVersion`, and the warnings so far.
 
 /** The error, printed instead of the command's own document. Also printed for an invalid command line. */
-export interface ErrorDocument extends Envelope {
+export interface ErrorDocument {
   readonly error: EventError;
 }
 
 /** The stored credentials. */
-export interface AuthLoginDocument extends Envelope {
+export interface AuthLoginDocument {
   /** Origin the credentials are for. Absent for a plugin's backend. */
   readonly origin?: string | undefined;
   /** `options`: secrets of a plugin's backend. */
@@ -63,12 +52,12 @@ export interface AuthLoginDocument extends Envelope {
 }
 
 /** The result of each check, none of which failed. If one fails, they are in `error.details.checks`. */
-export interface DoctorDocument extends Envelope {
+export interface DoctorDocument {
   readonly checks: readonly CheckResult[];
 }
 
 /** The project that was set up. */
-export interface InitDocument extends Envelope {
+export interface InitDocument {
   /** The configuration file that was written. */
   readonly file: string;
   /** What is in it. */
@@ -82,13 +71,13 @@ export interface InitDocument extends Envelope {
 }
 
 /** The removed credentials. */
-export interface AuthLogoutDocument extends Envelope {
+export interface AuthLogoutDocument {
   /** Origins, and backends of plugins, whose credentials were removed. */
   readonly removed: readonly string[];
 }
 
 /** Stored credentials, without their secrets. */
-export interface AuthStatusDocument extends Envelope {
+export interface AuthStatusDocument {
   /** File that contains the credentials. */
   readonly file: string;
   readonly credentials: readonly CredentialEntry[];
@@ -108,7 +97,7 @@ export interface AuthStatusDocument extends Envelope {
 }
 
 /** The plugin that was written. */
-export interface BackendCreateDocument extends Envelope {
+export interface BackendCreateDocument {
   /** Name of its backend. */
   readonly backend: string;
   /** Name of its package. */
@@ -122,14 +111,14 @@ export interface BackendCreateDocument extends Envelope {
 }
 
 /** The available backends. */
-export interface BackendListDocument extends Envelope {
+export interface BackendListDocument {
   readonly backends: readonly BackendDescription[];
   /** Backends that could not be registered, and plugins that failed to provide theirs. */
   readonly failures: readonly BackendFailure[];
 }
 
 /** The settings that have a value. */
-export interface ConfigShowDocument extends Envelope {
+export interface ConfigShowDocument {
   /** Path of the configuration file; null if there is none. */
   readonly configFile: string | null;
   /** The restrictions of `MYCLI_SAFETY`, if it is set. */
@@ -160,15 +149,17 @@ interface PlannedBundle extends Pick<
 }
 
 /** What `bundle:build --dry-run` would pack. */
-interface BuildDryRun extends Envelope, PlannedBundle {
+interface BuildDryRun extends PlannedBundle {
   /** Nothing was written. */
   readonly dryRun: true;
   readonly format: BundleFormat;
 }
 
 /** The written archive. */
-interface BuiltBundle
-  extends Envelope, Pick<Bundle, 'message' | 'rootDir' | 'configPath' | 'matchMode' | 'config' | 'provenance'> {
+interface BuiltBundle extends Pick<
+  Bundle,
+  'message' | 'rootDir' | 'configPath' | 'matchMode' | 'config' | 'provenance'
+> {
   /** The archive. */
   readonly archive: ArchiveSummary & {
     /** Absolute path of the archive. */
@@ -183,14 +174,13 @@ interface BuiltBundle
 export type BundleBuildDocument = BuiltBundle | BuildDryRun;
 
 /** The pushed bundle. */
-interface PushedBundle extends Envelope, Omit<PushResult, 'raw'> {
-  readonly warnings: readonly string[];
+interface PushedBundle extends Omit<PushResult, 'raw'> {
   /** The backend's own responses, unmodified. May be absent. */
   readonly raw: {readonly bundle?: unknown; readonly deployment?: unknown};
 }
 
 /** Destination of a dry run of a push. */
-interface PushDryRun extends Envelope {
+interface PushDryRun {
   /** Nothing was sent. */
   readonly dryRun: true;
   readonly backend: RuntimeBackend;
@@ -218,8 +208,7 @@ interface PushArchiveDryRun extends PushDryRun {
 export type BundlePushDocument = PushedBundle | PushBuildDryRun | PushArchiveDryRun;
 
 /** The deployed bundle. */
-export interface BundleDeployDocument extends Envelope, Omit<DeployBundleResult, 'raw'> {
-  readonly warnings: readonly string[];
+export interface BundleDeployDocument extends Omit<DeployBundleResult, 'raw'> {
   /** The backend's own response, unmodified. May be absent. */
   readonly raw?: unknown;
 }
@@ -231,10 +220,10 @@ export interface BundleRollbackDocument extends BundleDeployDocument, Pick<Rollb
 export interface BundlePromoteDocument extends BundleDeployDocument, Pick<PromoteBundleResult, 'promotedFrom'> {}
 
 /** The log of a deployment. */
-export interface BundleLogsDocument extends Envelope, ReadLogsResult {}
+export type BundleLogsDocument = ReadLogsResult;
 
 /** One page of a project's bundles. */
-export interface BundleListDocument extends Envelope, ListBundlesResult {}
+export type BundleListDocument = ListBundlesResult;
 
 /** A deployment in a list. */
 interface ListedDeployment extends Omit<DeploymentItem, 'deployment'> {
@@ -249,7 +238,7 @@ interface HistoryDeployment extends ListedDeployment {
 }
 
 /** What each target of a project runs. */
-export interface StatusDocument extends Envelope, Omit<ProjectStatus, 'targets'> {
+export interface StatusDocument extends Omit<ProjectStatus, 'targets'> {
   /** In the order of the server's list. */
   readonly targets: readonly (Omit<TargetStatus, 'live' | 'underway' | 'failed'> & {
     /** The deployment whose bundle runs, if there is one and the server reports it. */
@@ -262,33 +251,31 @@ export interface StatusDocument extends Envelope, Omit<ProjectStatus, 'targets'>
 }
 
 /** The URL of a target. */
-export interface OpenDocument extends Envelope, FoundTarget {
+export interface OpenDocument extends FoundTarget {
   /** Whether a browser was started. */
   readonly opened: boolean;
 }
 
 /** One page of a target's deployments. */
-export interface BundleHistoryDocument extends Envelope, Omit<ListDeploymentsResult, 'deployments'> {
+export interface BundleHistoryDocument extends Omit<ListDeploymentsResult, 'deployments'> {
   /** Newest first. */
   readonly deployments: readonly HistoryDeployment[];
 }
 
 /** The downloaded archive. */
-export interface BundleDownloadDocument extends Envelope, DownloadBundleResult {}
+export type BundleDownloadDocument = DownloadBundleResult;
 
 /** The difference between two bundles. */
-export interface BundleDiffDocument extends Envelope, DiffBundlesResult {
-  readonly warnings: readonly string[];
-}
+export type BundleDiffDocument = DiffBundlesResult;
 
 /** The deleted bundles. */
-export interface BundleDeleteDocument extends Envelope, DeleteBundlesResult {}
+export type BundleDeleteDocument = DeleteBundlesResult;
 
 /** The pruned bundles, or with `--dry-run` those that would be. */
-export interface BundlePruneDocument extends Envelope, PruneBundlesResult {}
+export type BundlePruneDocument = PruneBundlesResult;
 
 /** Contents of an archive file or an uploaded bundle. */
-export interface BundleInspectDocument extends Envelope, ArchiveInspection {
+export interface BundleInspectDocument extends ArchiveInspection {
   /** For an uploaded bundle: the backend it came from. */
   readonly backend?: RuntimeBackend | undefined;
   /** For an uploaded bundle. */
@@ -298,7 +285,7 @@ export interface BundleInspectDocument extends Envelope, ArchiveInspection {
 }
 
 /** The running local runtime, on one line as soon as it is ready. */
-export interface RuntimeStartDocument extends Envelope {
+export interface RuntimeStartDocument {
   /** URL of the API. */
   readonly origin: string;
   /** URL below which deployed apps are also served at `/PROJECT/TARGET/`. */

@@ -1,7 +1,7 @@
 import type {BackendFailure} from '../../backends/registry.js';
 import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
 import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
-import type {Body, ConfigShowDocument, BackendListDocument} from './documents.js';
+import type {ConfigShowDocument, BackendListDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
 import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
@@ -34,7 +34,7 @@ export function renderSettings(
     configFile: configFile ?? null,
     ...(safety.length > 0 && {safety}),
     settings,
-  } satisfies Body<ConfigShowDocument>;
+  } satisfies ConfigShowDocument;
 }
 
 function showValue(value: unknown): string {
@@ -71,5 +71,5 @@ export function renderBackends(
   output: Output,
 ): JsonDocument {
   printTable(backends, backendColumns, output);
-  return {backends, failures} satisfies Body<BackendListDocument>;
+  return {backends, failures} satisfies BackendListDocument;
 }

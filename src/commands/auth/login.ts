@@ -1,6 +1,6 @@
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
-import type {AuthLoginDocument, Body} from '../../cli/output/documents.js';
+import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {isPluginBackend} from '../../cli/settings/connection.js';
 import {credentialKinds, type CredentialKind} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
@@ -46,13 +46,13 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     if (!named && isPluginBackend(runtimeBackend.value)) {
       const registry = await loadAllBackends(context, settings);
       const login = pluginLogin(context, settings, registry.find(runtimeBackend.value));
-      return (await logIn(context, login, flags.verify)) satisfies Body<AuthLoginDocument>;
+      return (await logIn(context, login, flags.verify)) satisfies AuthLoginDocument;
     }
     const login = builtInLogin(context, settings, this.#kind(settings));
     const outcome = await logIn(context, login, flags.verify);
     const project = projectSlug === undefined ? ['--project', 'SLUG'] : [];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
-    return outcome satisfies Body<AuthLoginDocument>;
+    return outcome satisfies AuthLoginDocument;
   }
 
   #kind({origin, apiOrigin}: Settings): CredentialKind {

@@ -2,7 +2,7 @@ import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../
 import {isPluginBackend} from '../../cli/settings/connection.js';
 import {readCredentials, updateCredentials, withoutCredentials} from '../../cli/settings/credential-file.js';
 import {originOf} from '../../cli/settings/load-settings.js';
-import type {AuthLogoutDocument, Body} from '../../cli/output/documents.js';
+import type {AuthLogoutDocument} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {createError} from '../../errors/index.js';
@@ -46,7 +46,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
           : `No credentials are stored for ${named.join(' or ') || 'any origin'}.`,
       );
     }
-    return {removed: [...origins, ...backends]} satisfies Body<AuthLogoutDocument>;
+    return {removed: [...origins, ...backends]} satisfies AuthLogoutDocument;
   }
 
   #origins({origin, apiOrigin}: Settings): readonly string[] {

@@ -1,6 +1,6 @@
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
-import type {AuthStatusDocument, Body} from '../../cli/output/documents.js';
+import type {AuthStatusDocument} from '../../cli/output/documents.js';
 import {backendTitle} from '../../cli/settings/connection.js';
 import {
   backendEntries,
@@ -54,7 +54,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     }
     for (const service of services) output.outcome(describeService(service));
     const backends = services.map(({failed: _, ...row}) => row);
-    return {file, credentials, plugins, backends} satisfies Body<AuthStatusDocument>;
+    return {file, credentials, plugins, backends} satisfies AuthStatusDocument;
   }
 }
 

@@ -1,6 +1,6 @@
 import {relative, resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import type {BackendCreateDocument, Body} from '../../cli/output/documents.js';
+import type {BackendCreateDocument} from '../../cli/output/documents.js';
 import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
 import {commandLine, shellLine} from '../../errors/suggest.js';
 
@@ -40,6 +40,6 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     ];
     output.outcome('Next:');
     for (const command of next) output.result(`  ${command}`);
-    return {backend: name, package: packageName, directory, files, next} satisfies Body<BackendCreateDocument>;
+    return {backend: name, package: packageName, directory, files, next} satisfies BackendCreateDocument;
   }
 }

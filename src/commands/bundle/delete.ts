@@ -1,6 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
-import type {Body, BundleDeleteDocument} from '../../cli/output/documents.js';
+import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import {deletionQuestion} from '../../cli/output/bundles.js';
 
@@ -34,6 +34,6 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     };
     const result = await deleteBundles({...options, bundleIds: this.args.bundle, confirm: ask}, host);
     for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);
-    return {...result} satisfies Body<BundleDeleteDocument>;
+    return {...result} satisfies BundleDeleteDocument;
   }
 }

@@ -1,5 +1,5 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
-import type {Body, BundleDeployDocument} from '../../cli/output/documents.js';
+import type {BundleDeployDocument} from '../../cli/output/documents.js';
 import {Args, BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
 import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
@@ -42,6 +42,6 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const history = !context.output.json;
     const outcome = await withNextSteps(() => deployBundle(deploy, host), options, host, {history});
     renderDeployment(outcome, context.output);
-    return {...outcome.result} satisfies Body<BundleDeployDocument>;
+    return {...outcome.result} satisfies BundleDeployDocument;
   }
 }

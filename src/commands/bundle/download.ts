@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import type {Body, BundleDownloadDocument} from '../../cli/output/documents.js';
+import type {BundleDownloadDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import {createError} from '../../errors/index.js';
 
@@ -49,6 +49,6 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
         ? 'The digest is the expected one.'
         : 'The digest was not verified: the backend reports none, and there is no manifest next to the file.',
     );
-    return {...result} satisfies Body<BundleDownloadDocument>;
+    return {...result} satisfies BundleDownloadDocument;
   }
 }

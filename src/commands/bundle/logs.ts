@@ -1,6 +1,6 @@
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import type {BundleLogsDocument, Body} from '../../cli/output/documents.js';
+import type {BundleLogsDocument} from '../../cli/output/documents.js';
 
 export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
   static override readonly aliases = ['logs'];
@@ -32,6 +32,6 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
     const {readDeploymentLogs} = await import('../../pipelines/read.js');
     const read = {...options, deploymentId, follow};
     const result = await readDeploymentLogs({...read, onLines: output.json ? undefined : show}, host);
-    return {...result} satisfies Body<BundleLogsDocument>;
+    return {...result} satisfies BundleLogsDocument;
   }
 }

@@ -1,5 +1,5 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
-import type {Body, BundlePromoteDocument} from '../../cli/output/documents.js';
+import type {BundlePromoteDocument} from '../../cli/output/documents.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 
@@ -26,6 +26,6 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     const history = !context.output.json;
     const outcome = await withNextSteps(() => promoteBundle(promotion, host), options, host, {history});
     renderDeployment(outcome, context.output);
-    return {...outcome.result} satisfies Body<BundlePromoteDocument>;
+    return {...outcome.result} satisfies BundlePromoteDocument;
   }
 }

@@ -1,5 +1,5 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
-import type {Body, BundleRollbackDocument} from '../../cli/output/documents.js';
+import type {BundleRollbackDocument} from '../../cli/output/documents.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 
@@ -25,6 +25,6 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const rollback = {...options, to: this.flags.to, ...deploymentOptions(settings, context, {canRollBack: false})};
     const outcome = await withNextSteps(() => rollbackBundle(rollback, host), options, host, {history: false});
     renderRollback(outcome, context.output);
-    return {...outcome.result} satisfies Body<BundleRollbackDocument>;
+    return {...outcome.result} satisfies BundleRollbackDocument;
   }
 }

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import type {Body, RuntimeStartDocument} from '../../cli/output/documents.js';
+import type {RuntimeStartDocument} from '../../cli/output/documents.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {createError} from '../../errors/index.js';
 import type {RequestRecord} from '../../testing.js';
@@ -95,7 +95,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         context.session.exitCode = await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal});
         return undefined;
       }
-      output.document({origin, appsOrigin, dataDirectory, credentials} satisfies Body<RuntimeStartDocument>, {
+      output.document({origin, appsOrigin, dataDirectory, credentials} satisfies RuntimeStartDocument, {
         oneLine: true,
       });
       output.outcome(announcement);
