@@ -186,9 +186,7 @@ function unknownKey(path: readonly string[], file: string): Error {
   );
   const names = siblings.map((candidate) => pathOf(candidate)[objects.length] ?? '');
   const known = [...new Set([...names, ...(path.length === 1 ? ['$schema', 'targets'] : [])])];
-  // Its flag is a better hint than its spelling.
-  const named = siblings.find((candidate) => definitions[candidate].flag?.name === key);
-  const meant = named === undefined ? nearest(key, known) : pathOf(named)[objects.length];
+  const meant = nearest(key, known);
   return createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${shown}.`, {
     suggestions: [meant === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean ${meant}?`],
   });
@@ -198,21 +196,18 @@ function refuseBackendSecrets(backends: Config, file: string): void {
   for (const backend of Object.keys(backends)) {
     const secret = Object.keys(objectIn(backends, backend)).find(isSecretName);
     if (secret === undefined) continue;
-    throw misplacedSecret(file, `backends.${backend}.${secret}`, `Set MYCLI_BACKEND_OPTION to ${secret}=...`);
+    throw misplacedSecret(file, `backends.${backend}.${secret}`, `Set MYCLI_BACKEND_OPTION to ${secret}=... instead.`);
   }
 }
 
 function placeOfSecret(name: string): string {
-  const key = secretKeys.find((candidate) => plainName(candidate) === plainName(name));
-  if (key === undefined)
-    return `Set it in an environment variable, such as ${secretKeys.map(variableOf).join(' or ')}.`;
-  return `Set ${String(variableOf(key))}, or pass --${String(definitions[key].flag?.name)} @FILE.`;
+  const known = secretKeys.filter((key) => plainName(key) === plainName(name));
+  return `Set ${(known.length > 0 ? known : secretKeys).map(variableOf).join(' or ')} instead.`;
 }
 
 function misplacedSecret(file: string, path: string, place: string): Error {
-  return createError(
-    'ERR_CONFIG_SECRET',
-    `${file} contains a secret, ${path}. Secrets are not allowed in configuration files.`,
-    {suggestions: [place, `Remove ${path} from the file, and revoke the secret if others could read it.`]},
-  );
+  const message = `${file} contains a secret, ${path}. Secrets are not allowed in configuration files.`;
+  return createError('ERR_CONFIG_SECRET', message, {
+    suggestions: [place, `Remove ${path} from the file, and revoke the secret if others could read it.`],
+  });
 }

@@ -5,7 +5,7 @@ import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {flagAndVariable, secretValues, valuesOf, type Setting, type Settings} from './settings.js';
+import {flagAndVariable, missingSetting, secretValues, valuesOf, type Setting, type Settings} from './settings.js';
 
 export {backendTitle} from '../../backends/select.js';
 
@@ -158,16 +158,17 @@ export function incompleteApi(settings: Settings, env: Environment): RuntimeCliE
   const variables = apiSettings.flatMap((key) => (isSet(key) ? [] : (variableOf(key) ?? [])));
   const empty = variables.filter((name) => env[name]?.trim() === '').join(', ');
   if (!mayUse(preference, 'api') || missing.length === 0 || given + empty === '') return undefined;
-  const found = [given === '' ? [] : `given: ${given}`, empty === '' ? [] : `set but empty: ${empty}`]
-    .flat()
-    .join('; ');
+  const facts = [given && `given: ${given}`, empty && `set but empty: ${empty}`];
+  const found = facts.filter((fact) => fact !== '').join('; ');
+  const login = ['Or store credentials: ', {run: ['auth:login', '--api-origin', 'URL']}];
   return createError(
     'ERR_CREDENTIALS_MISSING',
     `The Api connection is incomplete: missing ${missing.map(labelOf).join(', ')} (${found}).`,
     {
       suggestions: [
         ...(empty === '' ? [] : [`CI systems leave a variable empty if its secret is missing: set or unset ${empty}.`]),
-        ...missing.map((key) => `${labelOf(key)}: ${sourcesOf(key)}.`),
+        ...missing.flatMap((key) => missingSetting(key).suggestions),
+        ...(apiCredentials.some((key) => missing.includes(key)) ? [login] : []),
         ...(preference === 'auto' ? ['Pass --runtime-backend legacy to use the legacy backend instead.'] : []),
       ],
       details: {backend: 'api', missing: missing.map(flagAndVariable)},
@@ -180,17 +181,4 @@ export function warnOfIncompleteApi({output, env}: ConnectionContext, settings: 
   const error = incompleteApi(settings, env);
   if (error === undefined) return;
   output.warn([`Pushes from here will fail. ${error.message}`, ...error.suggestions].join(' '));
-}
-
-/** The sources of a setting: `--client-id, MYCLI_CLIENT_ID, api.clientId in the config file, or mycli auth:login`. */
-function sourcesOf(key: SettingKey): string {
-  const {flag, config} = definitions[key];
-  const sources = [
-    ...(flag === undefined ? [] : [`--${flag.name}`, String(variableOf(key))]),
-    ...(config === undefined ? [] : [`${config} in the configuration file`]),
-    ...(apiCredentials.some((stored) => stored === key)
-      ? ['credentials stored with mycli auth:login --api-origin URL']
-      : []),
-  ];
-  return new Intl.ListFormat('en', {type: 'disjunction'}).format(sources);
 }

@@ -130,14 +130,15 @@ describe('incompleteApi', () => {
       'missing client secret (given: Api origin, organization, token URL, client ID; set but empty: MYCLI_CLIENT_SECRET)',
       [
         'CI systems leave a variable empty if its secret is missing: set or unset MYCLI_CLIENT_SECRET.',
-        'client secret: --client-secret, MYCLI_CLIENT_SECRET, or credentials stored with mycli auth:login --api-origin URL.',
+        'Pass --client-secret SECRET, or set MYCLI_CLIENT_SECRET.',
+        'Or store credentials: mycli auth:login --api-origin URL',
         'Pass --runtime-backend legacy to use the legacy backend instead.',
       ],
     ],
     [
       {RUNTIME_BACKEND: 'api', API_ORIGIN: 'api.example', API_TOKEN: 'x'},
       'missing organization (given: Api origin, Api token)',
-      ['organization: --organization, MYCLI_ORGANIZATION, or api.organizationId in the configuration file.'],
+      ['Pass --organization ID, or set MYCLI_ORGANIZATION or api.organizationId in mycli.config.'],
     ],
     [
       {SCOPE: ' '},
