@@ -1,6 +1,6 @@
 import {toJsonSchema, toJsonSchemaDefs, type ConversionConfig} from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import type {Operation, RefusalName, WireProtocol} from '../src/local-runtime/wire/operation.js';
+import type {Operation, WireProtocol} from '../src/local-runtime/wire/operation.js';
 import {pathParameters, range, schemas} from '../src/local-runtime/wire/parameters.js';
 import {wireProtocols} from '../src/local-runtime/wire/protocols.js';
 import {onlyHosted, type Part} from '../src/local-runtime/wire/schemas.js';
@@ -48,11 +48,9 @@ const refusals = {
     '403',
     'The credentials are valid, but do not allow this. The local runtime also answers this to what browsers send for pages of other origins.',
   ],
-  NotFound: ['404', 'What the path or the body names does not exist.'],
-  UnknownProject: [
+  NotFound: [
     '404',
-    'The project or target does not exist. In the local runtime, every one does: it is created by its first bundle or deployment, and its lists are empty until then.',
-    onlyHosted,
+    'What the path or the body names does not exist. In the local runtime, every project and target does: it is created by its first bundle or deployment, and its lists are empty until then.',
   ],
   RequestTimeout: ['408', 'The body stopped arriving. Nothing of it was kept.'],
   Conflict: ['409', 'A deployment to the target is running, or the bundle is in use.'],
@@ -75,7 +73,9 @@ const refusals = {
     '5XX',
     'The server failed. Clients repeat requests that only read; they never repeat one that uploads, deploys or deletes, because it may have been carried out.',
   ],
-} as const satisfies Readonly<Record<RefusalName, readonly [status: string, description: string, more?: Part]>>;
+} as const satisfies Readonly<Record<string, readonly [status: string, description: string, more?: Part]>>;
+
+type RefusalName = keyof typeof refusals;
 
 /** How every operation can refuse, and how one with a body can. */
 const always = ['Forbidden', 'Misdirected', 'RateLimited', 'ServerError'] as const;
@@ -119,11 +119,15 @@ function parameterParts(place: 'path' | 'query', parameters: Readonly<Record<str
   return Object.fromEntries(parts);
 }
 
-function refusalNames(protocol: WireProtocol, {path, json: body, stream, query, refuses = []}: Operation) {
+function refusalNames(protocol: WireProtocol, {path, name, json: body, stream, query, mayConflict}: Operation) {
   const hasBody = body !== undefined || stream !== undefined;
-  const names: RefusalName[] = [...always, ...refuses];
+  const isNamed = path.includes(':');
+  const names: RefusalName[] = [...always];
   if (hasBody) names.push(...ofBody);
-  if (hasBody || query || path.includes(':')) names.push('BadRequest');
+  if (name === 'upload') names.push('Unprocessable');
+  if (mayConflict === true) names.push('Conflict');
+  if (isNamed) names.push('NotFound');
+  if (hasBody || query || isNamed) names.push('BadRequest');
   if (protocol.security.length > 0) names.push('Unauthorized');
   return names;
 }
@@ -143,7 +147,7 @@ function operationPart(protocol: WireProtocol, route: Operation): Part {
   });
   return {
     operationId: id,
-    tags: [protocol.tag],
+    tags: [protocol.kind === 'Legacy' ? 'legacy' : 'Api'],
     security: protocol.security.map((name) => ({[name]: []})),
     summary,
     ...(text !== undefined && {description: text}),
@@ -195,7 +199,6 @@ export function openApiDocument() {
     tags: [
       {name: 'Api', description: 'The Api backend: OAuth, v2 bundles.'},
       {name: 'legacy', description: 'The legacy backend: API key, v1 and v2 bundles.'},
-      {name: 'local', description: 'What only the local runtime serves.'},
     ],
     paths,
     components: {

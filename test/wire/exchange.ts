@@ -120,8 +120,9 @@ function parameterProblems(
   query: URLSearchParams,
 ): readonly string[] {
   const known = parameters.filter((parameter) => parameter.in === 'query').map(({name}) => name);
-  // The URL of the token endpoint is configured, with any query.
-  const unknown = id === 'requestToken' ? [] : [...query.keys()].filter((name) => !known.includes(name));
+  // The URL of the token endpoint is configured, and that of an archive given, with any query.
+  const hasAnyQuery = id === 'requestToken' || id === 'downloadArchive';
+  const unknown = hasAnyQuery ? [] : [...query.keys()].filter((name) => !known.includes(name));
   return [
     ...unknown.map((name) => `the query parameter ${name} is not documented`),
     ...parameters.flatMap(({name, in: place, required, schema}) => {

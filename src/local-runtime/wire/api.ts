@@ -26,7 +26,6 @@ export const apiProtocol: WireProtocol = {
   // Unknown paths below it are refused as problem details, too.
   prefix,
   kind: 'Api',
-  tag: 'Api',
   security: ['oauth', 'accessToken'],
   admit: admitApi,
   failure: ({status, message, headers}) =>
@@ -42,7 +41,6 @@ export const apiProtocol: WireProtocol = {
       stream: bundleForm,
       status: 201,
       answer: api.ApiUploaded,
-      refuses: ['UnknownProject', 'Unprocessable'],
       async handle(call) {
         const {bundle, warnings, matches} = await receiveV2(call, param(call, 'storefrontId'));
         return {bundleId: bundle.id, warnings, matches};
@@ -53,7 +51,6 @@ export const apiProtocol: WireProtocol = {
       id: 'apiListBundles',
       summary: 'List the bundles of a storefront, newest first',
       answer: api.ApiBundlePage,
-      refuses: ['UnknownProject'],
       handle: (call, range) =>
         page(range, call.context.store.bundles(param(call, 'storefrontId')), (bundle) => bundleRow(bundle, call)),
     }),
@@ -66,7 +63,7 @@ export const apiProtocol: WireProtocol = {
       status: 201,
       answer: api.ApiDeployment,
       also: [200, 202],
-      refuses: ['NotFound', 'Conflict'],
+      mayConflict: true,
       async handle(call, {bundleId}) {
         const [projectSlug, targetSlug] = [param(call, 'storefrontId'), param(call, 'environmentId')];
         const bundle = findBundle(call, projectSlug, bundleId);
@@ -78,7 +75,6 @@ export const apiProtocol: WireProtocol = {
       id: 'apiListDeployments',
       summary: 'List the deployments to an environment, newest first',
       answer: api.ApiDeploymentPage,
-      refuses: ['UnknownProject'],
       handle: (call, range) => page(range, deploymentsOf(call), (deployment) => deploymentRow(deployment, call)),
     }),
     operation('GET', `${deployments}/:deploymentId`, 'deployment', {
@@ -86,7 +82,6 @@ export const apiProtocol: WireProtocol = {
       summary: 'Get a deployment',
       description: 'Clients that wait for a deployment poll this until `status` is final.',
       answer: api.ApiDeployment,
-      refuses: ['NotFound'],
       handle(call) {
         const id = param(call, 'deploymentId');
         const deployment = deploymentsOf(call).find(({deploymentId}) => deploymentId === id);

@@ -11,14 +11,11 @@ const prefix = '/api/archives/';
 const validMilliseconds = 3600 * 1000;
 
 const file = {content: {'application/octet-stream': {schema: {type: 'string', format: 'binary'}}}};
-const ofUrl = {in: 'query', required: true, description: 'A part of the URL.', schema: {type: 'string'}};
-const ofRequest = {in: 'header', schema: {type: 'string'}};
 
 /** Presigned URLs: they allow downloading the archive for an hour, without credentials. */
 export const archiveProtocol: WireProtocol = {
   prefix,
   kind: 'Legacy',
-  tag: 'legacy',
   security: [],
   admit: checkSignature,
   failure: failureAnswer,
@@ -28,23 +25,13 @@ export const archiveProtocol: WireProtocol = {
       summary: 'Download an archive',
       description:
         'Where the presigned URLs of the local runtime lead. Those of another server may lead anywhere. They need no ranges, but with them and a strong `ETag`, clients resume an interrupted download.',
-      marks: {
-        ...onlyLocal,
-        parameters: [
-          {name: 'expires', ...ofUrl},
-          {name: 'signature', ...ofUrl},
-          {name: 'Range', description: 'The part of the archive that is missing.', ...ofRequest},
-          {name: 'If-Range', description: 'The `ETag` of the part that the client has.', ...ofRequest},
-          {name: 'If-None-Match', description: 'An `ETag` that the client has.', ...ofRequest},
-        ],
-      },
+      marks: onlyLocal,
       responses: {
         '200': {description: 'The archive.', ...file},
         '206': {description: 'The requested part of the archive.', ...file},
         '304': {description: 'The archive is the one that the client has.'},
         '416': {description: 'The archive ends before the requested part.'},
       },
-      refuses: ['NotFound'],
       async handle(call) {
         const {store, stallSeconds} = call.context;
         const bundle = store.bundle(param(call, 'projectSlug'), Number(param(call, 'bundleId')));

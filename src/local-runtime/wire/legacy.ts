@@ -25,7 +25,6 @@ const v1 = {
 export const legacyProtocol: WireProtocol = {
   prefix,
   kind: 'Legacy',
-  tag: 'legacy',
   security: ['apiKey', 'apiKeyOfUser'],
   admit: admitLegacy,
   failure: failureAnswer,
@@ -42,7 +41,6 @@ export const legacyProtocol: WireProtocol = {
       ...v1,
       id: 'legacyPushV1',
       summary: 'Upload a v1 bundle, which is not deployed',
-      refuses: ['UnknownProject', 'Unprocessable'],
       handle: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
     }),
     operation('POST', `${project}builds/:targetSlug/`, 'upload', {
@@ -50,7 +48,7 @@ export const legacyProtocol: WireProtocol = {
       id: 'legacyPushAndDeployV1',
       summary: 'Upload a v1 bundle and deploy it',
       description: 'Starts the deployment and answers without waiting for it.',
-      refuses: ['UnknownProject', 'Unprocessable', 'Conflict'],
+      mayConflict: true,
       handle(call) {
         const site = {projectSlug: param(call, 'projectSlug'), targetSlug: param(call, 'targetSlug')};
         return call.context.deployments.exclusively(site, async (start) => {
@@ -67,7 +65,6 @@ export const legacyProtocol: WireProtocol = {
       status: 201,
       answer: legacy.LegacyV2Uploaded,
       also: [200],
-      refuses: ['UnknownProject', 'Unprocessable'],
       async handle(call) {
         const {bundle, warnings, matches} = await receiveV2(call, param(call, 'projectSlug'));
         return {id: bundle.id, warnings, matches};
@@ -78,7 +75,6 @@ export const legacyProtocol: WireProtocol = {
       id: 'legacyListBundles',
       summary: 'List the bundles of a project, newest first',
       answer: legacy.LegacyBundlePage,
-      refuses: ['UnknownProject'],
       handle: (call, range) =>
         page(call, range, call.context.store.bundles(param(call, 'projectSlug')), (bundle) => bundleRow(bundle, call)),
     }),
@@ -89,7 +85,6 @@ export const legacyProtocol: WireProtocol = {
       json: legacy.LegacyBulkDeleteRequest,
       status: 202,
       answer: legacy.LegacyBulkDeleted,
-      refuses: ['UnknownProject'],
       handle: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
     }),
     operation('DELETE', `${project}bundles/:bundleId{\\d+}/`, 'delete', {
@@ -98,7 +93,7 @@ export const legacyProtocol: WireProtocol = {
       description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
       status: 202,
       also: [204],
-      refuses: ['NotFound', 'Conflict'],
+      mayConflict: true,
       handle: (call) => deleteBundle(call, requestedBundle(call)),
     }),
     operation('GET', `${project}bundles/:bundleId{\\d+}/download/`, 'download', {
@@ -106,7 +101,6 @@ export const legacyProtocol: WireProtocol = {
       summary: 'Get the URL of an archive',
       description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
       answer: legacy.LegacyDownload,
-      refuses: ['NotFound'],
       handle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
     }),
     operation('GET', `${project}target/`, 'targets', {
@@ -114,7 +108,6 @@ export const legacyProtocol: WireProtocol = {
       id: 'legacyListTargets',
       summary: 'List the targets of a project',
       answer: legacy.LegacyTargetPage,
-      refuses: ['UnknownProject'],
       handle: (call, range) =>
         page(call, range, call.context.store.targets(param(call, 'projectSlug')), (slug) => targetRow(slug, call)),
     }),
@@ -122,7 +115,6 @@ export const legacyProtocol: WireProtocol = {
       id: 'legacyGetTarget',
       summary: 'Get a target',
       answer: legacy.LegacyTarget,
-      refuses: ['NotFound'],
       handle: (call) => targetRow(param(call, 'targetSlug'), call),
     }),
     operation('POST', `${target}deploy/`, 'deploy', {
@@ -134,7 +126,7 @@ export const legacyProtocol: WireProtocol = {
       status: 201,
       answer: legacy.LegacyDeployAccepted,
       also: [200, 204],
-      refuses: ['NotFound', 'Conflict'],
+      mayConflict: true,
       async handle(call, {bundle_id: asked}) {
         const {deployments} = call.context;
         const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
@@ -151,7 +143,6 @@ export const legacyProtocol: WireProtocol = {
       description:
         'Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
       answer: legacy.LegacyDeploymentPage,
-      refuses: ['UnknownProject'],
       handle(call, range) {
         const deployments = call.context.store.deployments(param(call, 'projectSlug'), param(call, 'targetSlug'));
         return page(call, range, deployments, (deployment) => deploymentRow(deployment, call.context.now()));
@@ -253,16 +244,10 @@ function targetRow(slug: string, call: Call): AnswerOf<typeof legacy.LegacyTarge
   const {status} = deploymentState(newest, now);
   const isFirst = !deployments.some((deployment) => deploymentState(deployment, now).status === 'finished');
   const step = isFirst ? 'CREATE' : 'PUBLISH';
-  const states = {
-    queued: `${step}_IN_PROGRESS`,
-    in_progress: `${step}_IN_PROGRESS`,
-    failed: `${step}_FAILED`,
-    finished: 'ACTIVE',
-  } as const;
   return {
     slug,
     name: slug,
-    state: states[status],
+    state: status === 'finished' ? 'ACTIVE' : `${step}_${status === 'failed' ? 'FAILED' : 'IN_PROGRESS'}`,
     deletion_status: 'ACTIVE',
     // In place of the host names of real targets, which have no path: this server has one host for all.
     url: siteUrl(call, {projectSlug, targetSlug: slug}),

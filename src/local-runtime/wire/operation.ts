@@ -5,22 +5,6 @@ import type {RouteName} from '../faults.js';
 import type {Range} from './parameters.js';
 import type {Part} from './schemas.js';
 
-/** A way to refuse a request, by its name in the document. */
-export type RefusalName =
-  | 'BadRequest'
-  | 'Unauthorized'
-  | 'Forbidden'
-  | 'NotFound'
-  | 'UnknownProject'
-  | 'RequestTimeout'
-  | 'Conflict'
-  | 'TooLarge'
-  | 'UnsupportedMediaType'
-  | 'Misdirected'
-  | 'Unprocessable'
-  | 'RateLimited'
-  | 'ServerError';
-
 /** A route of the wire, with what the document says of it. */
 export interface Operation extends Route {
   readonly name: RouteName;
@@ -40,8 +24,8 @@ export interface Operation extends Route {
   readonly answer?: v.GenericSchema;
   /** Other statuses that clients accept. They have the same body, 204 none. */
   readonly also?: readonly number[];
-  /** How it refuses, besides the ways that follow from its path, its body and its credentials. */
-  readonly refuses?: readonly RefusalName[];
+  /** Whether it is refused while a deployment runs. */
+  readonly mayConflict?: boolean;
   /** More parts of the operation in the document, and of its responses. */
   readonly marks?: Part;
   readonly responses?: Readonly<Record<string, Part>>;
@@ -65,7 +49,6 @@ export interface WireProtocol extends Protocol {
   readonly routes: readonly Operation[];
   /** The form of its refusals in the document. */
   readonly kind: 'Legacy' | 'Api' | 'OAuth';
-  readonly tag: 'Api' | 'legacy' | 'local';
   /** Names of the security schemes that it accepts. */
   readonly security: readonly string[];
 }

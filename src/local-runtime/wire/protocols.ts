@@ -1,7 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
-import {failureAnswer, parsed} from '../answer.js';
+import * as v from 'valibot';
+import {failureAnswer} from '../answer.js';
 import {apiProtocol} from './api.js';
 import {archiveProtocol} from './archive.js';
 import {legacyProtocol} from './legacy.js';
@@ -14,7 +15,6 @@ import {tokenProtocol} from './token.js';
 const openApiProtocol: WireProtocol = {
   prefix: '/openapi.json/',
   kind: 'Legacy',
-  tag: 'local',
   security: [],
   admit: () => 'reader',
   failure: failureAnswer,
@@ -29,7 +29,7 @@ const openApiProtocol: WireProtocol = {
         // scripts/openapi-document.ts makes it, from the operations of all protocols.
         const root = dirname(createRequire(import.meta.url).resolve('mycli/package.json'));
         const text = await readFile(join(root, 'docs', 'reference', 'openapi.json'), 'utf8');
-        const document = parsed(text, {status: 500, what: 'The document'}) as {readonly openapi: string};
+        const document = v.parse(schemas.OpenApiDocument, JSON.parse(text));
         return {...document, servers: [{url: origin, description: 'This local runtime.'}]};
       },
     }),

@@ -13,7 +13,6 @@ const headers = {'cache-control': 'no-store'};
 export const tokenProtocol: WireProtocol = {
   prefix: `${tokenPath}/`,
   kind: 'OAuth',
-  tag: 'Api',
   security: ['client'],
   admit: () => 'oauth-client',
   failure: ({status, message, headers}) =>
