@@ -1,32 +1,33 @@
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js';
-import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
+import {projectTitle} from '../../backends/select.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
 import {describeAge, printTable, type Column} from './table.js';
-import type {BundleId, DeploymentStatus} from '../../backends/contract.js';
 import {placeFlags} from '../../errors/suggest.js';
-import type {CommandToRun, Suggestion} from '../../errors/suggestion.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps} from '../../pipelines/next-steps.js';
-import type {DeployBundleResult} from '../../operations/options.js';
+import type {DeployBundleResult, DeploymentOutcome} from '../../operations/options.js';
+
+interface Outcome<Result> {
+  readonly result: Result;
+  readonly next: NextSteps;
+  /** How long it took, in words. */
+  readonly took: string;
+}
 
 export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): JsonDocument {
-  const {bundleId, backend, projectSlug, targetSlug, deployed, deploymentId, status} = result;
+  const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;
   output.outcome(describePush(result, took));
   if (targetSlug === undefined) {
-    output.hint(['Deploy it: ', deployCommand(bundleId, result, next.commandFlags)]);
+    const place = placeFlags({projectSlug, backend, targetSlug: 'TARGET'}, next.commandFlags);
+    output.hint(['Deploy it: ', {run: ['bundle:deploy', bundleId, ...place]}]);
   } else if (deployed) {
-    const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
-    output.outcome(
-      status === 'finished'
-        ? `Deployed to ${targetSlug}.`
-        : `The deployment${id} to ${targetSlug} is ${String(status).replace('_', ' ')}.`,
-    );
-    for (const line of afterDeployment(status, {backend, projectSlug, targetSlug}, next)) output.hint(line);
+    output.outcome(status === 'finished' ? `Deployed to ${targetSlug}.` : describeUnfinished(result, '', targetSlug));
+    hintNext({...result, targetSlug}, next, output);
   }
   renderUrl(result, output);
   return {...result} satisfies BundlePushDocument;
@@ -114,85 +115,56 @@ const plannedColumns: readonly Column<PlannedFiles[number]>[] = [
   {name: 'path', value: ({path}) => path, flexible: 'wrap'},
 ];
 
-/** The same for programs, plus the configuration that would be written. */
-function plannedDocument({files, ...plan}: BundlePlan) {
-  const {format, buildDirectory, rootDir, configPath, matchMode, message, config, sources, provenance} = plan;
-  return {
-    format,
-    buildDirectory,
-    rootDir,
-    configPath,
-    matchMode,
-    message,
-    config,
-    sources,
-    provenance,
-    totalBytes: plan.totalBytes,
-    files: files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)})),
-  };
+/** A plan for programs, without what only packing needs. */
+function plannedDocument({
+  files,
+  projectSlug,
+  emptyFolders,
+  warnings,
+  modifiedAt,
+  compressionLevel,
+  ...plan
+}: BundlePlan) {
+  return {...plan, files: files.map((file) => ({path: file.path, size: file.size, category: categoryOf(file)}))};
 }
 
-export interface Outcome<Result> {
-  readonly result: Result;
-  readonly next: NextSteps;
-  /** How long it took, in words. */
-  readonly took: string;
-}
-
-export function renderDeployment({result, took, next}: Outcome<DeployBundleResult>, output: Output): void {
-  output.outcome(describeOutcome(result, took));
-  for (const line of afterDeployment(result.status, result, next)) output.hint(line);
-  renderUrl(result, output);
-}
-
-/** `Deployed bundle 42 to staging of shop in 12.3 s.` */
-function describeOutcome(result: DeployBundleResult, took: string): string {
-  const {bundleId, targetSlug, projectSlug, backend, status, deploymentId} = result;
-  const where = `${targetSlug} of ${projectTitle(projectSlug, backend)}`;
-  if (status === 'finished') return `Deployed bundle ${String(bundleId)} to ${where} in ${took}.`;
-  const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
-  return `The deployment${id} of bundle ${String(bundleId)} to ${where} is ${status.replace('_', ' ')}.`;
-}
-
-export function renderRollback(
-  {result, took, next: {commandFlags}}: Outcome<RollbackBundleResult>,
+/** Shows a deployment, also of a promotion or a rollback: `Deployed bundle 42 to staging of shop in 12.3 s.` */
+export function renderDeployment(
+  {result, took, next}: Outcome<DeployBundleResult & Partial<RollbackBundleResult>>,
   output: Output,
 ): void {
-  const {rolledBackFrom} = result;
-  output.outcome(describeOutcome(result, took));
-  if (rolledBackFrom !== undefined)
-    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result, commandFlags)]}]);
+  const {bundleId, targetSlug, projectSlug, backend, status, rolledBackFrom} = result;
+  const bundle = `bundle ${String(bundleId)}`;
+  const where = `${targetSlug} of ${projectTitle(projectSlug, backend)}`;
+  const isFinished = status === 'finished';
+  output.outcome(
+    isFinished ? `Deployed ${bundle} to ${where} in ${took}.` : describeUnfinished(result, ` of ${bundle}`, where),
+  );
+  hintNext(result, next, output);
+  if (rolledBackFrom !== undefined) {
+    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result, next.commandFlags)]}]);
+  }
   renderUrl(result, output);
+}
+
+function describeUnfinished({deploymentId, status}: DeploymentOutcome, what: string, where: string): string {
+  const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
+  return `The deployment${id}${what} to ${where} is ${String(status).replace('_', ' ')}.`;
 }
 
 /** Shows where it runs: the last line, alone, for people and for `tail -1`. */
-export function renderUrl({url}: {readonly url?: string | undefined}, output: Output): void {
+function renderUrl({url}: DeploymentOutcome, output: Output): void {
   if (url !== undefined) output.result(url, {bold: true});
 }
 
-/** Where a bundle is or can be deployed. */
-interface DeployedTo {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
-}
-
-/** The command to deploy an uploaded bundle. The user must replace `TARGET`. */
-export function deployCommand(
-  bundleId: BundleId,
-  where: Omit<DeployedTo, 'targetSlug'>,
-  commandFlags?: readonly string[],
-): CommandToRun {
-  return {run: ['bundle:deploy', bundleId, ...placeFlags({...where, targetSlug: 'TARGET'}, commandFlags)]};
-}
-
 /** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */
-export function afterDeployment(
-  status: DeploymentStatus | undefined,
-  where: DeployedTo,
+function hintNext(
+  result: DeploymentOutcome & Pick<DeployBundleResult, 'backend' | 'projectSlug' | 'targetSlug'>,
   {commandFlags, canRollBack, hasHistory}: NextSteps,
-): readonly Suggestion[] {
-  const flags = placeFlags(where, commandFlags);
-  if (status === 'finished') return canRollBack ? [['Roll back: ', {run: ['bundle:rollback', ...flags]}]] : [];
-  return hasHistory ? [['Check on it: ', {run: ['status', ...flags]}]] : [];
+  output: Output,
+): void {
+  const flags = placeFlags(result, commandFlags);
+  const isFinished = result.status === 'finished';
+  if (isFinished && canRollBack) output.hint(['Roll back: ', {run: ['bundle:rollback', ...flags]}]);
+  if (!isFinished && hasHistory) output.hint(['Check on it: ', {run: ['status', ...flags]}]);
 }

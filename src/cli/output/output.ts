@@ -1,6 +1,7 @@
 import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
+import {isRecord} from '../../errors/json.js';
 import {createRedactor} from '../../http/redact.js';
 import type {Logger} from '../../http/types.js';
 import {
@@ -47,9 +48,6 @@ export interface OutputOptions {
    */
   readonly annotating: boolean;
 }
-
-/** The start of a line, and its color. `hang`: what the other lines begin with, by default as wide as the label. */
-type Label = Readonly<{label?: string; hang?: string; style?: 'red' | 'yellow'}>;
 
 /**
  * Everything that a command prints. Results go to stdout, or to stderr if stdout carries data. Everything else goes to
@@ -197,7 +195,7 @@ export class Output implements Logger {
     this.#warnings.add(text);
     this.#onWarning?.(text);
     if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
-    else this.#write(this.#told(text), {label: 'Warning:', style: 'yellow'});
+    else this.#write(this.#told(text), 'Warning:', 'yellow');
   }
 
   debug(line: string): void {
@@ -208,8 +206,8 @@ export class Output implements Logger {
   error(message: string, suggestions: readonly Suggestion[]): void {
     const text = this.clean(message);
     if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
-    else this.#write(this.#told(text), {label: 'Error:', style: 'red'});
-    for (const suggestion of suggestions) this.#write(this.#told(suggestion), {label: ' ', hang: '    '});
+    else this.#write(this.#told(text), 'Error:', 'red');
+    for (const suggestion of suggestions) this.#write(this.#told(suggestion), ' ');
   }
 
   /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
@@ -266,18 +264,15 @@ export class Output implements Logger {
     return more.length === 0 ? {} : {warnings: [...listed, ...more]};
   }
 
-  #json(value: unknown, indent: number): string {
-    const json = escapeControls(JSON.stringify(this.#masked(value), undefined, indent));
-    return this.#annotating ? withoutCommandsInJson(json) : json;
-  }
-
   // Masks value by value, because a secret in the finished text may be escaped.
-  #masked(value: unknown): unknown {
-    const plain: unknown = isSerializable(value) ? value.toJSON() : value;
-    if (typeof plain === 'string') return this.#redact(plain);
-    if (Array.isArray(plain)) return plain.map((item) => this.#masked(item));
-    if (typeof plain !== 'object' || plain === null) return plain;
-    return Object.fromEntries(Object.entries(plain).map(([key, item]) => [this.#redact(key), this.#masked(item)]));
+  #json(value: unknown, indent: number): string {
+    const masked = (_key: string, item: unknown): unknown => {
+      if (typeof item === 'string') return this.#redact(item);
+      if (!isRecord(item)) return item;
+      return Object.fromEntries(Object.entries(item).map(([key, inner]) => [this.#redact(key), inner]));
+    };
+    const json = escapeControls(JSON.stringify(value, masked, indent));
+    return this.#annotating ? withoutCommandsInJson(json) : json;
   }
 
   #paint(style: 'dim' | 'red' | 'yellow', text: string): string {
@@ -289,11 +284,11 @@ export class Output implements Logger {
   }
 
   /** Writes a sentence after its label, wrapped between words on a terminal. */
-  #write(sentence: string, {label, style, hang}: Label = {}): void {
-    const lead = label === undefined ? '' : `${label} `;
-    const indent = hang ?? ' '.repeat(lead.length || 2);
+  #write(sentence: string, label = '', style?: 'red' | 'yellow'): void {
+    const lead = label === '' ? '' : `${label} `;
+    const indent = ' '.repeat(style === undefined ? lead.length + 2 : lead.length);
     const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(this.stream), indent);
-    const shown = label && style ? this.#paint(style, label) + first.slice(label.length) : first;
+    const shown = style === undefined ? first : this.#paint(style, label) + first.slice(label.length);
     for (const line of [shown, ...more]) this.stream.write(`${this.#plain(line)}\n`);
   }
 }
@@ -304,8 +299,4 @@ export function stdoutError(error: Error): Error {
 
 function oneLineOf(text: string): string {
   return text.replaceAll(/\s*[\n\t]\s*/g, ' ').trim();
-}
-
-function isSerializable(value: unknown): value is {toJSON(): unknown} {
-  return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function';
 }

@@ -2,7 +2,7 @@ import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connect
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {renderBackends} from '../../cli/output/settings.js';
+import {renderBackends} from '../../cli/output/lists.js';
 
 export default class BackendList extends BaseCommand<typeof BackendList> {
   static override readonly summary = 'List backends with their plugin, capabilities and missing settings.';

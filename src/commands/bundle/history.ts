@@ -14,7 +14,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {deploymentColumns, renderDeployments} = await import('../../cli/output/bundles.js');
+    const {deploymentColumns, renderDeployments} = await import('../../cli/output/lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(deploymentColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);

@@ -46,7 +46,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
     const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');
-    const {renderPrunable, renderPruned} = await import('../../cli/output/bundles.js');
+    const {renderPrunable, renderPruned} = await import('../../cli/output/lists.js');
     const {output} = context;
     const rules = {keep, olderThanMs, match};
     const result = await pruneBundles(

@@ -24,7 +24,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   protected override readonly hasEvents = false;
 
   protected async execute(context: CommandContext): Promise<JsonDocument> {
-    const {renderSettings, settingColumns} = await import('../../cli/output/settings.js');
+    const {renderSettings, settingColumns} = await import('../../cli/output/lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);
     const explained = await explainSettings(context);

@@ -1,17 +1,25 @@
 import prettyBytes from 'pretty-bytes';
 import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
 import type {BundleId, BundleItem, DeploymentItem} from '../../backends/contract.js';
-import type {ArchiveInspection, PatternMatches} from '../../operations/inspect-bundle.js';
+import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
 import type {
+  BackendListDocument,
   BundleHistoryDocument,
   BundleListDocument,
   BundleInspectDocument,
   BundlePruneDocument,
+  ConfigShowDocument,
   StatusDocument,
 } from './documents.js';
+import type {BackendFailure} from '../../backends/registry.js';
+import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
+import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
+import {definitions} from '../../settings/definitions.js';
+import type {ExplainedSettings} from '../settings/load-settings.js';
+import {describeSource, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {JsonDocument, Output} from './output.js';
 import {count} from '../../errors/sentence.js';
 import {chooseColumns, printTable, type Column, describeAge} from './table.js';
@@ -93,11 +101,11 @@ export function renderPruned(result: PruneBundlesResult, output: Output): JsonDo
 
 function tellRest(shown: number, total = 0, output: Output): void {
   if (shown >= total) return;
-  if (shown === 0) {
-    output.info(`Lower --offset: there are ${String(total)} in all.`);
-    return;
-  }
-  output.info(`Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`);
+  output.info(
+    shown === 0
+      ? `Lower --offset: there are ${String(total)} in all.`
+      : `Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`,
+  );
 }
 
 export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] = [
@@ -116,19 +124,16 @@ export function renderInspection(
   output: Output,
 ): JsonDocument {
   const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
-  output.result(`format   ${format}`);
-  output.result(`size     ${prettyBytes(size)}`);
-  output.result(`sha256   ${sha256}`);
-  if (rootDir !== undefined) output.result(`root     ${rootDir}`);
-  if (configPath !== undefined) output.result(`config   ${configPath}`);
-  if (config !== undefined) {
-    for (const line of JSON.stringify(config, undefined, 2).split('\n')) output.result(`  ${line}`);
+  const facts = {format, size: prettyBytes(size), sha256, root: rootDir, config: configPath};
+  for (const [name, value] of Object.entries(facts)) {
+    if (value !== undefined) output.result(`${name.padEnd(9)}${value}`);
   }
-  for (const line of [
-    ...describeMatches('ssrOnly', matches.ssrOnly),
-    ...describeMatches('ssrShared', matches.ssrShared),
-  ]) {
-    output.result(line);
+  const lines = config === undefined ? [] : JSON.stringify(config, undefined, 2).split('\n');
+  for (const line of lines) output.result(`  ${line}`);
+  for (const setting of ['ssrOnly', 'ssrShared'] as const) {
+    for (const {pattern, files: matched} of matches[setting]) {
+      output.result(`${setting.padEnd(9)}  ${pattern}  (${count(matched, 'file')})`);
+    }
   }
   output.result('');
   printTable(files, columns, output);
@@ -136,10 +141,6 @@ export function renderInspection(
   if (config === undefined)
     output.info('A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.');
   return {...inspection} satisfies BundleInspectDocument;
-}
-
-function describeMatches(setting: string, patterns: readonly PatternMatches[]): readonly string[] {
-  return patterns.map(({pattern, files}) => `${setting.padEnd(9)}  ${pattern}  (${count(files, 'file')})`);
 }
 
 export function renderStatus(status: ProjectStatus, output: Output): JsonDocument {
@@ -164,25 +165,86 @@ export function renderStatus(status: ProjectStatus, output: Output): JsonDocumen
 }
 
 function targetLines({url, live, underway, failed}: TargetStatus, when: (time: string) => string): readonly string[] {
-  const log = shownUrl(failed?.logUrl);
-  return [
-    ...(live === undefined ? ['Nothing is live.'] : [`Live: ${describe(live, when)}`]),
-    ...(live === undefined || url === undefined ? [] : [`URL: ${url}`]),
-    ...(underway === undefined
-      ? []
-      : [`Deploying: ${describe(underway, when)} (${underway.status.replace('_', ' ')})`]),
-    ...(failed === undefined ? [] : [`Failed: ${describe(failed, when)}`]),
-    ...(failed?.description === undefined ? [] : [`  ${failed.description.replaceAll(/\s+/g, ' ').trim()}`]),
-    ...(log === undefined ? [] : [`  Log: ${log}`]),
-  ];
+  const lines = [live === undefined ? 'Nothing is live.' : `Live: ${describe(live, when)}`];
+  if (live !== undefined && url !== undefined) lines.push(`URL: ${url}`);
+  if (underway) lines.push(`Deploying: ${describe(underway, when)} (${underway.status.replace('_', ' ')})`);
+  if (failed === undefined) return lines;
+  const log = shownUrl(failed.logUrl);
+  lines.push(`Failed: ${describe(failed, when)}`);
+  if (failed.description !== undefined) lines.push(`  ${failed.description.replaceAll(/\s+/g, ' ').trim()}`);
+  if (log !== undefined) lines.push(`  Log: ${log}`);
+  return lines;
 }
 
 /** `bundle 3 "main: 1a2b3c", 2 hours ago, by jane` */
 function describe({bundleId, message, createdAt, createdBy}: DeploymentItem, when: (time: string) => string): string {
   const bundle = bundleId === undefined ? 'an unknown bundle' : `bundle ${String(bundleId)}`;
+  const titled = message === undefined ? bundle : `${bundle} "${message.replaceAll(/\s+/g, ' ')}"`;
+  return [titled, createdAt && when(createdAt), createdBy && `by ${createdBy}`].filter(Boolean).join(', ');
+}
+
+/** The columns of `config:show`, which names the configuration file as seen from `cwd`. */
+export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[] {
+  const showOverridden = ({value, source, problem}: OverriddenValue) =>
+    `${problem === undefined ? showValue(value) : 'invalid'} (${describeSource(source, cwd)})`;
   return [
-    `${bundle}${message === undefined ? '' : ` "${message.replaceAll(/\s+/g, ' ')}"`}`,
-    ...(createdAt === undefined ? [] : [when(createdAt)]),
-    ...(createdBy === undefined ? [] : [`by ${createdBy}`]),
-  ].join(', ');
+    {name: 'setting', value: ({name}) => definitions[name].config ?? name},
+    {name: 'value', value: ({value}) => showValue(value), flexible: 'wrap'},
+    {name: 'source', value: ({source}) => describeSource(source, cwd)},
+    {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; '), flexible: 'wrap'},
+    {name: 'flag', value: ({name}) => flagOf(name), extra: true},
+  ];
+}
+
+export function renderSettings(
+  {configFile, settings}: ExplainedSettings,
+  safety: readonly SafetyMode[],
+  columns: readonly Column<ExplainedSetting>[],
+  output: Output,
+): JsonDocument {
+  output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
+  for (const mode of safety) output.info(describeSafety(mode));
+  printTable(settings, columns, output);
+  return {
+    configFile: configFile ?? null,
+    ...(safety.length > 0 && {safety}),
+    settings,
+  } satisfies ConfigShowDocument;
+}
+
+function showValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function flagOf(name: ExplainedSetting['name']): string | undefined {
+  const {flag} = definitions[name];
+  return flag === undefined ? undefined : `--${flag.name}`;
+}
+
+const backendColumns: readonly Column<BackendDescription>[] = [
+  {name: 'name', value: ({name}) => name},
+  {name: 'plugin', value: ({plugin, version = ''}) => `${plugin} ${version}`},
+  {name: 'summary', value: ({summary}) => summary, flexible: 'wrap'},
+  {name: 'formats', value: ({formats}) => formats.join(', ')},
+  {name: 'capabilities', value: ({capabilities}) => capabilities.join(', '), flexible: 'wrap'},
+  {
+    name: 'state',
+    value: ({configured, missing, check}) => (configured ? describeCheck(check) : `missing ${missing.join(', ')}`),
+    flexible: 'wrap',
+  },
+];
+
+/** `accepted, ann`; `refused: The key has expired.` */
+function describeCheck({status, user, clientId, reason}: Partial<CredentialCheck> = {}): string {
+  if (status === 'accepted') return [status, user ?? clientId].filter(Boolean).join(', ');
+  return status === 'refused' ? `refused: ${String(reason)}` : ['configured', reason].filter(Boolean).join(': ');
+}
+
+export function renderBackends(
+  backends: readonly BackendDescription[],
+  failures: readonly BackendFailure[],
+  output: Output,
+): JsonDocument {
+  printTable(backends, backendColumns, output);
+  return {backends, failures} satisfies BackendListDocument;
 }
