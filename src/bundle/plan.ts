@@ -13,7 +13,7 @@ import {readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../frameworks/check-build.js';
 import {frameworkOfBuild} from '../frameworks/detect-framework.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
-import {optionProblems, rejectProblems} from '../settings/option-problems.js';
+import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';

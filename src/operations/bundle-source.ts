@@ -3,7 +3,7 @@ import {resolve} from 'node:path';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
 import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
-import {rejectProblems, slugProblems} from '../settings/option-problems.js';
+import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from './bundle-contents.js';

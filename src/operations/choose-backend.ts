@@ -12,7 +12,7 @@ import {
 } from '../backends/select.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
-import {optionProblems, rejectProblems, slugProblems} from '../settings/option-problems.js';
+import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {Host} from './host.js';
 import type {ProjectOptions} from './options.js';
 import {configDirectoryOf, registryOf, requireCapability, type BackendCallOptions} from './open-backend.js';

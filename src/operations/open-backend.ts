@@ -15,7 +15,7 @@ import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend} from '../backends/select.js';
-import {problemsOf, rejectProblems} from '../settings/option-problems.js';
+import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {createError} from '../errors/index.js';
 import type {CommonOptions, ConnectionOptions, OperationProgress} from './options.js';
 import {requestSeconds} from '../settings/schemas.js';

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import {definitions, settingKeys} from '../../settings/definitions.js';
-import {optionProblems} from '../../settings/option-problems.js';
+import {definitions, optionProblems, settingKeys} from '../../settings/definitions.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {fieldProblems} from '../../settings/schemas.js';
 import type {BundleFormat, BundleV2MatchMode, BundleV2Metadata} from '../types.js';

@@ -143,20 +143,20 @@ export function trustAddresses(file: CredentialFile, urls: readonly string[]): P
   }));
 }
 
-/** The stored credentials without those of some origins, whose URLs are not trusted any more, and of some backends. */
+/** The stored credentials without those of some origins, which are no longer trusted, and of some backends. */
 export function withoutCredentials(
   {origins, last, trusted, backends = {}}: StoredCredentials,
   removed: {readonly origins: readonly string[]; readonly backends: readonly string[]},
 ): StoredCredentials {
-  const isGone = (address: string | undefined) =>
-    address === undefined || removed.origins.includes(new URL(address).origin);
-  const legacy = isGone(last?.legacy) ? undefined : last?.legacy;
-  const api = isGone(last?.api?.origin) ? undefined : last?.api;
-  const others = legacy === undefined ? api && 'api' : 'legacy';
-  const backend = {legacy, api}[last?.backend ?? 'legacy'] === undefined ? others : last?.backend;
+  const isGone = (address: string) => removed.origins.includes(new URL(address).origin);
+  const {backend, legacy, api} = last ?? {};
+  const left = {
+    legacy: legacy === undefined || isGone(legacy) ? undefined : legacy,
+    api: api === undefined || isGone(api.origin) ? undefined : api,
+  };
   return {
     origins: without(origins, removed.origins),
-    last: backend && {backend, legacy, api},
+    last: backend !== undefined && left[backend] !== undefined ? {backend, ...left} : undefined,
     trusted: trusted?.filter((address) => !isGone(address)),
     backends: without(backends, removed.backends),
   };

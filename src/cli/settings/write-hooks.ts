@@ -3,7 +3,7 @@ import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite, WriteOutcome} from '../../backends/contract.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence, oneLine} from '../../errors/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
@@ -22,14 +22,21 @@ export type PluginConfig = Pick<Interfaces.Config, 'plugins' | 'runHook'>;
 /** What a hook of a plugin has returned or thrown. */
 type Answer = {readonly plugin: string} & ({readonly result: unknown} | {readonly error: unknown});
 
-/** Runs a hook of all plugins at the same time. Resolves to their answers, ordered by the names of the plugins. */
+/**
+ * Runs a hook of all plugins at the same time, with a copy of `options` and a signal that also ends with the time.
+ * Resolves to their answers, ordered by the names of the plugins.
+ */
 async function runHooks(
   config: PluginConfig,
   hook: string,
-  options: Readonly<Record<string, unknown>>,
+  options: object,
+  signals: readonly AbortSignal[],
   timeoutMs: number,
 ): Promise<readonly Answer[]> {
-  const {successes, failures} = await config.runHook(hook, options, timeoutMs, true);
+  const over = new AbortController();
+  const given = {...structuredClone(options), signal: AbortSignal.any([...signals, over.signal])};
+  const {successes, failures} = await config.runHook(hook, given, timeoutMs, true);
+  over.abort();
   const answers: Answer[] = [
     ...successes.map(({plugin, result}) => ({plugin: plugin.name, result: result as unknown})),
     ...failures.map(({plugin, error}) => ({plugin: plugin.name, error})),
@@ -58,16 +65,14 @@ export async function askBeforeWrite(
   {config, output, signal}: Asking,
 ): Promise<void> {
   signal.throwIfAborted();
-  const over = new AbortController();
-  const options = {...structuredClone(planned), dryRun, signal: AbortSignal.any([signal, over.signal])};
-  const answers = await runHooks(config, beforeHook, options, beforeWriteTimeoutMs);
-  over.abort();
+  const answers = await runHooks(config, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
   signal.throwIfAborted();
   const {operation} = planned;
   const nouns = {push: 'push', deploy: 'deployment', promote: 'promotion', rollback: 'rollback', delete: 'deletion'};
-  const vetoes = answers.flatMap((answer) => {
-    const reason = vetoOf(answer, output);
-    return reason === undefined ? [] : [{plugin: answer.plugin, reason}];
+  const vetoes = answers.flatMap(({plugin, ...answer}) => {
+    const veto = 'result' in answer && isRecord(answer.result) ? answer.result['veto'] : undefined;
+    const reason = typeof veto === 'string' ? lineOf(veto, output) : '';
+    return reason === '' ? [] : [{plugin, reason}];
   });
   if (vetoes.length > 0) {
     const reasons = vetoes.map(({plugin, reason}) =>
@@ -87,18 +92,12 @@ export async function askBeforeWrite(
   if (failed === undefined) return;
   const {plugin} = failed;
   const cause = 'error' in failed ? failed.error : new Error('it must return nothing or {veto: "the reason"}');
-  const what = asSentence(`Plugin ${plugin}: its ${beforeHook} hook failed: ${oneLine(messageOf(cause), output)}`);
+  const what = asSentence(`Plugin ${plugin}: its ${beforeHook} hook failed: ${lineOf(messageOf(cause), output)}`);
   throw createError('ERR_HOOK_FAILED', `${what} Nothing was changed.`, {
     suggestions: [withoutPlugin(plugin)],
     details: {operation, plugin},
     cause,
   });
-}
-
-/** The reason of a veto; undefined if the answer is none. */
-function vetoOf(answer: Answer, output: Asking['output']): string | undefined {
-  const reason = 'result' in answer && isRecord(answer.result) ? answer.result['veto'] : undefined;
-  return (typeof reason === 'string' && oneLine(reason, output)) || undefined;
 }
 
 /** Tells every plugin how a change ended. Never rejects: what fails or takes too long is a warning. */
@@ -108,15 +107,13 @@ export async function tellAfterWrite(
   {config, output, signal}: Asking,
 ): Promise<void> {
   const outcome: WriteOutcome = {...planned, ...known, ...outcomeOf(ended, output)};
-  const over = new AbortController();
   // After Ctrl-C, the time is limited anyway.
-  const hookSignal = signal.aborted ? over.signal : AbortSignal.any([signal, over.signal]);
-  const timeoutMs = signal.aborted ? interruptedTimeoutMs : afterTimeoutMs;
-  const answers = await runHooks(config, afterHook, {...structuredClone(outcome), signal: hookSignal}, timeoutMs);
-  over.abort();
+  const answers = signal.aborted
+    ? await runHooks(config, afterHook, outcome, [], interruptedTimeoutMs)
+    : await runHooks(config, afterHook, outcome, [signal], afterTimeoutMs);
   for (const answer of answers) {
     if (!('error' in answer)) continue;
-    const message = oneLine(messageOf(answer.error), output);
+    const message = lineOf(messageOf(answer.error), output);
     output.warn(asSentence(`Plugin ${answer.plugin}: its ${afterHook} hook failed: ${message}`));
   }
   // Node reports a promise that a hook has left to fail when nothing else is to be done.
@@ -129,7 +126,7 @@ function outcomeOf(
 ): Pick<WriteOutcome, 'outcome' | 'error'> {
   if (!('error' in ended)) return {outcome: 'succeeded'};
   const {error} = ended;
-  const message = oneLine(messageOf(error), output);
+  const message = lineOf(messageOf(error), output);
   if (!isRuntimeCliError(error)) return {outcome: 'failed', error: {code: 'ERR_UNEXPECTED', message}};
   const {code} = error;
   const isUnknown = code === 'ERR_OUTCOME_UNKNOWN' || code === 'ERR_WAIT_TIMEOUT';
@@ -137,7 +134,7 @@ function outcomeOf(
   return {outcome, error: {code, message}};
 }
 
-/** Text of a plugin or a server on one line, without secrets: hooks send it elsewhere. */
-function oneLine(text: string, output: Asking['output']): string {
-  return output.clean(text).replaceAll(/\s+/g, ' ').trim();
+/** Text of a plugin or a server without secrets: hooks send it elsewhere. */
+function lineOf(text: string, output: Asking['output']): string {
+  return oneLine(output.clean(text));
 }

@@ -1,6 +1,6 @@
 import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
-import {slugProblems} from '../../settings/option-problems.js';
+import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
 import {param, type Call, type RuntimeContext} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';

@@ -4,7 +4,7 @@ import type {BackendCapability, BundleId, DeploymentItem, DeploymentRef} from '.
 import type {RuntimeBackend} from '../../backends/select.js';
 import {checkDefaults, checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
-import {problemsOf, rejectProblems} from '../../settings/option-problems.js';
+import {problemsOf, rejectProblems} from '../../settings/definitions.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../errors/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';

@@ -1,5 +1,5 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {optionProblems, rejectProblems} from '../../settings/option-problems.js';
+import {optionProblems, rejectProblems} from '../../settings/definitions.js';
 import {defaultWait, longestTimeoutSeconds} from '../../settings/schemas.js';
 import type {WaitOptions} from '../options.js';
 

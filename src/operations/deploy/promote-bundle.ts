@@ -1,5 +1,5 @@
 import type {BackendSelection} from '../../backends/select.js';
-import {rejectProblems, slugProblems} from '../../settings/option-problems.js';
+import {rejectProblems, slugProblems} from '../../settings/definitions.js';
 import {createError} from '../../errors/index.js';
 import {registryOf, requireCapability} from '../open-backend.js';
 import {chooseCapable} from '../choose-backend.js';

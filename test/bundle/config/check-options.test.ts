@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {checkBundleOptions} from '../../../src/bundle/index.js';
-import {rejectProblems, slugProblems} from '../../../src/settings/option-problems.js';
+import {rejectProblems, slugProblems} from '../../../src/settings/definitions.js';
 import {planOptions} from '../project.js';
 
 /** What is wrong with options, as sentences. `unknown`: callers in JavaScript give anything. */
