@@ -98,18 +98,15 @@ const changeColumns: readonly Column<FileChange>[] = [
 
 /** A path, with what changed if it is not the content. */
 function describeChange({path, differs, before, after}: FileChange): string {
-  const notes = [
-    ...(differs.includes('link') ? [`now ${linkText(after?.linkTarget)}`] : []),
-    ...(differs.includes('mode') ? [after?.executable ? 'now executable' : 'no longer executable'] : []),
-    ...(differs.includes('category')
-      ? [`${categoryName(before?.category)} before, now ${categoryName(after?.category)}`]
-      : []),
-  ];
+  const target = after?.linkTarget;
+  const texts = {
+    content: '',
+    link: target === undefined ? 'now a file' : `now a link to ${target}`,
+    mode: after?.executable ? 'now executable' : 'no longer executable',
+    category: `${categoryName(before?.category)} before, now ${categoryName(after?.category)}`,
+  };
+  const notes = differs.map((what) => texts[what]).filter((text) => text !== '');
   return notes.length === 0 ? path : `${path} (${notes.join(', ')})`;
-}
-
-function linkText(target: string | undefined): string {
-  return target === undefined ? 'a file' : `a link to ${target}`;
 }
 
 const settingColumns: readonly Column<DiffBundlesResult['config'][number]>[] = [

@@ -55,22 +55,19 @@ export interface OutputOptions {
  */
 export class Output implements Logger {
   readonly json: boolean;
-  readonly quiet: boolean;
-  readonly debugging: boolean;
   /** Whether `stream` is a terminal that can be used for prompts. */
   readonly terminal: boolean;
   /** Whether task lists may redraw `stream`. */
   readonly interactive: boolean;
   readonly color: boolean;
   readonly unicode: boolean;
-  /** Whether stdout is reserved for data. */
-  stdoutClaimed: boolean;
   /** How many characters fit on a line of results; unlimited unless it is a terminal. */
   readonly width: number;
   /** stderr, for task lists and prompts. Neither sanitizes nor masks. */
   readonly stream: Writable & MaybeTerminal;
-  readonly #annotating: boolean;
-  readonly #stdout: Writable;
+  /** Whether stdout is reserved for data. */
+  stdoutClaimed: boolean;
+  readonly #options: OutputOptions;
   readonly #writeStdout: Writable['write'];
   readonly #writeStderr: Writable['write'];
   readonly #secrets = new Set<string>();
@@ -81,22 +78,19 @@ export class Output implements Logger {
   #onWarning: ((message: string) => void) | undefined;
 
   constructor(options: OutputOptions) {
-    this.json = options.json;
-    this.quiet = options.quiet;
-    this.debugging = options.debugging;
-    this.terminal = options.interactive;
+    const {stdout, stderr, json, quiet, debugging, interactive, color, unicode} = options;
+    this.json = json;
+    this.terminal = interactive;
     // Nothing else can be printed while a list is redrawn, but debugging needs lines as they happen.
-    const isFree = !options.quiet && !options.json && !options.debugging;
-    this.interactive = options.interactive && isFree && options.stderr.columns !== 0;
-    this.color = options.color;
-    this.unicode = options.unicode;
-    this.width = terminalWidth(options.stdout);
-    this.stream = options.stderr;
-    this.#annotating = options.annotating;
-    this.#stdout = options.stdout;
-    this.#writeStdout = options.stdout.write.bind(options.stdout);
-    this.#writeStderr = options.stderr.write.bind(options.stderr);
-    this.stdoutClaimed = options.json;
+    this.interactive = interactive && !quiet && !json && !debugging && stderr.columns !== 0;
+    this.color = color;
+    this.unicode = unicode;
+    this.width = terminalWidth(stdout);
+    this.stream = stderr;
+    this.stdoutClaimed = json;
+    this.#options = options;
+    this.#writeStdout = stdout.write.bind(stdout);
+    this.#writeStderr = stderr.write.bind(stderr);
   }
 
   get secrets(): readonly string[] {
@@ -125,7 +119,8 @@ export class Output implements Logger {
    */
   claimStdout(): Writable {
     this.stdoutClaimed = true;
-    this.#stdout.write = ((...args: Parameters<Writable['write']>) => this.stream.write(...args)) as Writable['write'];
+    this.#options.stdout.write = ((...args: Parameters<Writable['write']>) =>
+      this.stream.write(...args)) as Writable['write'];
     return new Writable({
       write: (chunk: Uint8Array, _encoding, done) => {
         this.#writeStdout(chunk, done);
@@ -151,7 +146,7 @@ export class Output implements Logger {
   /** Gives stdout back, for foreign commands and help. */
   releaseStdout(): void {
     this.stdoutClaimed = false;
-    this.#stdout.write = this.#writeStdout;
+    this.#options.stdout.write = this.#writeStdout;
   }
 
   /** Resolves once everything written to stdout has been flushed. */
@@ -177,12 +172,12 @@ export class Output implements Logger {
 
   /** What to do next, after the outcome. It is no result, so `--quiet` leaves it out. */
   hint(sentence: Suggestion): void {
-    if (!this.quiet) this.outcome(sentence);
+    if (!this.#options.quiet) this.outcome(sentence);
   }
 
   /** A message about progress or next steps. */
   info(line: Suggestion): void {
-    if (!this.quiet) this.#write(this.#told(line));
+    if (!this.#options.quiet) this.#write(this.#told(line));
   }
 
   /**
@@ -194,18 +189,19 @@ export class Output implements Logger {
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     this.#onWarning?.(text);
-    if (this.#annotating) this.stream.write(`${annotation('warning', text)}\n`);
+    if (this.#options.annotating) this.stream.write(`${annotation('warning', text)}\n`);
     else this.#write(this.#told(text), 'Warning:', 'yellow');
   }
 
   debug(line: string): void {
-    if (this.debugging) this.stream.write(`${this.#plain(this.#paint('dim', `debug: ${this.clean(line)}`))}\n`);
+    if (this.#options.debugging)
+      this.stream.write(`${this.#plain(this.#paint('dim', `debug: ${this.clean(line)}`))}\n`);
   }
 
   /** An error, followed by its suggestions, one per line. */
   error(message: string, suggestions: readonly Suggestion[]): void {
     const text = this.clean(message);
-    if (this.#annotating) this.stream.write(`${annotation('error', text)}\n`);
+    if (this.#options.annotating) this.stream.write(`${annotation('error', text)}\n`);
     else this.#write(this.#told(text), 'Error:', 'red');
     for (const suggestion of suggestions) this.#write(this.#told(suggestion), ' ');
   }
@@ -272,7 +268,7 @@ export class Output implements Logger {
       return Object.fromEntries(Object.entries(item).map(([key, inner]) => [this.#redact(key), inner]));
     };
     const json = escapeControls(JSON.stringify(value, masked, indent));
-    return this.#annotating ? withoutCommandsInJson(json) : json;
+    return this.#options.annotating ? withoutCommandsInJson(json) : json;
   }
 
   #paint(style: 'dim' | 'red' | 'yellow', text: string): string {
@@ -280,7 +276,7 @@ export class Output implements Logger {
   }
 
   #plain(text: string): string {
-    return this.#annotating ? withoutCommands(text) : text;
+    return this.#options.annotating ? withoutCommands(text) : text;
   }
 
   /** Writes a sentence after its label, wrapped between words on a terminal. */

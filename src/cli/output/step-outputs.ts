@@ -1,4 +1,3 @@
-import {randomUUID} from 'node:crypto';
 import {appendFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {isRuntimeCliError} from '../../errors/index.js';
@@ -42,7 +41,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
   const report = async (rows: Rows, outputs: Outputs) => {
     const entries = plainEntries(output, outputs);
     const written = await Promise.allSettled([
-      append(env['GITHUB_OUTPUT'], githubOutputs(entries)),
+      append(env['GITHUB_OUTPUT'], entries.map(([name, value]) => `${name}=${value}\n`).join('')),
       append(env['GITHUB_STEP_SUMMARY'], summary(output, `mycli ${command}`, {...rows, ...outputs})),
       envFile === undefined ? undefined : writeEnvFile(envFile, variables, dotenvLines(output, entries)),
     ]);
@@ -137,19 +136,6 @@ function describeRollback(rollback: unknown): string | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-}
-
-/**
- * Outputs of a step in the format of `$GITHUB_OUTPUT`. Each value has its own delimiter, so no text can end it and
- * start another output.
- */
-function githubOutputs(entries: readonly Entry[]): string {
-  return entries
-    .map(([name, value]) => {
-      const delimiter = `mycli-${randomUUID()}`;
-      return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
-    })
-    .join('');
 }
 
 /** The name of an output in a dotenv file: `MYCLI_BUNDLE_ID`. */

@@ -28,11 +28,9 @@ export function usesUnicode(env: Environment): boolean {
   return env['TERM'] !== 'linux' && (locale === '' || /utf-?8/i.test(locale));
 }
 
-/** Whether `DEBUG` includes mycli, as the debug package writes it: `mycli*` and `*` do, `-mycli*` excludes it. */
+/** Whether `DEBUG` includes mycli, as the debug package writes it. */
 export function isDebugging(env: Environment): boolean {
-  const patterns = (env['DEBUG'] ?? '').split(/[\s,]+/);
-  const includes = (prefix: string) => ['*', 'mycli', 'mycli*'].some((name) => patterns.includes(prefix + name));
-  return includes('') && !includes('-');
+  return /(^|[\s,])(\*|mycli\*?)($|[\s,])/.test(env['DEBUG'] ?? '');
 }
 
 /** How many characters fit on a line of a terminal, 80 if it does not tell; unlimited for anything else. */
@@ -85,14 +83,7 @@ export function withoutCommandsInJson(json: string): string {
 
 /** Text as HTML in Markdown, on one line: an empty line would end the block of HTML. */
 export function htmlInMarkdown(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[&<>"']/g, (character) => `&#${String(character.charCodeAt(0))};`);
 }
 
 function withoutOldCommands(text: string): string {

@@ -3,7 +3,6 @@ import {dirname, join, relative, sep} from 'node:path';
 import {backendNamePattern} from '../../backends/backend-shape.js';
 import {reservedNames} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {commandLine} from '../../errors/suggest.js';
 import {outputError} from '../../errors/system-failure.js';
 
 export interface NewPlugin {
@@ -21,14 +20,7 @@ const packagePrefix = 'mycli-plugin-';
 export function pluginPackage(name: string): string {
   const problem = nameProblem(name);
   if (problem === undefined) return `${packagePrefix}${name}`;
-  const likely = name
-    .toLowerCase()
-    .replace(/^.*mycli-plugin-/, '')
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^[^a-z]+|-$/g, '');
-  throw createError('ERR_USAGE', `The backend cannot be called ${JSON.stringify(name)}: ${problem}.`, {
-    suggestions: nameProblem(likely) === undefined ? [`Run ${commandLine('backend:create', likely)}`] : [],
-  });
+  throw createError('ERR_USAGE', `The backend cannot be called ${JSON.stringify(name)}: ${problem}.`);
 }
 
 function nameProblem(name: string): string | undefined {

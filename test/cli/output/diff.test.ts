@@ -67,7 +67,9 @@ test.each([false, true])('of a v1 archive, which has no categories, has none (ma
 
 test('as Markdown interprets nothing of what files are called', () => {
   const text = show(before, after, {markdown: true});
-  expect(text).toContain('<td><code>static/&lt;img src=x&gt;|`*@team* #1 `/ ## [x](javascript:1).js</code></td></tr>');
+  expect(text).toContain(
+    '<td><code>static/&#60;img src=x&#62;|`*@team* #1 `/ ## [x](javascript:1).js</code></td></tr>',
+  );
   // HTML blocks end at an empty line, and no line but the heading and the counts is Markdown.
   for (const line of text.split('\n')) expect(line).toMatch(/^(?:$|<.*>$|### Bundle diff$|and \d+ more$)/);
   expect(text).not.toMatch(/[\u001B\u202E]/);

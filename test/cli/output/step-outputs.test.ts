@@ -70,13 +70,10 @@ async function step(args: readonly string[], env: Readonly<Record<string, string
 /** Reads a file of outputs as the runner does. */
 function parseOutputs(content: string): Record<string, string> {
   const outputs: Record<string, string> = {};
-  const lines = content.split('\n');
-  while (lines.length > 1) {
-    const [name = '', delimiter] = (lines.shift() ?? '').split('<<');
-    if (delimiter === undefined) throw new Error(`not an output: ${name}`);
-    const end = lines.indexOf(delimiter);
-    outputs[name] = lines.splice(0, end).join('\n');
-    lines.shift();
+  for (const line of content.split('\n').slice(0, -1)) {
+    const [, name = '', value = ''] = /^([\w-]+)=(.*)$/.exec(line) ?? [];
+    if (name === '') throw new Error(`not an output: ${line}`);
+    outputs[name] = value;
   }
   return outputs;
 }
@@ -226,7 +223,7 @@ describe('what a server says', () => {
     expect(commands).toHaveLength(1);
     expect(commands[0]).toMatch(/^::error title=mycli::/);
     expect(stdout + stderr + summary).not.toContain(escape);
-    expect(summary).toContain('owned &lt;img src=x&gt;');
+    expect(summary).toContain('owned &#60;img src=x&#62;');
     expect(summary.split('\n\n')).toHaveLength(3);
   });
 });

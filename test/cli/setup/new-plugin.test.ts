@@ -31,20 +31,12 @@ describe('a name', () => {
     expect(pluginPackage('my-service')).toBe('mycli-plugin-my-service');
   });
 
-  test.each([
-    ['My Service', 'mycli backend:create my-service'],
-    ['mycli-plugin-acme', 'mycli backend:create acme'],
-    ['@team/mycli-plugin-acme', 'mycli backend:create acme'],
-    ['2nd', 'mycli backend:create nd'],
-    ['../acme', 'mycli backend:create acme'],
-    ['', undefined],
-    ['auto', undefined],
-    ['legacy', undefined],
-    ['a'.repeat(33), undefined],
-  ])('%j is refused', (name, likely) => {
-    const suggestions = likely === undefined ? [] : [`Run ${likely}`];
-    expect(() => pluginPackage(name)).toThrow(expect.objectContaining({code: 'ERR_USAGE', suggestions}));
-  });
+  test.each(['My Service', 'mycli-plugin-acme', '2nd', '../acme', '', 'auto', 'legacy', 'a'.repeat(33)])(
+    '%j is refused',
+    (name) => {
+      expect(() => pluginPackage(name)).toThrow(expect.objectContaining({code: 'ERR_USAGE'}));
+    },
+  );
 });
 
 describe('a plugin', () => {
