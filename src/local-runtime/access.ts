@@ -69,9 +69,8 @@ export async function admitApi({context, request, params}: Call): Promise<string
 }
 
 export function basicCredentials(value: string): readonly [user: string, password: string] {
-  const decoded = Buffer.from(value, 'base64').toString('utf8');
-  const colon = decoded.indexOf(':');
-  return colon === -1 ? [decoded, ''] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
+  const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? [];
+  return [user, password];
 }
 
 /** The scheme, in lower case, and the value of the Authorization header; both empty without one. */

@@ -139,23 +139,14 @@ function badFault(spec: string, reason: string): Error {
   });
 }
 
-/** The members that any fault may have. */
-interface FaultMembers extends FaultScope {
-  readonly action: string;
-  readonly status?: number;
-  readonly milliseconds?: number;
-  readonly after?: number | undefined;
-  readonly retryAfter?: string | undefined;
-  readonly location?: string | undefined;
-}
-
 /** A fault in the syntax of `parseFault()`. */
 export function faultText(rule: FaultRule): string {
-  const {action, status, milliseconds, route, count, after, retryAfter, location}: FaultMembers = rule;
+  const members: Readonly<Record<string, string | number | undefined>> = {...rule};
+  const {action, status, milliseconds, count, retryAfter, ...others} = members;
   const word = status ?? (milliseconds === undefined ? action : `latency=${milliseconds}`);
-  const parameters = Object.entries({route, after, 'retry-after': retryAfter, location}).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value}`],
-  );
+  const parameters = Object.entries({...others, 'retry-after': retryAfter})
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${value ?? ''}`);
   const times = count === undefined ? '' : `x${count}`;
   return `${word}${times}${parameters.length === 0 ? '' : `:${parameters.join(',')}`}`;
 }

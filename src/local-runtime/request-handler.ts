@@ -109,7 +109,7 @@ async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle
     if (protocol !== siteProtocol) checkOrigin(request);
     const instead = isPage ? undefined : await applyFaults(call, protocol);
     if (instead) return instead;
-    decodePath(path);
+    decodeURIComponent(path);
     checkPath(params);
     call.user = await protocol.admit(call);
     return await handle(call);
@@ -121,16 +121,9 @@ async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle
   }
 }
 
-function decodePath(path: string): void {
-  try {
-    decodeURIComponent(path);
-  } catch {
-    throw new HttpFailure(400, `The path cannot be decoded: ${path}.`);
-  }
-}
-
 function asFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
+  if (error instanceof URIError) return new HttpFailure(400, 'The path cannot be decoded.');
   const code = systemCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new HttpFailure(507, 'The disk of the local runtime is full.');
   const reason = error instanceof Error ? error.message : String(error);

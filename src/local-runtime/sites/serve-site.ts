@@ -24,16 +24,12 @@ function text(status: number, line: string, headers: Headers = {}): Response {
   return answer(status, `${line}\n`, {'content-type': 'text/plain; charset=utf-8', ...headers});
 }
 
-/** Where a request for an app leads. */
-interface Place {
+interface SiteCall extends Call {
   readonly site: SiteName;
   /** The path of the target, without a final slash; empty at a host name of its own. */
   readonly base: string;
   /** The decoded parts of the path below the target. */
   readonly parts: readonly string[];
-}
-
-interface SiteCall extends Call, Place {
   readonly deployment: DeploymentRecord;
   /** Its files that may be served, see `Deployments`. */
   readonly folder: string;
@@ -72,7 +68,7 @@ async function serveSite(request: Call): Promise<Response> {
 }
 
 /** A target is named by the host or, where clients cannot resolve that, by the path. */
-function placeOf({request, path}: Call): Place | undefined {
+function placeOf({request, path}: Call): Pick<SiteCall, 'site' | 'base' | 'parts'> | undefined {
   const own = siteOfHost(request.headers.host);
   const parts = path.slice(1).split('/').map(decodeURIComponent);
   if (own) return {site: own, base: '', parts};
