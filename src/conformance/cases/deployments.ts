@@ -11,10 +11,11 @@ export const deploymentCases: readonly Case[] = [
     needs: ['deploy'],
     proves:
       'The reference is plain JSON, another one each time, and that of the deployment in the history. What `deploy` ' +
-      'reports as `finished` is: until it is live, it is `in_progress`.',
+      'reports as `finished` is: until it is live, it is `in_progress`. If a list says which targets run a bundle, it is ' +
+      'the one that was deployed last, and no other.',
     async run(subject) {
       const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
-      const [first, second] = [await subject.deploy(older), await subject.deploy(newer)];
+      const [first, second] = [await deployNext(subject, older), await deployNext(subject, newer)];
       assert.notDeepEqual(second, first, `Two deployments have the same reference, ${shown(first)}.`);
       await assertReference(subject, second, newer, subject.targetSlug);
     },
@@ -67,7 +68,9 @@ export const deploymentCases: readonly Case[] = [
   {
     name: 'wait: each deployment has its own status',
     needs: ['getDeployment'],
-    proves: 'A deployment that fails is `failed`, and the one before it stays `finished`.',
+    proves:
+      'A deployment that fails is `failed`, in the history too: a rollback would go back to one that is `finished`, as ' +
+      'the one before it stays.',
     async run(subject) {
       const {failDeployments = notOffered('failDeployments')} = subject.service;
       const {deployment: good} = await subject.pushed();
@@ -76,6 +79,10 @@ export const deploymentCases: readonly Case[] = [
       expectAnswer('the status of a deployment that fails', await subject.endOf(bad), 'failed');
       const {status} = await subject.call('getDeployment', good);
       expectAnswer('the status of the deployment before one that failed', status, 'finished');
+      if (!subject.backend.listDeployments) return;
+      await subject.nextInstant();
+      const listed = (await subject.history())[0]?.status;
+      assert.notEqual(listed, 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
     },
   },
   {
@@ -116,6 +123,17 @@ export const deploymentCases: readonly Case[] = [
     },
   },
 ];
+
+/** Deploys a bundle, after which a list that says what targets run says that they run this one. */
+async function deployNext(subject: Subject, running: BundleId): Promise<DeploymentRef> {
+  const deployment = await subject.deploy(running);
+  const items = subject.backend.listBundles ? await subject.list('listBundles', {}) : [];
+  for (const {bundleId, inUseBy} of items.filter((item) => item.inUseBy)) {
+    const targets = bundleId === running ? [subject.targetSlug] : [];
+    expectAnswer(`inUseBy of the bundle ${shown(bundleId)}`, inUseBy, targets);
+  }
+  return deployment;
+}
 
 function promote(subject: Subject, bundleId: BundleId): Promise<DeployResult> {
   return subject.call('promote', {bundleId, from: subject.targetSlug, to: subject.otherTarget});

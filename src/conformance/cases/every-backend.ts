@@ -3,10 +3,11 @@ import {AsyncLocalStorage} from 'node:async_hooks';
 import {subscribe, unsubscribe} from 'node:diagnostics_channel';
 import type {BackendLoginContext} from '../../backends/contract.js';
 import {containsSecret} from '../../http/redact.js';
-import {expectAbort, expectAnswer, outcomeOf} from '../expectations.js';
-import {operations, prepare} from '../operations.js';
+import {anyError, expectAbort, expectAnswer, expectError, outcomeOf} from '../expectations.js';
+import {bundleOperations, operations, prepare, type Operation} from '../operations.js';
 import {notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundles.js';
+import {idsOf} from './lists.js';
 
 /** Cases for every backend, and for how users log in. */
 export const everyBackendCases: readonly Case[] = [
@@ -19,6 +20,29 @@ export const everyBackendCases: readonly Case[] = [
       const [oneId, twoId] = await Promise.all([first.upload(one), second.upload(two)]);
       await first.assertArrived(one, oneId);
       await second.assertArrived(two, twoId);
+    },
+  },
+  {
+    name: 'each project has its own bundles and deployments',
+    proves: 'What one project has is not listed in another one, and not deployed, downloaded or deleted from there.',
+    async run(subject) {
+      const other = subject.elsewhere();
+      // A service may number the bundles of each project: this one has more.
+      await subject.upload();
+      const bundle = await subject.makeBundle();
+      const bundleId = await subject.upload(bundle);
+      const own = await other.uploaded();
+      for (const {name, run} of able(subject, bundleOperations)) {
+        await expectError(`${name} of a bundle of another project`, run(other, {bundle, bundleId}), anyError);
+      }
+      await subject.assertArrived(bundle, bundleId);
+      const {listBundles, listDeployments, deploy} = subject.backend;
+      const advice = 'Use context.projectSlug, in a stand-in for the service, too.';
+      const ids = listBundles ? idsOf(await other.list('listBundles', {})) : [own];
+      expectAnswer('the bundles in the list of a project', ids, [own], advice);
+      if (!listDeployments) return;
+      if (deploy) await subject.deploy(bundleId);
+      expectAnswer('the history of another project', await other.historyIfAny(), [], advice);
     },
   },
   {
@@ -116,10 +140,15 @@ export const everyBackendCases: readonly Case[] = [
   },
 ];
 
+/** The operations that the backend has. */
+function able({backend}: Subject, all: readonly Operation[]): readonly Operation[] {
+  return all.filter(({needs}) => backend[needs] !== undefined);
+}
+
 /** Uses everything that a backend can do, and asks for bundles that it does not know. */
 async function useEverything(subject: Subject): Promise<void> {
   await subject.upload();
-  for (const one of operations.filter(({needs}) => subject.backend[needs] !== undefined)) {
+  for (const one of able(subject, operations)) {
     const prepared = await prepare(subject, one);
     await one.run(subject, prepared);
     await outcomeOf(one.run(subject, {...prepared, bundleId: unknownIdLike(prepared.bundleId)}));

@@ -77,15 +77,10 @@ const rules: readonly FaultRule[] = [
     kind: 'limit',
   },
   {
-    name: 'a lost answer is requested again',
-    proves: 'What only reads asks again when the answer to any of its requests is lost.',
-    of: ({writes}) => !writes,
-    kind: 'lose',
-  },
-  {
-    name: 'a lost answer leaves the outcome open, and nothing is done twice',
-    proves: 'When the answer to any of its requests is lost, it succeeds or ends with `ERR_OUTCOME_UNKNOWN`.',
-    of: ({writes}) => writes,
+    name: 'a lost answer is requested again, or leaves the outcome open',
+    proves:
+      'When the answer to any of its requests is lost, what only reads asks again, and what writes succeeds, or ends ' +
+      'with `ERR_OUTCOME_UNKNOWN`: nothing is done twice.',
     kind: 'lose',
     error: withCode('ERR_OUTCOME_UNKNOWN'),
   },
@@ -156,7 +151,8 @@ async function abortAt(subject: Subject, operation: Operation, _: FaultRule, {at
 }
 
 async function failAt(subject: Subject, operation: Operation, rule: FaultRule, {at, total}: Hit): Promise<void> {
-  const {kind, lasts = false, error: expected} = rule;
+  const {kind, lasts = false} = rule;
+  const expected = kind === 'lose' && !operation.writes ? undefined : rule.error;
   const what = `${operation.name}, whose request ${at} ${faults[kind].does},`;
   const prepared = await prepare(subject, operation);
   subject.relay.arm({kind, at, lasts});
