@@ -236,18 +236,12 @@ export function secretValues(settings: Settings): readonly string[] {
 
 /** What a command prints before it changes anything: the destination and its sources, except defaults. */
 export function describeResolved(settings: Settings, cwd: string): readonly string[] {
-  const {apiOrigin, runtimeBackend} = settings;
-  const {value: preference} = runtimeBackend;
-  const showsApi = mayUse(preference, 'api') && (preference !== 'auto' || apiOrigin !== undefined);
-  const showsLegacy = mayUse(preference, 'legacy');
-  const keys = [
-    'runtimeBackend',
-    ...(showsApi ? (['apiOrigin'] as const) : []),
-    ...(showsLegacy ? (['origin'] as const) : []),
-    'projectSlug',
-    'targetSlug',
-  ] as const;
-  return describeSettings(settings, keys, cwd);
+  const {value: preference} = settings.runtimeBackend;
+  const addresses = [
+    ...(mayUse(preference, 'api') ? (['apiOrigin'] as const) : []),
+    ...(mayUse(preference, 'legacy') ? (['origin'] as const) : []),
+  ];
+  return describeSettings(settings, ['runtimeBackend', ...addresses, 'projectSlug', 'targetSlug'], cwd);
 }
 
 /**

@@ -182,11 +182,8 @@ export function parseList(value: string): readonly string[] {
 
 function parseJsonList(value: string): readonly string[] {
   const parsed = jsonOrText(value);
-  if (!Array.isArray(parsed)) throw new InvalidValue('starts like a JSON array but is not valid JSON');
-  return parsed.map((item: unknown) => {
-    if (typeof item !== 'string' || item === '') throw new InvalidValue('must be a JSON array of non-empty strings');
-    return item;
-  });
+  if (Array.isArray(parsed) && parsed.every((item) => typeof item === 'string' && item !== '')) return parsed;
+  throw new InvalidValue('must be a JSON array of non-empty strings');
 }
 
 function splitAtCommas(value: string): readonly string[] {

@@ -3,7 +3,6 @@ import {definitions, variableOf} from '../../../src/settings/definitions.js';
 import {
   describeSettings,
   explainEach,
-  requireSetting,
   resolveSettings,
   type ConfigSettings,
   type Settings,
@@ -141,14 +140,9 @@ describe('settings made of keys', () => {
 describe('wrong values', () => {
   test.each([
     ['max-retries', '-1', '--max-retries must be a non-negative integer.'],
-    ['max-retries', '1.5', '--max-retries must be a non-negative integer.'],
-    ['retry-base-delay', '1e3', '--retry-base-delay must be a non-negative integer.'],
     ['retry-status', ['99'], '--retry-status must be an HTTP status from 100 to 599.'],
     ['poll-interval', '0', '--poll-interval must be a number of seconds above 0.'],
-    ['request-timeout', '0', '--request-timeout must be a number of seconds above 0 and at most 2147483.'],
     ['request-timeout', '2147484', '--request-timeout must be a number of seconds above 0 and at most 2147483.'],
-    ['timeout', 'soon', '--timeout must be a number of seconds, 0 or more.'],
-    ['compression-level', '10', '--compression-level must be an integer from 0 to 9.'],
     ['match-mode', 'loose', '--match-mode must be strict or ignore_missing.'],
     ['ssr-param', ['novalue'], '--ssr-param must be key=value.'],
     ['target', '', '--target must not be empty.'],
@@ -162,14 +156,6 @@ describe('wrong values', () => {
     const error = failure(() => resolved({env: {MYCLI_WAIT: 'perhaps'}}));
     const message = 'MYCLI_WAIT must be true or false.';
     expect(error).toMatchObject({code: 'ERR_OPTION_INVALID', exitCode: 3, message});
-  });
-});
-
-test('requireSetting: says how to set what is missing', () => {
-  expect(failure(() => requireSetting(resolved({}), 'projectSlug'))).toMatchObject({
-    code: 'ERR_USAGE',
-    message: 'No project specified.',
-    suggestions: ['Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.'],
   });
 });
 

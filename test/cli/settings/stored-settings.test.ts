@@ -2,7 +2,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {explainEach, resolveSettings} from '../../../src/cli/settings/settings.js';
+import {resolveSettings} from '../../../src/cli/settings/settings.js';
 import {storedSettings} from '../../../src/cli/settings/load-settings.js';
 
 const [legacy, api, other] = ['https://runtime.example', 'https://api.example', 'https://other.example'];
@@ -23,10 +23,9 @@ type Variables = Readonly<Record<string, string>>;
 async function add(variables: Variables, content: object) {
   warnings = [];
   const file = {directory, warn: (message: string) => void warnings.push(message)};
-  await writeFile(join(directory, 'credentials.json'), JSON.stringify({version: 1, ...content}), {mode: 0o640});
+  await writeFile(join(directory, 'credentials.json'), JSON.stringify({version: 1, ...content}), {mode: 0o600});
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`MYCLI_${name}`, value]));
-  const sources = {flags: {}, env, cwd: '/'};
-  return {sources, stored: await storedSettings(resolveSettings(sources), file)};
+  return storedSettings(resolveSettings({flags: {}, env, cwd: '/'}), file);
 }
 
 test.each<[string, Variables, string]>([
@@ -37,12 +36,12 @@ test.each<[string, Variables, string]>([
   ['of Api are weaker than a token', {API_ORIGIN: api, API_TOKEN: 'x'}, ''],
   ['of Api fill in what is not given', {API_ORIGIN: api, TOKEN_URL: 'login.example/token'}, 'clientId clientSecret'],
 ])('stored credentials: %s', async (_what, variables, keys) => {
-  const {stored} = await add(variables, {origins});
+  const stored = await add(variables, {origins});
   expect(Object.keys(stored).join(' ')).toBe(keys);
 });
 
 test('stored credentials: a client secret goes to its own token endpoint only', async () => {
-  expect((await add({API_ORIGIN: api, TOKEN_URL: `${other}/token`}, {origins})).stored).toEqual({});
+  expect(await add({API_ORIGIN: api, TOKEN_URL: `${other}/token`}, {origins})).toEqual({});
   expect(warnings.at(-1)).toBe(
     `The client secret stored for ${api} is not used, because MYCLI_TOKEN_URL does not match it.`,
   );
@@ -61,19 +60,6 @@ test.each<[string, Variables, string]>([
   ['is not mixed with another token endpoint', {TOKEN_URL: other}, ''],
   ['is not mixed with another origin', {RUNTIME_ORIGIN: other}, ''],
 ])('last login: %s', async (_what, variables, keys) => {
-  const {stored} = await add(variables, {origins, last});
+  const stored = await add(variables, {origins, last});
   expect(Object.keys(stored).join(' ')).toBe(keys);
-});
-
-test('stored credentials: they are told as what they are, masked, and those that others can read are warned about', async () => {
-  const {sources, stored} = await add({RUNTIME_ORIGIN: legacy}, {origins});
-  expect(warnings).toEqual([expect.stringContaining(`chmod 600 ${join(directory, 'credentials.json')}`)]);
-  const explained = explainEach({...sources, stored});
-  const source = {kind: 'stored', name: `credentials stored for ${legacy}`};
-  expect(explained.find(({name}) => name === 'apiKey')).toEqual({
-    name: 'apiKey',
-    value: '********',
-    source,
-    overrode: [],
-  });
 });
