@@ -51,7 +51,7 @@ const layers = {
       'version',
       'config',
     ],
-    types: ['http', 'operations', 'pipelines'],
+    types: ['http', 'operations', 'pipelines', 'localRuntime'],
   },
   commands: {
     path: 'src/commands/(?!runtime/)',

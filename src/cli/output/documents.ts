@@ -16,9 +16,10 @@ import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/ta
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
+import type {LocalRuntime} from '../../local-runtime/options.js';
 import type {MycliConfig} from '../../config.js';
 import type {CheckResult} from '../setup/doctor.js';
-import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
+import type {BackendDescription, ServiceCredentials} from '../setup/check-credentials.js';
 import type {BackendEntry, CredentialEntry, CredentialKind} from '../settings/credential-file.js';
 import type {EventError} from '../../operations/events.js';
 import type {ExplainedSetting} from '../settings/settings.js';
@@ -84,16 +85,7 @@ export interface AuthStatusDocument {
   /** What is stored for plugins' backends. */
   readonly plugins: readonly BackendEntry[];
   /** The credentials a push from here would use, for each built-in backend with a URL, or for the plugin's backend. */
-  readonly backends: readonly {
-    /** `legacy`, `api` or the name of a plugin's backend. */
-    readonly backend: string;
-    /** Its URL. Absent for a plugin's backend. */
-    readonly origin?: string | undefined;
-    /** Source of the secret; null if there is none. */
-    readonly source: string | null;
-    /** Whether the service accepts the credentials. Absent if there are none, or with `--no-verify`. */
-    readonly check?: CredentialCheck | undefined;
-  }[];
+  readonly backends: readonly Omit<ServiceCredentials, 'failed'>[];
 }
 
 /** The plugin that was written. */
@@ -285,24 +277,4 @@ export interface BundleInspectDocument extends ArchiveInspection {
 }
 
 /** The running local runtime, on one line as soon as it is ready. */
-export interface RuntimeStartDocument {
-  /** URL of the API. */
-  readonly origin: string;
-  /** URL below which deployed apps are also served at `/PROJECT/TARGET/`. */
-  readonly appsOrigin: string;
-  /** Absolute path of the data folder. */
-  readonly dataDirectory: string;
-  /** Development credentials, generated at the first start in a data folder. */
-  readonly credentials: {
-    /** Legacy backend. */
-    readonly apiKey: string;
-    /** Api backend. */
-    readonly organizationId: string;
-    /** Api backend. */
-    readonly clientId: string;
-    /** Api backend. */
-    readonly clientSecret: string;
-    /** Api backend. */
-    readonly tokenUrl: string;
-  };
-}
+export type RuntimeStartDocument = Pick<LocalRuntime, 'origin' | 'appsOrigin' | 'dataDirectory' | 'credentials'>;

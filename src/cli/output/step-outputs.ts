@@ -20,7 +20,6 @@ export interface StepPlace {
 /** What later steps of a pipeline need, by name of the output. */
 const outputNames = ['bundle-id', 'deployment-id', 'backend', 'url', 'sha256'] as const;
 type Outputs = Readonly<Partial<Record<(typeof outputNames)[number], string | undefined>>>;
-type Rows = Readonly<Record<string, string | undefined>>;
 
 /**
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
@@ -38,31 +37,42 @@ export async function withStepOutputs<Document extends JsonDocument>(
   const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
   const variables = outputNames.map(dotenvName);
   if (envFile !== undefined) await writeEnvFile(envFile, variables, []);
-  const report = async (rows: Rows, outputs: Outputs) => {
+  let place: StepPlace = {};
+  const report = async (result: string, facts: JsonDocument) => {
+    const outputs = outputsOf(facts);
     const entries = plainEntries(output, outputs);
+    const rows = {
+      result,
+      project: place.projectSlug,
+      target: place.targetSlug,
+      check: describeCheck(facts['check']),
+      rollback: describeRollback(facts['rollback']),
+      ...outputs,
+    };
     const written = await Promise.allSettled([
       append(env['GITHUB_OUTPUT'], entries.map(([name, value]) => `${name}=${value}\n`).join('')),
-      append(env['GITHUB_STEP_SUMMARY'], summary(output, `mycli ${command}`, {...rows, ...outputs})),
+      append(env['GITHUB_STEP_SUMMARY'], summary(output, `mycli ${command}`, rows)),
       envFile === undefined ? undefined : writeEnvFile(envFile, variables, dotenvLines(output, entries)),
     ]);
     // What was done is done: that the CI system could not be told must not look like a failure of it.
-    for (const result of written) {
-      if (result.status === 'fulfilled') continue;
-      output.warn(asSentence(`The outputs of this step cannot be written: ${reasonOf(result.reason)}`));
+    for (const outcome of written) {
+      if (outcome.status === 'fulfilled') continue;
+      output.warn(asSentence(`The outputs of this step cannot be written: ${reasonOf(outcome.reason)}`));
     }
   };
-  let place: StepPlace = {};
   try {
     const document = await act((known) => {
       place = known;
     });
+    const result = textOf(document['status']) ?? (document['unchanged'] === true ? 'unchanged' : 'uploaded');
     // A dry run has no outcome.
-    if (document['dryRun'] !== true) await report(rowsOfDocument(document), outputsOf(document));
+    if (document['dryRun'] !== true) await report(result, document);
     return document;
   } catch (error) {
+    const {code, details = {}} = isRuntimeCliError(error) ? error : {};
+    const result = `failed: ${reasonOf(error)}${code === undefined ? '' : ` (${code})`}`;
     // What was refused as an input is no outcome.
-    const isOutcome = isRuntimeCliError(error) && error.code !== 'ERR_OPTION_INVALID';
-    await report(rowsOfError(error, place), isOutcome ? outputsOf(error.details ?? {}) : {});
+    await report(result, code === 'ERR_OPTION_INVALID' ? {} : details);
     throw error;
   }
 }
@@ -102,22 +112,6 @@ function outputsOf({bundleId, deploymentId, deployment, backend, url, archive}: 
   };
 }
 
-function rowsOfDocument({status, unchanged, projectSlug, targetSlug, check}: JsonDocument): Rows {
-  const result = textOf(status) ?? (unchanged === true ? 'unchanged' : 'uploaded');
-  return {result, project: textOf(projectSlug), target: textOf(targetSlug), check: describeCheck(check)};
-}
-
-function rowsOfError(error: unknown, {projectSlug, targetSlug}: StepPlace): Rows {
-  const {code, details: {check, rollback} = {}} = isRuntimeCliError(error) ? error : {};
-  return {
-    result: `failed: ${reasonOf(error)}${code === undefined ? '' : ` (${code})`}`,
-    project: projectSlug,
-    target: targetSlug,
-    check: describeCheck(check),
-    rollback: describeRollback(rollback),
-  };
-}
-
 /** `https://shop.example/: 200; https://shop.example/health: failed` */
 function describeCheck(check: unknown): string | undefined {
   const checks: readonly unknown[] = isRecord(check) && Array.isArray(check['checks']) ? check['checks'] : [];
@@ -147,7 +141,7 @@ function dotenvName(name: string): string {
  * A table for `$GITHUB_STEP_SUMMARY`, with a row for each value. In HTML, no Markdown is interpreted, and no text can
  * escape its cell.
  */
-function summary(output: Output, title: string, rows: Rows): string {
+function summary(output: Output, title: string, rows: Readonly<Record<string, string | undefined>>): string {
   const cells = Object.entries(rows).flatMap(([name, value]) => {
     if (value === undefined) return [];
     return [`<tr><th align="left">${htmlInMarkdown(name)}</th><td>${htmlInMarkdown(output.clean(value))}</td></tr>`];

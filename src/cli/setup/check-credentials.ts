@@ -117,12 +117,13 @@ function missingFor(
 
 /** The credentials that a push from here would use for a backend. */
 export interface ServiceCredentials {
+  /** `legacy`, `api` or the name of a plugin's backend. */
   readonly backend: string;
-  /** Undefined for a plugin's backend. */
+  /** Its URL. Absent for a plugin's backend. */
   readonly origin?: string | undefined;
   /** Source of the secret; null if there is none. */
   readonly source: string | null;
-  /** Whether its service accepts them. Undefined if there are none, or it was not asked. */
+  /** Whether the service accepts the credentials. Absent if there are none, or with `--no-verify`. */
   readonly check?: CredentialCheck | undefined;
   /** Whether it refused them or could not be asked. */
   readonly failed?: boolean | undefined;

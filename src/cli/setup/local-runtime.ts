@@ -9,9 +9,9 @@ import {fitsDotenv} from '../output/step-outputs.js';
 import {trustedOriginsVariable} from '../settings/connection.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {Environment} from '../../http/types.js';
-import type {RuntimeStartDocument} from '../output/documents.js';
+import type {LocalRuntime} from '../../local-runtime/options.js';
 
-type Runtime = Pick<RuntimeStartDocument, 'origin' | 'credentials'>;
+type Runtime = Pick<LocalRuntime, 'origin' | 'credentials'>;
 
 type Variables = Readonly<Record<string, (runtime: Runtime) => string>>;
 
@@ -93,8 +93,7 @@ export function dotenvLines(runtime: Runtime): readonly string[] {
 
 /** Instructions for newcomers: the variables of one backend, what to type next, and how to stop. */
 export function nextSteps(
-  runtime: Runtime &
-    Pick<RuntimeStartDocument, 'appsOrigin'> & {siteUrl(projectSlug: string, targetSlug: string): string},
+  runtime: Runtime & Pick<LocalRuntime, 'appsOrigin' | 'siteUrl'>,
   {backend}: {readonly backend: 'legacy' | 'api'},
 ): readonly string[] {
   const variables = Object.entries(backend === 'legacy' ? legacyVariables : apiVariables);

@@ -1,4 +1,3 @@
-import {stat} from 'node:fs/promises';
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {inspect} from 'node:util';
 import {backendTitle} from '../../backends/select.js';
@@ -186,10 +185,7 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
     check: checkSlug,
   });
   const {buildDirectory: suggested} = known;
-  await ask('buildDirectory', 'Build folder', {
-    fallback: folderFrom(cwd, suggested.value),
-    check: (answer) => checkFolder(answer, cwd),
-  });
+  await ask('buildDirectory', 'Build folder', {fallback: folderFrom(cwd, suggested.value)});
   const {apiKey, apiToken, clientSecret, buildDirectory} = known;
   // The credentials that are stored for the addresses, which may have changed.
   const unstored = {
@@ -231,14 +227,6 @@ function checkSlug(answer: string): void {
   const isPlain = /^[\p{L}\p{N}._-]*$/u.test(answer);
   const problem = slugMessage(answer) ?? (isPlain ? undefined : 'can only contain letters, digits, ".", "_" and "-"');
   if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
-}
-
-/** The folder need not exist before the first build. */
-async function checkFolder(answer: string, cwd: string): Promise<void> {
-  const stats = await stat(resolve(cwd, answer)).catch(() => undefined);
-  if (stats?.isDirectory() === false) {
-    throw createError('ERR_OPTION_INVALID', `${answer} is a file, not a folder.`);
-  }
 }
 
 /** A folder relative to the new file, with slashes. */

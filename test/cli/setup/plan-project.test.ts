@@ -116,8 +116,7 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       ['> It must not contain / or \\, unlike "a/b".', 'My Other Shop!'],
       ['> It can only contain letters, digits, ".", "_" and "-".', 'my-shop'],
       ['Target to deploy to (empty for none):', 'staging'],
-      ['Build folder: (dist)', 'dist/index.html'],
-      ['> dist/index.html is a file, not a folder.', 'dist'],
+      ['Build folder: (dist)', 'dist'],
       [keyQuestion, key],
     ]);
     expect(config).toEqual({
