@@ -13,7 +13,7 @@ export async function applyFaults(call: Call, protocol: Protocol): Promise<Respo
   const {context, request, response, body} = call;
   const take = <Action extends FaultRule['action']>(...actions: readonly Action[]) => {
     const fault = context.faults.take(call.route, ...actions);
-    if (fault) call.faults.push(fault);
+    call.fault = fault?.action ?? call.fault;
     return fault;
   };
   const latency = take('latency');

@@ -7,25 +7,16 @@ import type {AppServers} from './sites/app-servers.js';
 import type {Deployments} from './store/deployments.js';
 import type {Store} from './store/store.js';
 
-/** A completed request, as the pages list it. */
-export interface LoggedRequest extends RequestRecord {
-  /** When it arrived, in ISO 8601. */
-  readonly at: string;
-  readonly faults: readonly FaultRule[];
-}
-
 export interface RuntimeContext {
   readonly store: Store;
   readonly deployments: Deployments;
   readonly faults: FaultBook;
   /** The latest ones, oldest first. */
-  readonly requests: LoggedRequest[];
+  readonly requests: RequestRecord[];
   readonly onRequest: (record: RequestRecord) => void;
   /** Undefined if only files are served. */
   readonly appServers: AppServers | undefined;
   readonly credentials: LocalRuntimeCredentials;
-  /** Masks the runtime's own credentials in text from outside. */
-  readonly mask: (text: string) => string;
   /** Address that the server should listen on. */
   readonly host: string;
   readonly allowedHosts: readonly string[];
@@ -52,11 +43,11 @@ export interface Call {
   readonly query: URLSearchParams;
   /** Address of the server as used by the client. */
   readonly origin: string;
-  /** Those that were applied. */
-  readonly faults: FaultRule[];
   /** The named parts of the path, decoded. */
   params: Readonly<Record<string, string>>;
   route: RouteName | undefined;
+  /** The one that was applied last. */
+  fault: FaultRule['action'] | undefined;
   /** Whoever was admitted. */
   user: string;
 }

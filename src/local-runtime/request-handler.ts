@@ -8,7 +8,8 @@ import {systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
 import {applyFaults} from './apply-faults.js';
-import type {Call, LoggedRequest, Protocol, Route, RuntimeContext} from './context.js';
+import type {Call, Protocol, Route, RuntimeContext} from './context.js';
+import type {RequestRecord} from './options.js';
 import {pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {siteProtocol} from './sites/serve-site.js';
@@ -60,9 +61,9 @@ function openCall(request: IncomingMessage, response: ServerResponse, context: R
     query: new URLSearchParams(search),
     body: new RequestBody(request, context.stallSeconds),
     origin: `http://${headers.host ?? ''}`,
-    faults: [],
     params: {},
     route: undefined,
+    fault: undefined,
     user: 'nobody',
   };
 }
@@ -132,24 +133,21 @@ function asFailure(error: unknown): HttpFailure {
 
 /** Gives a request an ID, and records it when it has ended. */
 function recordAtEnd(call: Call): void {
-  const {context, request, response, body, path, faults} = call;
+  const {context, request, response, body, path} = call;
   const requestId = randomUUID();
   response.setHeader('x-request-id', requestId);
   const started = performance.now();
-  const at = new Date().toISOString();
   response.once('close', () => {
-    const record: LoggedRequest = {
+    const record: RequestRecord = {
       method: request.method ?? 'GET',
       path,
       status: response.headersSent ? response.statusCode : 0,
       route: call.route,
       bytesReceived: body.bytes,
       durationMs: Math.round(performance.now() - started),
-      fault: faults.at(-1)?.action,
+      fault: call.fault,
       userAgent: request.headers['user-agent'],
       requestId,
-      at,
-      faults,
     };
     context.requests.push(record);
     if (context.requests.length > maxRecords) context.requests.shift();

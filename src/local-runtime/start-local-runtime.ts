@@ -6,7 +6,6 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {asSentence} from '../errors/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
-import {createRedactor} from '../http/redact.js';
 import type {LocalRuntime, LocalRuntimeOptions} from './options.js';
 import type {RuntimeContext} from './context.js';
 import {openCredentials, openDataFolder, readJson, writeJson, type DataFolder} from './store/data-folder.js';
@@ -91,7 +90,7 @@ function createContext(
   options: LocalRuntimeOptions,
   made: Pick<RuntimeContext, 'store' | 'faults' | 'appsOrigin' | 'credentials'>,
 ): RuntimeContext {
-  const {store, faults, credentials} = made;
+  const {store, faults} = made;
   const {now = () => new Date(), onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
   const deployments = new Deployments({store, faults, now, seconds: options.deploymentSeconds ?? 2});
   const {ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
@@ -101,7 +100,6 @@ function createContext(
     deployments,
     requests: [],
     onRequest: options.onRequest ?? (() => undefined),
-    mask: createRedactor([credentials.apiKey, credentials.clientSecret]),
     appServers: options.ssr === true ? new AppServers(ofApps) : undefined,
     host: options.host ?? defaultHost,
     allowedHosts: options.allowedHosts ?? [],

@@ -128,7 +128,6 @@ test('the pages load and run nothing foreign, fit, and have no barrier that axe 
     overview: '/',
     project: '/-/projects/shop',
     bundle: '/-/projects/shop/bundles/2',
-    requests: '/-/requests',
     faults: '/-/faults',
     hostile: hostileProject,
     'hostile-bundle': `${hostileProject}/bundles/3`,

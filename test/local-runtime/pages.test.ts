@@ -189,25 +189,6 @@ describe('the buttons', () => {
   });
 });
 
-describe('the requests', () => {
-  test('are listed newest first, with what applied to them and without credentials', async () => {
-    const {client, runtime} = await startRuntime({faults: ['latency=1x1:route=download', '503x1:route=list']});
-    await client.pushV2(await v2Archive());
-    await client.deploy(1);
-    await client.legacy('projects/shop/bundles/1/download/?api_key=sesame');
-    await client.legacy('projects/shop/bundles/');
-    await client.token('grant_type=client_credentials&client_secret=sesame', 'client', 'sesame');
-    await client.site('shop/production/static/app.js', {headers: {cookie: 'a=sesame'}});
-    const {apiKey, clientSecret} = runtime.credentials;
-    await client.site(`shop/production/${apiKey}`);
-    await expect.poll(() => runtime.requests).toHaveLength(7);
-    const list = (await page(runtime, '-/requests')).body;
-    expect(textOf(list)).toMatch(/GET \/shop\/production\/static\/app\.js 200 .* POST .*bundles\/ 201/);
-    for (const fault of ['503x1:route=list', 'latency=1x1:route=download']) expect(list).toContain(fault);
-    for (const secret of ['sesame', apiKey, clientSecret]) expect(list).not.toContain(secret);
-  });
-});
-
 describe('the faults', () => {
   test('are switched on and off, and apply to requests', async () => {
     const {client, runtime} = await startFilled();

@@ -8,7 +8,7 @@ export const pagesPath = '/-/';
 /** Markup whose values are escaped. */
 export type Html = ReturnType<typeof html>;
 
-const places = {Projects: '/', Requests: `${pagesPath}requests`, Faults: `${pagesPath}faults`} as const;
+const places = {Projects: '/', Faults: `${pagesPath}faults`} as const;
 
 interface Page {
   /** Names the page, in its tab and as its heading. */

@@ -6,7 +6,6 @@ import {showBundle} from './bundle-page.js';
 import {addFault, removeFault, showFaults} from './fault-page.js';
 import {assetAnswer, notice, pageAnswer, pagesPath} from './page.js';
 import {deployBundle, showOverview, showProject} from './project-pages.js';
-import {showRequests} from './request-page.js';
 
 const get = (path: string, handle: Route['handle']): Route => ({method: 'GET', path, handle});
 const post = (path: string, handle: Route['handle']): Route => ({method: 'POST', path, handle});
@@ -20,7 +19,6 @@ export const pagesProtocol: Protocol = {
     get(project, showProject),
     get(`${project}/bundles/:bundleId{\\d+}`, showBundle),
     post(`${project}/deploy`, deployBundle),
-    get(`${pagesPath}requests`, showRequests),
     get(`${pagesPath}faults`, (call) => showFaults(call)),
     post(`${pagesPath}faults`, addFault),
     post(`${pagesPath}faults/remove`, removeFault),
