@@ -39,7 +39,7 @@ export class Secret {
 export class InvalidValue extends Error {}
 
 /** Validates a value. */
-export function judged(schema: v.GenericSchema, value: unknown): unknown {
+export function judged<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   throw new InvalidValue(result.issues[0].message);
@@ -165,6 +165,9 @@ function jsonOrText(value: string): unknown {
   }
 }
 
+const jsonListMessage = 'must be a JSON array of non-empty strings';
+const jsonList = v.array(v.pipe(v.string(jsonListMessage), v.nonEmpty(jsonListMessage)), jsonListMessage);
+
 /**
  * Parses a list: a JSON array of strings, or comma-separated values. Commas in braces (`{a,b}`) and after a backslash
  * belong to the value. `[]` is the empty list; a `[` that does not start a JSON array starts a character class of a
@@ -172,18 +175,12 @@ function jsonOrText(value: string): unknown {
  */
 export function parseList(value: string): readonly string[] {
   const trimmed = value.trim();
-  if (/^\[\s*(?:"|\])/.test(trimmed)) return parseJsonList(trimmed);
+  if (/^\[\s*(?:"|\])/.test(trimmed)) return judged(jsonList, jsonOrText(trimmed));
   const items = splitAtCommas(trimmed)
     .map((item) => item.trim())
     .filter((item) => item !== '');
   if (items.length === 0) throw new InvalidValue('must not be empty');
   return items;
-}
-
-function parseJsonList(value: string): readonly string[] {
-  const parsed = jsonOrText(value);
-  if (Array.isArray(parsed) && parsed.every((item) => typeof item === 'string' && item !== '')) return parsed;
-  throw new InvalidValue('must be a JSON array of non-empty strings');
 }
 
 function splitAtCommas(value: string): readonly string[] {
