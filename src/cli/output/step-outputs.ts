@@ -35,8 +35,8 @@ export async function withStepOutputs<Document extends JsonDocument>(
   act: (note: (place: StepPlace) => void) => Promise<Document>,
 ): Promise<Document> {
   const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
-  const variables = outputNames.map(dotenvName);
-  if (envFile !== undefined) await writeEnvFile(envFile, variables, []);
+  const unset = Object.fromEntries(outputNames.map((name) => [dotenvName(name), undefined]));
+  if (envFile !== undefined) await writeEnvFile(envFile, unset, output);
   let place: StepPlace = {};
   const report = async (result: string, facts: JsonDocument) => {
     const outputs = outputsOf(facts);
@@ -49,10 +49,11 @@ export async function withStepOutputs<Document extends JsonDocument>(
       rollback: describeRollback(facts['rollback']),
       ...outputs,
     };
+    const variables = Object.fromEntries(entries.map(([name, value]) => [dotenvName(name), value]));
     const written = await Promise.allSettled([
       append(env['GITHUB_OUTPUT'], entries.map(([name, value]) => `${name}=${value}\n`).join('')),
       append(env['GITHUB_STEP_SUMMARY'], summary(output, `mycli ${command}`, rows)),
-      envFile === undefined ? undefined : writeEnvFile(envFile, variables, dotenvLines(output, entries)),
+      envFile === undefined ? undefined : writeEnvFile(envFile, {...unset, ...variables}, output),
     ]);
     // What was done is done: that the CI system could not be told must not look like a failure of it.
     for (const outcome of written) {
@@ -89,14 +90,6 @@ function plainEntries(output: Output, outputs: Outputs): readonly Entry[] {
     if (value === undefined) return [];
     if (value !== '' && value === output.clean(value) && !/[\t\n]/.test(value)) return [[name, value] as const];
     output.warn(`Left out the output ${name}: it is not a single line of plain text.`);
-    return [];
-  });
-}
-
-function dotenvLines(output: Output, entries: readonly Entry[]): readonly string[] {
-  return entries.flatMap(([name, value]) => {
-    if (fitsDotenv(value)) return [`${dotenvName(name)}=${value}`];
-    output.warn(`${dotenvName(name)} was left out: its value has characters that dotenv parsers read differently.`);
     return [];
   });
 }
@@ -150,29 +143,33 @@ function summary(output: Output, title: string, rows: Readonly<Record<string, st
 }
 
 /**
- * Whether a value can be written to a dotenv file. Parsers disagree about quotes and escapes, and shells execute what
- * they source, so only values that mean the same everywhere are allowed.
+ * What a value in a dotenv file may be. Parsers disagree about quotes and escapes, and shells execute what they source,
+ * so only values that mean the same everywhere are allowed.
  */
-export function fitsDotenv(value: string): boolean {
-  return /^[\w.:@%+=,/[\]-]+$/.test(value);
-}
+const plainValue = /^[\w.:@%+=,/[\]-]+$/;
 
 /**
  * Writes variables to a dotenv file, in place of those of the same names. Its other lines stay.
- * @param names the variables that mycli writes there
+ * @param values undefined: the variable is removed
  * @param mode Permissions of the file. @default those that it has
  * @throws RuntimeCliError `ERR_OUTPUT`
  */
 export async function writeEnvFile(
   path: string,
-  names: readonly string[],
-  lines: readonly string[],
+  values: Readonly<Record<string, string | undefined>>,
+  output: Output,
   mode?: number,
 ): Promise<void> {
   const before = await readTextFile(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return '';
     throw outputError(path, error);
   });
-  const others = before.split('\n').filter((line) => line !== '' && !names.includes(line.split('=', 1)[0] ?? ''));
+  const others = before.split('\n').filter((line) => line !== '' && !Object.hasOwn(values, line.split('=', 1)[0] ?? ''));
+  const lines = Object.entries(values).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    if (plainValue.test(value)) return [`${name}=${value}`];
+    output.warn(`${name} was left out of ${path}: its value has characters that dotenv parsers read differently.`);
+    return [];
+  });
   await replaceTextFile(path, [...others, ...lines].map((line) => `${line}\n`).join(''), mode);
 }

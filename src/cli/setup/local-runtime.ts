@@ -5,7 +5,6 @@ import process from 'node:process';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../errors/suggest.js';
-import {fitsDotenv} from '../output/step-outputs.js';
 import {trustedOriginsVariable} from '../settings/connection.js';
 import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {Environment} from '../../http/types.js';
@@ -28,7 +27,8 @@ const apiVariables: Variables = {
 };
 const allVariables: Variables = {...legacyVariables, ...apiVariables};
 
-export const variableNames = Object.keys(allVariables);
+/** The same without values. */
+export const unsetVariables = Object.fromEntries(Object.keys(allVariables).map((name) => [name, undefined]));
 
 /** The variables that point mycli at a local runtime, for both backends. */
 export function runtimeVariables(runtime: Runtime): Readonly<Record<string, string>> {
@@ -77,18 +77,6 @@ export function appEnvironment(env: Environment, given: readonly string[]): Read
     });
   });
   return Object.fromEntries([...kept, ...own]);
-}
-
-/** The variables as lines of a dotenv file. */
-export function dotenvLines(runtime: Runtime): readonly string[] {
-  return Object.entries(runtimeVariables(runtime)).map(([name, value]) => {
-    if (fitsDotenv(value)) return `${name}=${value}`;
-    throw createError(
-      'ERR_OUTPUT',
-      `${name} cannot be written to the --output-env file: its value has characters that dotenv parsers read differently.`,
-      {suggestions: ['Start the runtime without --output-env and copy the variables that it prints.']},
-    );
-  });
 }
 
 /** Instructions for newcomers: the variables of one backend, what to type next, and how to stop. */

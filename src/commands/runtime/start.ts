@@ -64,10 +64,10 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const {data, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
     const {output, cwd, env, signal} = context;
     const command = this.#command(output.json);
-    const {appEnvironment, commandEnvironment, dotenvLines, nextSteps, runCommand, variableNames} =
+    const {appEnvironment, commandEnvironment, nextSteps, runCommand, runtimeVariables, unsetVariables} =
       await import('../../cli/setup/local-runtime.js');
     const envPath = outputEnv === undefined ? undefined : resolve(cwd, outputEnv);
-    if (envPath !== undefined) await writeEnvFile(envPath, variableNames, [], 0o600);
+    if (envPath !== undefined) await writeEnvFile(envPath, unsetVariables, output, 0o600);
     const log = this.flags['log-requests'] ? output.info.bind(output) : output.debug.bind(output);
     const {startLocalRuntime} = await import('../../testing.js');
     const runtime = await startLocalRuntime({
@@ -88,7 +88,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const {origin, appsOrigin, dataDirectory, credentials} = runtime;
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
-      if (envPath !== undefined) await writeEnvFile(envPath, variableNames, dotenvLines(runtime), 0o600);
+      if (envPath !== undefined) await writeEnvFile(envPath, runtimeVariables(runtime), output, 0o600);
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);

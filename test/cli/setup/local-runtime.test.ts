@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {expect, test} from 'vitest';
-import {appEnvironment, dotenvLines, nextSteps} from '../../../src/cli/setup/local-runtime.js';
+import {appEnvironment, nextSteps} from '../../../src/cli/setup/local-runtime.js';
 
 const runtimeWith = (apiKey: string) => ({
   origin: 'http://[::1]:4000',
@@ -28,16 +28,6 @@ test('what is printed to copy is for one backend, so that the legacy one is not 
   expect(legacy).toEqual([expect.stringMatching(/^export MYCLI_RUNTIME_ORIGIN=/), 'export MYCLI_API_KEY=key']);
   expect(api?.join()).toContain('MYCLI_API_ORIGIN');
   expect(api?.join()).not.toContain('MYCLI_RUNTIME_ORIGIN');
-});
-
-test('a dotenv file gets only values that every parser reads alike', () => {
-  expect(dotenvLines(runtimeWith('plain-key')).slice(0, 2)).toEqual([
-    'MYCLI_RUNTIME_ORIGIN=http://[::1]:4000',
-    'MYCLI_API_KEY=plain-key',
-  ]);
-  for (const apiKey of ['k\nLD_PRELOAD=/tmp/evil.so', 'k; touch pwned #', '$(id)', "'", '"', '#', '']) {
-    expect(() => dotenvLines(runtimeWith(apiKey)), apiKey).toThrow('MYCLI_API_KEY cannot be written');
-  }
 });
 
 test('servers of apps get what is given to them, and no credentials', () => {
