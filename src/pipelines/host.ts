@@ -18,8 +18,6 @@ export interface StepTerminal {
   readonly unicode: boolean;
   /** The stream of the terminal. */
   readonly stream: NodeJS.WritableStream;
-  /** Lines with the source of each setting, shown below the step that chooses the backend. */
-  readonly settings: readonly string[];
   /** Writes a line for users. */
   info(line: string): void;
   /** Removes control characters and masks secrets. */
@@ -29,6 +27,8 @@ export interface StepTerminal {
 export interface PipelineHost extends Host {
   /** Where to show the steps. @default nowhere */
   readonly terminal?: StepTerminal | undefined;
+  /** Lines with the source of each setting, shown below the step that chooses the backend. @default none */
+  readonly settings?: readonly string[] | undefined;
   /** Called with everything that happens. */
   readonly onEvent?: ((event: EventBody) => void) | undefined;
 }

@@ -58,8 +58,8 @@ export class StepReport {
 
   /** Shows the sources of the settings on a terminal, below the step that chooses the backend. */
   noteSettings(): void {
-    const {terminal} = this.#host;
-    if (terminal?.interactive === true) terminal.settings.forEach(this.note);
+    const {terminal, settings} = this.#host;
+    if (terminal?.interactive === true) settings?.forEach(this.note);
   }
 
   /** Shows warnings, which are also part of the result. */

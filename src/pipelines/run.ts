@@ -118,7 +118,7 @@ function follow<Run extends PipelineRun>(task: PlannedTask<Run>, {name, title}: 
     } else if (state === ListrTaskState.COMPLETED) {
       onEvent?.({...event, status: 'done', summary, durationMs});
       log?.info(`${task.title ?? title} ${took}`);
-      if (name === 'resolve') for (const line of log?.settings ?? []) log?.info(`  ${line}`);
+      if (name === 'resolve') for (const line of run.host.settings ?? []) log?.info(`  ${line}`);
     } else if (state === ListrTaskState.FAILED) {
       const error = run.failure?.error;
       const code = isRuntimeCliError(error) ? error.code : undefined;

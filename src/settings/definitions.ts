@@ -46,6 +46,8 @@ type Rows = {[K in SettingKey]: {[Set in FlagSet]: K extends keyof Sets[Set] ? S
 export type DefaultedKey = {[K in SettingKey]: Rows[K] extends {default: unknown} ? K : never}[SettingKey];
 export type SecretKey = {[K in SettingKey]: Rows[K] extends {syntax: 'secret'} ? K : never}[SettingKey];
 export type ValidValue<K extends SettingKey> = v.InferOutput<Rows[K]['schema']>;
+/** The key in the configuration file, with the object that contains it. */
+export type ConfigKey<K extends SettingKey> = Rows[K] extends {config: infer Key} ? Key : K;
 export type FlagName<K extends SettingKey> = Rows[K] extends {flag: {name: infer Name extends string}} ? Name : never;
 
 /** A setting with everything that follows from its row. */

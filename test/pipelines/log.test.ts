@@ -6,9 +6,9 @@ import {stepHost} from './step-host.js';
 function logged(settings: readonly string[] = []) {
   const lines: string[] = [];
   const info = (line: string) => void lines.push(line.replace(/\[\d+ ms\]/, '[0 ms]'));
-  const {events, host} = stepHost({unicode: false, settings, info});
+  const {events, host} = stepHost({unicode: false, info});
   const steps = () => events.flatMap((event) => (event.type === 'step' ? [`${event.step} ${event.status}`] : []));
-  return {lines, events, steps, run: {host} as PipelineRun};
+  return {lines, events, steps, run: {host: {...host, settings}} as PipelineRun};
 }
 
 const nothing = () => Promise.resolve();

@@ -1,7 +1,7 @@
 import {resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Command} from '@oclif/core/command';
-import {CommandContext, type AllowedWrite, type Session} from './context.js';
+import {CommandContext, type Session} from './context.js';
 import {isUsageError, usageError} from './error-report.js';
 import {globalFlags} from './flags.js';
 import type {HostConfig} from './plugins.js';
@@ -9,6 +9,7 @@ import type {JsonDocument} from '../output/output.js';
 import {givenValue, rejectSwitchValues} from './command-line.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {BackendReach} from '../settings/reach-backends.js';
+import type {AllowedWrite} from '../settings/write-hooks.js';
 
 // All that the file of a command needs.
 export * as Args from '@oclif/core/args';

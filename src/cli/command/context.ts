@@ -1,27 +1,17 @@
 import {statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, resolve} from 'node:path';
-import {isCI} from 'ci-info';
 import type {Interfaces} from '@oclif/core';
-import type {PlannedWrite} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
-import {isSecretName} from '../../http/redact.js';
-import type {WriteFacts} from '../../operations/host.js';
-import {Output, type JsonDocument} from '../output/output.js';
+import type {PipelineHost} from '../../pipelines/host.js';
+import type {JsonDocument, Output} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
-import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import {loadSettings} from '../settings/load-settings.js';
+import type {AllowedWrite, PluginConfig} from '../settings/write-hooks.js';
+import {checkRecordFiles} from './records.js';
 import {describeError, impliedFlags, secretValues, type FlagValues, type Settings} from '../settings/settings.js';
-
-/** A change that plugins have allowed, and what is known about its outcome. */
-export interface AllowedWrite {
-  readonly planned: PlannedWrite;
-  readonly known: WriteFacts;
-  /** How it ended, if it did before its command, such as a deployment that is then rolled back. */
-  readonly ended?: {readonly error?: unknown} | undefined;
-}
 
 /** A run of mycli: what it has of the process, and what has happened so far. */
 export interface Session {
@@ -51,50 +41,6 @@ export interface Session {
   events?: RunEvents | undefined;
   /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
-}
-
-export function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
-  const {env, stdout, stderr} = host;
-  // Before oclif parses, because parsing errors must be JSON, too.
-  const argv = host.argv.slice(2);
-  const switches = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const output = new Output({
-    stdout,
-    stderr,
-    json: switches.includes('--json'),
-    quiet: switches.includes('--quiet'),
-    debugging: switches.includes('--debug') || isDebugging(env),
-    interactive: isInteractive(stderr, env, isCI),
-    color: usesColor(stderr, env, isCI),
-    unicode: usesUnicode(env),
-    annotating: env['GITHUB_ACTIONS'] === 'true',
-  });
-  // Set before anything can fail and print one.
-  const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));
-  output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));
-  return {
-    cwd: currentDirectory(host),
-    env,
-    safety: env['MYCLI_SAFETY'],
-    // Node creates the stream on first access.
-    get stdin() {
-      return host.stdin;
-    },
-    output,
-    signal,
-    temporary: [],
-    cleanups: [],
-    foreign: false,
-    writes: [],
-  };
-}
-
-function currentDirectory(host: NodeJS.Process): string {
-  try {
-    return host.cwd();
-  } catch {
-    return '';
-  }
 }
 
 type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
@@ -166,4 +112,80 @@ function workingDirectory(cwd: string, flag: unknown): string {
   const directory = resolve(cwd, flag);
   if (statSync(directory, {throwIfNoEntry: false})?.isDirectory() === true) return directory;
   throw createError('ERR_USAGE', `--cwd is not a folder: ${flag}.`);
+}
+
+interface CommandHostOptions {
+  /** Where plugins that follow changes are. @default nobody is asked */
+  readonly config?: PluginConfig | undefined;
+  /** Values to mask in all their output. */
+  readonly secrets?: readonly string[];
+  /** Lines with the source of each setting, shown with the choice of the backend. */
+  readonly resolved?: readonly string[];
+  /** Flags that suggested commands repeat. */
+  readonly commandFlags?: readonly string[];
+}
+
+/** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
+const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollback', 'delete']);
+
+/** The host of a command's operations, which shows their steps on the terminal. */
+export function commandHost(
+  context: CommandContext,
+  {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
+): PipelineHost {
+  const {cwd, configDirectory, env, session, output, flags} = context;
+  const {'output-env': outputEnv} = flags;
+  let changing: string | undefined;
+  const current = () => session.writes.find(({ended}) => ended === undefined);
+  return {
+    cwd,
+    configDirectory,
+    env,
+    safety: session.safety,
+    ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
+    userAgent: context.config.userAgent,
+    secrets,
+    commandFlags,
+    logger: {
+      debug: (message) => output.debug(message),
+      // A redrawn task list shows waits itself.
+      info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
+      warn: (message) => output.warn(message),
+    },
+    maskSecret: (secret) => output.addSecrets([secret]),
+    now: () => new Date(),
+    terminal: output,
+    settings: resolved,
+    onEvent(event) {
+      if (event.type === 'warning') output.warn(event.message);
+      else session.events?.emit(event);
+      if (event.type !== 'step' || !changingSteps.has(event.step)) return;
+      changing = event.status === 'started' ? event.title : undefined;
+      session.changing = changing;
+      session.hasChanged = true;
+    },
+    writes: config && {
+      async before(planned, {dryRun} = {dryRun: false}) {
+        const {askBeforeWrite} = await import('../settings/write-hooks.js');
+        // While plugins are asked, nothing has been sent.
+        session.changing = undefined;
+        await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
+        session.changing = changing;
+        // A fallback replaces what was planned before.
+        const earlier = session.writes.filter(({ended}) => ended !== undefined);
+        if (!dryRun) session.writes = [...earlier, {planned, known: {}}];
+      },
+      learn(facts) {
+        const write = current();
+        if (write) write.known = {...write.known, ...facts};
+      },
+      conclude(ended) {
+        const write = current();
+        if (write) write.ended = ended;
+      },
+    },
+    checkRecords: checkRecordFiles(context.config.dataDir),
+    onCleanup: (work) => void session.cleanups.push(work),
+    createTemporaryDirectory: () => context.createTemporaryDirectory(),
+  };
 }

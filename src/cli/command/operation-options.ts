@@ -1,16 +1,10 @@
-import {resolve} from 'node:path';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import type {GuardOptions, TargetConfirmation, WaitOptions} from '../../operations/options.js';
-import type {PipelineHost} from '../../pipelines/host.js';
+import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, settingKeys, type SettingKey} from '../../settings/definitions.js';
-import type {CheckOptions} from '../../settings/types.js';
-import {valuesOf, type Setting, type Settings, type ValueSource, missingSetting} from '../settings/settings.js';
-import type {PluginConfig} from '../settings/write-hooks.js';
-import {checkRecordFiles} from './records.js';
+import {missingSetting, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {CommandContext} from './context.js';
-import type {AllowedWrite, Session} from './context.js';
 import {partsOf} from '../../errors/suggestion.js';
 
 /**
@@ -25,16 +19,12 @@ export async function bundleOptions(settings: Settings) {
   return {...options, ssrParameters, bundleMetadata: await bundleMetadata(settings)} satisfies BundleContentOptions;
 }
 
-async function bundleMetadata({
-  dependencies,
-  ccOverrides,
-  projectDirectory,
-}: Settings): Promise<BundleV2Metadata | undefined> {
+async function bundleMetadata(settings: Settings): Promise<BundleV2Metadata | undefined> {
+  const {dependencies, ccOverrides} = valuesIn(settings, 'bundleMetadata');
   if (dependencies === undefined && ccOverrides === undefined) return undefined;
+  if (dependencies !== 'auto') return {dependencies, ccOverrides};
   const {readDeclaredDependencies} = await import('../../bundle/index.js');
-  const declared =
-    dependencies?.value === 'auto' ? await readDeclaredDependencies(projectDirectory.value) : dependencies?.value;
-  return {dependencies: declared, ccOverrides: ccOverrides?.value};
+  return {dependencies: await readDeclaredDependencies(settings.projectDirectory.value), ccOverrides};
 }
 
 /**
@@ -55,24 +45,12 @@ export function archiveSettings(settings: Settings): Settings {
  */
 export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Flag: '--v2' | '--format v2'): void {
   if (format === 'v2') return;
-  const given = settingKeys
-    .filter((key) => definitions[key].v2Only === true && settings[key]?.source.kind === 'flag')
-    .flatMap((key) => settings[key]?.source.name ?? []);
+  const given = flagsAmong(settings, (key) => definitions[key].v2Only === true);
   if (given.length === 0) return;
   throw createError('ERR_USAGE', `${given.join(', ')} cannot be used with the v1 format.`, {
     suggestions: [`Pass ${v2Flag} to use the v2 format, or remove these flags.`],
   });
 }
-
-/** The settings of a deployment and of what follows it, named like the operations' options. */
-export interface DeploymentOptions extends WaitOptions, GuardOptions {
-  readonly wait: boolean | undefined;
-  readonly check: readonly CheckOptions[];
-  readonly rollbackOnFailure: boolean;
-  readonly projectDirectory: string;
-}
-
-const checkDetails = ['checkStatus', 'checkText', 'checkRetries', 'checkInterval', 'checkTimeout'] as const;
 
 /**
  * The settings of a deployment: its guards, its checks and its rollback. Without a target there is none: checks of a
@@ -84,37 +62,32 @@ const checkDetails = ['checkStatus', 'checkText', 'checkRetries', 'checkInterval
 export function deploymentOptions(
   settings: Settings,
   context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>,
-  {canRollBack = true}: {readonly canRollBack?: boolean} = {},
-): DeploymentOptions {
-  const {check, checkStatus, checkText, checkRetries, checkInterval, checkTimeout, rollbackOnFailure, wait} = settings;
-  const own = check?.value ?? [];
-  const details = flagsAmong(checkDetails.map((key) => settings[key]));
-  if (own.length === 0 && details.length > 0) {
+  {canRollBack = true} = {},
+) {
+  const {check, rollbackOnFailure, wait, targetSlug} = settings;
+  const {url = [], rollbackOnFailure: _, ...standard} = valuesIn(settings, 'check');
+  const details = flagsAmong(settings, (key) => key !== 'check' && definitions[key].set === 'check');
+  if (url.length === 0 && details.length > 0) {
     const names = details.join(', ');
     throw createError('ERR_USAGE', `${names} ${details.length === 1 ? 'requires' : 'require'} a check.`, {
       suggestions: [`Pass --check URL or --check PATH, or remove ${names}.`],
     });
   }
-  const deploys = settings.targetSlug !== undefined;
-  const standard = {
-    status: checkStatus?.value,
-    text: checkText?.value,
-    retries: checkRetries.value,
-    interval: checkInterval.value,
-    timeout: checkTimeout.value,
-  };
-  const checks = deploys ? own.map((one) => ({...standard, ...one})) : [];
-  const rollsBack = deploys && canRollBack && rollbackOnFailure.value;
+  const checks = targetSlug === undefined ? [] : url.map((one) => ({...standard, ...one}));
+  const rollsBack = targetSlug !== undefined && canRollBack && rollbackOnFailure.value;
   const follows = checks.length > 0 ? check : rollsBack ? rollbackOnFailure : undefined;
   if (follows !== undefined && !wait.value && wait.source.kind !== 'default')
     throw cannotFollow(follows.source, wait.source);
   return {
     ...valuesOf(settings, 'wait'),
-    ...guardOptions(settings, context),
     // What follows waits.
     wait: follows !== undefined && !wait.value ? undefined : wait.value,
     check: checks,
     rollbackOnFailure: rollsBack,
+    guard: valuesIn(settings, 'guard'),
+    confirmTarget: context.output.terminal && context.stdin.isTTY ? confirmationBy(context) : undefined,
+    production: settings.production?.value,
+    projectDirectory: settings.projectDirectory.value,
   };
 }
 
@@ -126,130 +99,32 @@ function cannotFollow(follows: ValueSource, wait: ValueSource): Error {
   });
 }
 
+function confirmationBy(context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>) {
+  return async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
+    const {askText} = await import('../setup/prompts.js');
+    const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
+    const text = `To confirm the ${operation}${bundle} of ${projectSlug}, type the name of the target`;
+    return askText({text, fallback: ''}, context);
+  };
+}
+
 /** The target, if it is missing and flags are given that only apply to a deployment. */
 export function lackedTarget(settings: Settings): readonly Missing[] {
-  const {targetSlug, wait, check, rollbackOnFailure} = settings;
-  const needy = [wait, check, rollbackOnFailure].filter((setting) => setting?.value === true || hasItems(setting));
-  const [flag] = targetSlug === undefined ? flagsAmong(needy) : [];
-  if (flag === undefined) return [];
+  const {targetSlug, check} = settings;
+  const needy = check?.value.length === 0 ? ['wait', 'rollbackOnFailure'] : ['wait', 'check', 'rollbackOnFailure'];
+  const [flag] = flagsAmong(settings, (key) => needy.includes(key) && settings[key]?.value !== false);
+  if (targetSlug !== undefined || flag === undefined) return [];
   const error = createError('ERR_USAGE', `${flag} requires a target.`, {
     suggestions: [`Pass --target SLUG, or remove ${flag}.`],
   });
   return [{what: 'target', error}];
 }
 
-function hasItems(setting: Setting<unknown> | undefined): boolean {
-  return Array.isArray(setting?.value) && setting.value.length > 0;
-}
-
-function flagsAmong(given: readonly (Setting<unknown> | undefined)[]): readonly string[] {
-  return given.flatMap((setting) => (setting?.source.kind === 'flag' ? [setting.source.name] : []));
-}
-
-function guardOptions(settings: Settings, context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>) {
-  const ask = async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
-    const {askText} = await import('../setup/prompts.js');
-    const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
-    const text = `To confirm the ${operation}${bundle} of ${projectSlug}, type the name of the target`;
-    return askText({text, fallback: ''}, context);
-  };
-  return {
-    guard: {
-      cleanTree: settings.guardCleanTree?.value,
-      branch: settings.guardBranch?.value,
-      origin: settings.guardOrigin?.value,
-      notOlder: settings.guardNotOlder?.value,
-      ciOnly: settings.guardCiOnly?.value,
-      confirm: settings.guardConfirm?.value,
-    },
-    confirmTarget: context.output.terminal && context.stdin.isTTY ? ask : undefined,
-    production: settings.production?.value,
-    projectDirectory: settings.projectDirectory.value,
-  };
-}
-
-interface CommandHostOptions {
-  /** Where plugins that follow changes are. @default nobody is asked */
-  readonly config?: PluginConfig | undefined;
-  /** Values to mask in all their output. */
-  readonly secrets?: readonly string[];
-  /** Lines with the source of each setting, shown with the choice of the backend. */
-  readonly resolved?: readonly string[];
-  /** Flags that suggested commands repeat. */
-  readonly commandFlags?: readonly string[];
-}
-
-/** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
-const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollback', 'delete']);
-
-/** The host of a command's operations, which shows their steps on the terminal. */
-export function commandHost(
-  context: CommandContext,
-  {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
-): PipelineHost {
-  const {cwd, configDirectory, env, session, output} = context;
-  const {'output-env': outputEnv} = context.flags;
-  let changing: string | undefined;
-  return {
-    cwd,
-    configDirectory,
-    env,
-    safety: session.safety,
-    ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
-    userAgent: context.config.userAgent,
-    secrets,
-    commandFlags,
-    logger: {
-      debug: (message) => output.debug(message),
-      // A redrawn task list shows waits itself.
-      info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
-      warn: (message) => output.warn(message),
-    },
-    maskSecret: (secret) => output.addSecrets([secret]),
-    now: () => new Date(),
-    terminal: {
-      interactive: output.interactive,
-      color: output.color,
-      unicode: output.unicode,
-      stream: output.stream,
-      settings: resolved,
-      info: (line) => output.info(line),
-      clean: (text) => output.clean(text),
-    },
-    onEvent(event) {
-      if (event.type === 'warning') output.warn(event.message);
-      else session.events?.emit(event);
-      if (event.type !== 'step' || !changingSteps.has(event.step)) return;
-      changing = event.status === 'started' ? event.title : undefined;
-      session.changing = changing;
-      session.hasChanged = true;
-    },
-    writes: config && {
-      async before(planned, {dryRun} = {dryRun: false}) {
-        const {askBeforeWrite} = await import('../settings/write-hooks.js');
-        // While plugins are asked, nothing has been sent.
-        session.changing = undefined;
-        await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
-        session.changing = changing;
-        // A fallback replaces what was planned before.
-        const earlier = session.writes.filter(({ended}) => ended !== undefined);
-        if (!dryRun) session.writes = [...earlier, {planned, known: {}}];
-      },
-      learn(facts) {
-        amendLastWrite(session, ({known}) => ({known: {...known, ...facts}}));
-      },
-      conclude(ended) {
-        amendLastWrite(session, () => ({ended}));
-      },
-    },
-    checkRecords: checkRecordFiles(context.config.dataDir),
-    onCleanup: (work) => void session.cleanups.push(work),
-    createTemporaryDirectory: () => context.createTemporaryDirectory(),
-  };
-}
-
-function amendLastWrite(session: Session, amend: (write: AllowedWrite) => Partial<AllowedWrite>): void {
-  session.writes = session.writes.map((write) => (write.ended === undefined ? {...write, ...amend(write)} : write));
+/** The flags among the settings that `matches` accepts. */
+function flagsAmong(settings: Settings, matches: (key: SettingKey) => boolean): readonly string[] {
+  return settingKeys
+    .filter((key) => matches(key) && settings[key]?.source.kind === 'flag')
+    .flatMap((key) => settings[key]?.source.name ?? []);
 }
 
 export interface Missing {

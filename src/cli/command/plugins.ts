@@ -16,16 +16,6 @@ export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
 }
 
-/** The hook that is asked before a change. */
-export const beforeHook = 'mycli:before-write';
-/** The hook that is told the outcome of a change. */
-export const afterHook = 'mycli:after';
-
-/** Whether a plugin follows changes. Loads none of its code. */
-export function followsWrites({plugins}: Pick<Interfaces.Config, 'plugins'>): boolean {
-  return [...plugins.values()].some(({hooks}) => [beforeHook, afterHook].some((hook) => hooks[hook] !== undefined));
-}
-
 /** oclif's options, which it passes on to every configuration that it makes of ours. */
 interface HostOptions extends Interfaces.Options {
   /** What the run shares with its command. */

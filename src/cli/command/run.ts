@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {inspect} from 'node:util';
 import type {EventEmitter} from 'node:events';
+import {isCI} from 'ci-info';
 import type {Interfaces} from '@oclif/core';
 import {setLogger} from '@oclif/core/logger';
 import {settings} from '@oclif/core/settings';
@@ -11,10 +12,12 @@ import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/inde
 import {asSentence} from '../../errors/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
+import {isSecretName} from '../../http/redact.js';
 import {asOwnError, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
 import {GroupedHelp} from './help.js';
 import type {ErrorDocument} from '../output/documents.js';
-import {stdoutError, type Output} from '../output/output.js';
+import {Output, stdoutError} from '../output/output.js';
+import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
 import {
   asksFor,
   commandFirst,
@@ -25,7 +28,7 @@ import {
   spellHelp,
   versionFlags,
 } from './command-line.js';
-import {createSession, type Session} from './context.js';
+import type {Session} from './context.js';
 import {loadConfig, skipsPlugins, type HostConfig} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.
@@ -72,6 +75,50 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     // A stalled reader must not keep an interrupted process alive.
     if (!signal.aborted) await session.output.flush().catch(() => undefined);
     end(exitCode);
+  }
+}
+
+function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
+  const {env, stdout, stderr} = host;
+  // Before oclif parses, because parsing errors must be JSON, too.
+  const argv = host.argv.slice(2);
+  const switches = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const output = new Output({
+    stdout,
+    stderr,
+    json: switches.includes('--json'),
+    quiet: switches.includes('--quiet'),
+    debugging: switches.includes('--debug') || isDebugging(env),
+    interactive: isInteractive(stderr, env, isCI),
+    color: usesColor(stderr, env, isCI),
+    unicode: usesUnicode(env),
+    annotating: env['GITHUB_ACTIONS'] === 'true',
+  });
+  // Set before anything can fail and print one.
+  const secrets = Object.keys(env).filter((name) => name.startsWith('MYCLI_') && isSecretName(name));
+  output.addSecrets(secrets.flatMap((name) => env[name]?.trim() || []));
+  return {
+    cwd: currentDirectory(host),
+    env,
+    safety: env['MYCLI_SAFETY'],
+    // Node creates the stream on first access.
+    get stdin() {
+      return host.stdin;
+    },
+    output,
+    signal,
+    temporary: [],
+    cleanups: [],
+    foreign: false,
+    writes: [],
+  };
+}
+
+function currentDirectory(host: NodeJS.Process): string {
+  try {
+    return host.cwd();
+  } catch {
+    return '';
   }
 }
 

@@ -5,7 +5,7 @@ import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {flagAndVariable, missingSetting, secretValues, valuesOf, type Setting, type Settings} from './settings.js';
+import {flagAndVariable, missingSetting, secretValues, valuesIn, type Setting, type Settings} from './settings.js';
 
 export {backendTitle} from '../../backends/select.js';
 
@@ -30,7 +30,6 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
   const missing = missingApiSettings(settings);
   const usesLegacy = apiKey !== undefined && mayUse(preference, 'legacy');
   const usesApi = missing.length === 0 && mayUse(preference, 'api');
-  const {rateLimitPrefix, ...rateLimit} = valuesOf(settings, 'rateLimit');
   const origin = settings.origin && addressOf(context, 'origin', settings.origin, usesLegacy);
   const auth = apiAuth(context, settings, usesApi);
   return {
@@ -48,7 +47,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     backendOptions: backendOptions.value[preference] ?? {},
     requestTimeout: settings.requestTimeout.value,
     connectTimeout: settings.connectTimeout.value,
-    rateLimit: {...rateLimit, prefix: rateLimitPrefix},
+    rateLimit: valuesIn(settings, 'rateLimit'),
     secrets: secretValues(settings),
   };
 }

@@ -10,19 +10,14 @@ import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
-import type {CommandContext} from '../command/context.js';
+import {commandHost, type CommandContext} from '../command/context.js';
 import {repeatedFlags} from '../command/flags.js';
-import {
-  commandHost,
-  missingBuild,
-  missingSettings,
-  requireTogether,
-  type Missing,
-} from '../command/operation-options.js';
-import {followsWrites, skipsPlugins} from '../command/plugins.js';
+import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/operation-options.js';
+import {skipsPlugins} from '../command/plugins.js';
 import {incompleteApi, isPluginBackend, resolveConnection, type Connection} from './connection.js';
 import {readCredentials, type CredentialFile} from './credential-file.js';
 import {readFlagSecrets} from './load-settings.js';
+import {followsWrites} from './write-hooks.js';
 import {describeResolved, type Settings, type SettingValue} from './settings.js';
 
 export interface BackendReach<Needed extends SettingKey> {

@@ -14,6 +14,7 @@ import {
   secretKeys,
   settingKeys,
   variableOf,
+  type ConfigKey,
   type DefaultedKey,
   type FlagSet,
   type KeysOf,
@@ -52,6 +53,19 @@ export function valuesOf<Set extends FlagSet>(settings: Settings, set: Set) {
   // TypeScript cannot know that a loop covered every key.
   return Object.fromEntries<unknown>(keys.map((key) => [key, settings[key]?.value])) as {
     readonly [K in KeysOf<Set>]: NonNullable<Settings[K]>['value'] | (K extends DefaultedKey ? never : undefined);
+  };
+}
+
+/** The values of the settings in an object of the configuration file, by their keys there. */
+export function valuesIn<Name extends string>(settings: Settings, object: Name) {
+  const entries = settingKeys.flatMap((key) => {
+    const [first, name] = definitions[key].config?.split('.') ?? [];
+    return first === object && name !== undefined ? [[name, settings[key]?.value] as const] : [];
+  });
+  // TypeScript cannot know that a loop covered every key.
+  return Object.fromEntries<unknown>(entries) as {
+    readonly [K in SettingKey as ConfigKey<K> extends `${Name}.${infer Key}` ? Key : never]:
+      NonNullable<Settings[K]>['value'] | (K extends DefaultedKey ? never : undefined);
   };
 }
 

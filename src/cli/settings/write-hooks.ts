@@ -5,10 +5,27 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
+import type {WriteFacts} from '../../operations/host.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
-import {afterHook, beforeHook} from '../command/plugins.js';
-import type {AllowedWrite} from '../command/context.js';
+
+/** The hook that is asked before a change. */
+const beforeHook = 'mycli:before-write';
+/** The hook that is told the outcome of a change. */
+const afterHook = 'mycli:after';
+
+/** Whether a plugin follows changes. Loads none of its code. */
+export function followsWrites({plugins}: Pick<Interfaces.Config, 'plugins'>): boolean {
+  return [...plugins.values()].some(({hooks}) => [beforeHook, afterHook].some((hook) => hooks[hook] !== undefined));
+}
+
+/** A change that plugins have allowed, and what is known about its outcome. */
+export interface AllowedWrite {
+  readonly planned: PlannedWrite;
+  known: WriteFacts;
+  /** How it ended, if it did before its command, such as a deployment that is then rolled back. */
+  ended?: {readonly error?: unknown} | undefined;
+}
 
 /** How long plugins may take to answer before a change, in milliseconds: enough to ask a service, not a person. */
 const beforeWriteTimeoutMs = 60_000;

@@ -7,8 +7,7 @@ import type {BackendRegistration, BackendRegistry} from '../../backends/registry
 import {isBuiltIn, type BuiltInName} from '../../backends/select.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
-import type {CommandContext} from '../command/context.js';
-import {commandHost} from '../command/operation-options.js';
+import {commandHost, type CommandContext} from '../command/context.js';
 import {isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';

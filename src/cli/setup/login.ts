@@ -8,8 +8,7 @@ import {amendError, isRuntimeCliError, createError} from '../../errors/index.js'
 import {shellLine} from '../../errors/suggest.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
-import type {CommandContext} from '../command/context.js';
-import {commandHost} from '../command/operation-options.js';
+import {commandHost, type CommandContext} from '../command/context.js';
 import type {AuthLoginDocument} from '../output/documents.js';
 import {addressOf, assertTrustedOrigin, trustedOrigins, type AddressKey} from '../settings/connection.js';
 import {

@@ -1,8 +1,8 @@
 import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {commandHost} from '../../cli/command/context.js';
 import {
   bundleOptions,
   rejectV2OnlyFlags,
-  commandHost,
   missingBuild,
   missingSettings,
   requireTogether,

@@ -1,5 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import {bundleOptions, commandHost} from '../../cli/command/operation-options.js';
+import {commandHost} from '../../cli/command/context.js';
+import {bundleOptions} from '../../cli/command/operation-options.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
 import {exitCodes} from '../../errors/index.js';
 

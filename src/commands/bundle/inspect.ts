@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {Args, BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import {commandHost} from '../../cli/command/operation-options.js';
+import {commandHost} from '../../cli/command/context.js';
 import {bundleFlags, columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
