@@ -30,8 +30,7 @@ export function checkHost({origin, request, context}: Call): void {
  */
 export function checkOrigin({headers, method}: IncomingMessage): void {
   const {host = '', origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode} = headers;
-  const isOwn =
-    origin === undefined || (URL.canParse(origin) && new URL(origin).origin === new URL(`http://${host}`).origin);
+  const isOwn = origin === undefined || origin === `http://${host}`;
   // Browsers send neither header with every request: Origin only with those that may change something or that a script
   // wants to read, Sec-Fetch-Site only to hosts that they consider secure, such as loopback.
   const isDirect = site === undefined || site === 'same-origin' || site === 'none';

@@ -15,11 +15,6 @@ export class RequestBody {
     this.#stallMilliseconds = stallSeconds * 1000;
   }
 
-  /** Whether the connection broke before it arrived completely. */
-  get isBroken(): boolean {
-    return this.#request.errored !== null;
-  }
-
   /**
    * Yields its bytes.
    * @throws HttpFailure 413 for more than `limit` bytes, at once if the client announced their number; 408 when they

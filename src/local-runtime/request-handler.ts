@@ -101,7 +101,7 @@ function withoutSlash(path: string): string {
 
 /** Answers a request, unless a fault does. Never rejects. */
 async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle'>, protocol: Protocol) {
-  const {request, response, body, path, params} = call;
+  const {request, response, path, params} = call;
   const isPage = protocol.prefix === pagesProtocol.prefix;
   call.route = name;
   if (!isPage) recordAtEnd(call);
@@ -115,8 +115,8 @@ async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle
     call.user = await protocol.admit(call);
     return await handle(call);
   } catch (error) {
-    if (!body.isBroken && !response.closed && !response.headersSent) return protocol.failure(asFailure(error));
-    // The connection is gone, or broke during the response, so there is nobody to tell.
+    const isHeard = request.errored === null && !response.closed && !response.headersSent;
+    if (isHeard) return protocol.failure(asFailure(error));
     response.destroy();
     return alreadySent;
   }

@@ -10,7 +10,6 @@ export const stylesheet = `
 body { margin: 0; min-width: 20rem; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 2rem; padding: .6rem 1rem; background: var(--raised); }
 nav { display: flex; gap: 1.25rem; }
-nav a[aria-current] { font-weight: 600; }
 main { max-width: 76rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; margin: 0 0 .75rem; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .75rem; }

@@ -39,7 +39,7 @@ ${deployForm(call, projectSlug, [bundle])}
 ${sizes(files)}
 <h2>Configuration</h2>
 ${textBlock('Values of the configuration', values)}`;
-  return pageAnswer({title: `Bundle ${bundle.id}`, place: 'Projects', content});
+  return pageAnswer({title: `Bundle ${bundle.id}`, content});
 }
 
 async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Promise<ArchiveInspection> {

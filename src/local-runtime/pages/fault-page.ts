@@ -48,7 +48,7 @@ often, and its parameters.</p>
 <form action="${path}" method="post">
 ${Object.entries(ready).map(([fault, label]) => html`<button name="fault" value="${fault}">${label}</button>`)}
 </form>`;
-  return pageAnswer({title: 'Faults', place: 'Faults', content, status: refused === undefined ? 200 : 422});
+  return pageAnswer({title: 'Faults', content, status: refused === undefined ? 200 : 422});
 }
 
 export async function addFault(call: Call): Promise<Response> {

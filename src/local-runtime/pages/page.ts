@@ -8,13 +8,9 @@ export const pagesPath = '/-/';
 /** Markup whose values are escaped. */
 export type Html = ReturnType<typeof html>;
 
-const places = {Projects: '/', Faults: `${pagesPath}faults`} as const;
-
 interface Page {
   /** Names the page, in its tab and as its heading. */
   readonly title: string;
-  /** Its entry in the main navigation. */
-  readonly place?: keyof typeof places;
   /** What follows the heading. Elements with `data-live` and an ID are kept up to date while the page is open. */
   readonly content: Html;
   /** @default 200 */
@@ -38,10 +34,7 @@ const securityHeaders = {
 /** In a template, bundlers would make a call of it, because it contains the end of a script. */
 const script = raw(`<script src="${pagesPath}live.js" defer></script>`);
 
-export async function pageAnswer({title, place, content, status = 200, headers = {}}: Page): Promise<Response> {
-  const links = Object.entries(places).map(([name, path]) => {
-    return html`<a href="${path}"${name === place && raw(' aria-current="true"')}>${name}</a> `;
-  });
+export async function pageAnswer({title, content, status = 200, headers = {}}: Page): Promise<Response> {
   const page = await html`<!doctype html>
 <html lang="en">
 <head>
@@ -55,7 +48,7 @@ ${script}
 <body>
 <header>
 <a href="/"><img src="${pagesPath}icon.svg" alt="" width="20" height="20"> Local runtime</a>
-<nav aria-label="Main">${links}</nav>
+<nav aria-label="Main"><a href="/">Projects</a> <a href="${pagesPath}faults">Faults</a></nav>
 </header>
 <main>
 <h1><bdi>${title}</bdi></h1>

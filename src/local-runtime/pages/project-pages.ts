@@ -27,7 +27,7 @@ export function showOverview(call: Call): Promise<Response> {
   const what = page.table('What runs where', {columns: ['Project', 'Target', 'Live', 'Newest deployment'], rows});
   const content = html`${page.liveSection('Projects', rows.length === 0 ? welcome(call.origin) : what)}
 ${page.liveSection('Newest deployments', deploymentTable(call, store.newestDeployments(8)))}`;
-  return page.pageAnswer({title: 'What runs here', place: 'Projects', content});
+  return page.pageAnswer({title: 'What runs here', content});
 }
 
 function welcome(origin: string): page.Html {
@@ -128,7 +128,7 @@ ${page.liveSection('Targets', targets)}
 ${bundles.length > 0 && html`<h2>Deploy a bundle</h2>${deployForm(call, projectSlug, bundles)}`}
 ${page.liveSection('Bundles', newest)}
 ${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(listed, projectSlug)))}`;
-  return page.pageAnswer({title: projectSlug, place: 'Projects', content});
+  return page.pageAnswer({title: projectSlug, content});
 }
 
 export function deployForm({context}: Call, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {

@@ -54,6 +54,5 @@ function admitBrowser({context, request}: Call): string {
 
 /** Whether a client's address belongs to this machine. */
 export function isThisMachine(address = ''): boolean {
-  const plain = address.replace(/^::ffff:/, '');
-  return plain === '::1' || plain.startsWith('127.');
+  return /^(?:::1$|(?:::ffff:)?127\.)/.test(address);
 }

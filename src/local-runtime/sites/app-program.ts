@@ -39,7 +39,7 @@ tracingChannel('net.server.listen').subscribe({
 const loaded = await import(pathToFileURL(process.argv[1]).href);
 // A program that has called listen(), or does so later, needs nothing else.
 const server = isListening ? undefined : serverOf(loaded);
-server?.listen(Number(process.env.PORT));
+server?.listen(0);
 
 function serverOf(loaded) {
   for (const exported of [loaded, loaded.default, loaded.default?.default]) {

@@ -1,13 +1,12 @@
 import {fork, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, rm, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
 import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
-import {exists} from '../../files/read-file.js';
 import {findServer} from '../../frameworks/detect-framework.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
@@ -196,7 +195,8 @@ class App {
       const {root} = await store.contents(bundleId);
       await unpackBundle(store.archivePath(bundleId), {root, folder: cwd});
       const server = await findServer(cwd);
-      const entry = server?.entry ?? (await otherEntry(cwd));
+      const names = await readdir(cwd);
+      const entry = server?.entry ?? otherEntries.find((name) => names.includes(name));
       if (entry !== undefined) {
         const {environment = {}, linkToBuild} = server?.framework ?? {};
         if (linkToBuild !== undefined) await symlink('.', path.join(cwd, linkToBuild)).catch(() => undefined);
@@ -210,11 +210,6 @@ class App {
     await rm(folder, {recursive: true, force: true});
     return undefined;
   }
-}
-
-async function otherEntry(folder: string): Promise<string | undefined> {
-  for (const name of otherEntries) if (await exists(path.join(folder, name))) return name;
-  return undefined;
 }
 
 /** Waits until a process has ended and its output is complete. How it has ended, or why it could not be started. */

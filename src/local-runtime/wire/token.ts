@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import {authorization, basicCredentials, issueToken, secretsEqual} from '../access.js';
 import {json, type Headers} from '../answer.js';
 import type {Call} from '../context.js';
-import {operation, type AnswerOf, type WireProtocol} from './operation.js';
+import {operation, type WireProtocol} from './operation.js';
 import {api} from './schemas.js';
 
 export const tokenPath = '/api/oauth2/token';
@@ -48,13 +48,7 @@ async function grant({context, request, body}: Call): Promise<Response> {
   }
   const scope = (scopes.length === 0 ? (granted ?? []) : scopes).join(' ');
   const token = await issueToken(scope, context);
-  const answer: AnswerOf<typeof api.AccessToken> = {
-    access_token: token,
-    token_type: 'Bearer',
-    expires_in: tokenSeconds,
-    scope,
-  };
-  return json(200, answer, headers);
+  return json(200, {access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope}, headers);
 }
 
 /**
