@@ -29,7 +29,7 @@ export interface CredentialCheck {
 }
 
 /** A plugin's backend with its options, or the name of a built-in one, which takes them from the settings. */
-type Service = BuiltInName | PluginService;
+export type Service = BuiltInName | PluginService;
 
 interface PluginService extends Pick<PluginSettings, 'options'> {
   readonly backend: HostBackend;

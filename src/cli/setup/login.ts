@@ -23,7 +23,7 @@ import {
 import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
 import {loginCommand, optionsFor, originsIn, urlsIn, useSecrets} from '../settings/reach-backends.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
-import {askService, isRefusal} from './check-credentials.js';
+import {askService, isRefusal, type Service} from './check-credentials.js';
 import {askText, askYesNo, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
@@ -47,7 +47,11 @@ interface Entered {
   readonly secrets: readonly string[];
   /** Completes "Stored ... in FILE". */
   readonly label: string;
-  readonly verify: () => Promise<Verified>;
+  /** What the service is asked with. Undefined if it cannot be asked. */
+  readonly service: Service | undefined;
+  readonly settings: Settings;
+  /** Says that it accepted them. */
+  readonly accepted: string;
   readonly store: (stored: StoredCredentials) => StoredCredentials;
 }
 
@@ -95,17 +99,31 @@ async function confirmConfigured(
 }
 
 /** Asks the service, stores the credentials, and says so. */
-async function verifyAndStore(
-  {output, credentialFile, signal}: CommandContext,
-  {secrets, label, verify, store}: Entered,
-  verifies: boolean,
-): Promise<Verified> {
-  output.addSecrets(secrets);
-  const verified = verifies ? await verify().catch(refuse) : {verified: false};
+async function verifyAndStore(context: CommandContext, entered: Entered, verifies: boolean): Promise<Verified> {
+  const {output, credentialFile, signal} = context;
+  output.addSecrets(entered.secrets);
+  const verified = verifies ? await verify(context, entered).catch(refuse) : {verified: false};
   signal.throwIfAborted();
-  await updateCredentials(credentialFile, store);
-  output.outcome(`Stored ${label} in ${credentialPath(credentialFile)}.`);
+  await updateCredentials(credentialFile, entered.store);
+  output.outcome(`Stored ${entered.label} in ${credentialPath(credentialFile)}.`);
   return verified;
+}
+
+async function verify(context: CommandContext, {service, settings, accepted}: Entered): Promise<Verified> {
+  const {output} = context;
+  if (service === undefined) return {verified: false};
+  try {
+    const {status, user, expiresAt, reason = '', suggestions = []} = await askService(context, settings, service);
+    const verified = status === 'accepted';
+    if (verified) output.outcome(`${accepted}${user === undefined ? '' : ` of ${user}`}.`);
+    else output.warn(['The credentials were not checked.', reason, ...suggestions].join(' '));
+    return {verified, account: user, expiresAt};
+  } catch (error) {
+    // Without its other options, the backend of a plugin cannot be asked yet.
+    if (!isRuntimeCliError(error) || error.details?.['missing'] === undefined) throw error;
+    output.warn(`The credentials were not checked. ${error.message}`);
+    return {verified: false};
+  }
 }
 
 function refuse(error: unknown): never {
@@ -122,7 +140,6 @@ interface BuiltInLogin extends Login {
 
 /** Determines from the settings what a login is for. */
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind): BuiltInLogin {
-  const {output} = context;
   const backend = kind === 'api-key' ? 'legacy' : 'api';
   const addressAt = (key: AddressKey) => {
     const {[key]: setting} = settings;
@@ -150,18 +167,14 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   };
   const enter = (given: string): Entered => {
     const credentials = credentialsOf(given);
+    const {legacy, api} = credentialSettings(credentials, {kind: 'stored', name: 'mycli login'});
     return {
       facts: {origin, kind},
       secrets: secretsIn(credentials),
       label: `the ${kind} for ${origin}`,
-      async verify() {
-        const {legacy, api} = credentialSettings(credentials, {kind: 'stored', name: 'mycli login'});
-        const {status, expiresAt} = await askService(context, {...settings, ...legacy, ...api}, backend);
-        const verified = status === 'accepted';
-        if (verified) output.outcome(`${origin} accepted the ${credentialWords[kind]}.`);
-        else output.warn('The token was not checked. To check it, pass --organization and --project.');
-        return {verified, expiresAt};
-      },
+      service: backend,
+      settings: {...settings, [service]: {...settings[service], value: url}, ...legacy, ...api},
+      accepted: `${origin} accepted the ${credentialWords[kind]}`,
       store({origins, last, ...others}) {
         const api = {origin: url, organizationId: settings.organizationId?.value};
         return {
@@ -190,7 +203,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
 /** Determines what a login to a plugin's backend is for. */
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
   const {name, backend} = registration;
-  const {output, env, signal} = context;
+  const {env, signal} = context;
   const given = optionsFor(registration, settings);
   const configured = Object.entries(given)
     .filter(([, value]) => !(value instanceof OptionText))
@@ -199,27 +212,15 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
   const sources = [settings.backendOptions, ...Object.values(settings)].map((setting) => setting?.source);
   const enter = (values: Readonly<Record<string, string>>): Entered => {
     const options = Object.keys(values);
+    const secrets = useSecrets(values, backend.secretEnv ?? [], context);
     const credentials = {options, values: {...values}, origins: [...originsIn(given)]};
     return {
       facts: {backend: name, options, kind: 'options'},
       secrets: Object.values(values),
       label: `${options.join(', ')} for the ${name} backend`,
-      async verify() {
-        if (backend.verify === undefined) return {verified: false};
-        const entered = useSecrets(values, backend.secretEnv ?? [], context);
-        try {
-          const service = {backend, options: {...given, ...entered}};
-          const {user: account} = await askService(context, settings, service);
-          const owner = account === undefined ? '' : ` of ${account}`;
-          output.outcome(`The service of the ${name} backend accepted the credentials${owner}.`);
-          return {verified: true, account};
-        } catch (error) {
-          // Without its other options it cannot be asked yet.
-          if (!isRuntimeCliError(error) || error.details?.['missing'] === undefined) throw error;
-          output.warn(`The credentials were not checked. ${error.message}`);
-          return {verified: false};
-        }
-      },
+      service: backend.verify && {backend, options: {...given, ...secrets}},
+      settings,
+      accepted: `The service of the ${name} backend accepted the credentials`,
       store: (stored) => ({...stored, backends: {...stored.backends, [name]: credentials}}),
     };
   };
