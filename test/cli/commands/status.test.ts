@@ -43,7 +43,7 @@ describe('where it runs', () => {
     const files = {GITHUB_OUTPUT: join(root, 'github')};
     const pushed = await mycli(['bundle:push', ...staging, '--json', '--output-env', 'out.env'], files);
     expect(JSON.parse(pushed.stdout)).toMatchObject({url});
-    expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toContain(`\n${url}\n`);
+    expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toContain(`\nurl=${url}\n`);
     expect(await readFile(join(bench.project, 'out.env'), 'utf8')).toContain(`MYCLI_URL=${url}\n`);
     for (const args of [
       ['bundle:deploy', 'latest'],
