@@ -28,7 +28,8 @@ import type {Relay} from './relay.js';
 
 /** Retries without realistic delays. */
 export const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
-const pollIntervalMs = 20;
+/** How long to wait between looks at a deployment: longer each time. */
+const [firstPauseMs, longestPauseMs] = [2, 200];
 /** How many items of a list are asked for at a time: a service may give fewer. */
 const pageLimit = 100;
 
@@ -260,12 +261,12 @@ export class Subject {
   /** Polls, at most as long as a deployment may take, until `read` resolves to one of `wanted`, and returns that. */
   async becomes<Value>(what: string, wanted: readonly Value[], read: () => Promise<Value>): Promise<Value> {
     const tooLate = Date.now() + (this.parts.fixtures.deploymentTimeoutMs ?? 30_000);
-    for (;;) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       const found = await read();
       if (wanted.includes(found)) return found;
       const expected = `Expected ${what} to become ${wanted.map(String).join(' or ')}.`;
       assert.ok(Date.now() < tooLate, `${expected} When the time was up, the backend reported ${shown(found)}.`);
-      await delay(pollIntervalMs);
+      await delay(pauseMs);
     }
   }
 

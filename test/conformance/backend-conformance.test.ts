@@ -158,7 +158,7 @@ function titleOf(name: string): string {
 
 /** The titles of the cases that catch each broken backend, of the whole suite: `npm run test:broken-backends`. */
 const caughtBy = new Map(Object.entries(caught).map(([fault, titles]) => [fault, titles.split('; ')]));
-const isWhole = process.env['MYCLI_TEST_WHOLE_SUITE'] !== undefined;
+const isWhole = process.env['VITEST_WHOLE_SUITE'] !== undefined;
 
 describe('conformance: broken backends', () => {
   const recorded = new Map<string, string>();

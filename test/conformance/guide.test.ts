@@ -36,14 +36,7 @@ async function runNode(...args: readonly string[]): Promise<string> {
 }
 
 test('the example of the guide passes with vitest', async () => {
-  const output = await runNode(
-    path.join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    '--test-timeout',
-    '300000',
-    '--root',
-    folder,
-  );
+  const output = await runNode(path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder);
   expect(output).toMatch(/Tests +23 passed \| 3 skipped/);
 });
 
