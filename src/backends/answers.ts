@@ -1,5 +1,5 @@
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {isRecord} from '../errors/json.js';
+import {asRecord, isRecord} from '../errors/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {AnsweredResponse, HttpClient} from '../http/types.js';
 import type {BuiltInUploadResult} from './built-in.js';
@@ -115,10 +115,6 @@ export function deploymentStatus(backend: string, answer: Answer, words: StatusW
     'ERR_RESPONSE_INVALID',
     `The ${backend} backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
   );
-}
-
-export function asRecord(value: unknown): Answer {
-  return isRecord(value) ? value : {};
 }
 
 export function asText(value: unknown): string | undefined {

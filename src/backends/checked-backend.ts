@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {isRecord} from '../errors/json.js';
+import {asRecord} from '../errors/json.js';
 import {asSentence} from '../errors/sentence.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {answerSchemas, loginAnswer} from './answer-schemas.js';
@@ -46,7 +46,7 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     secrets,
     secretEnv,
     async check(context) {
-      const given = isRecord(context.options) ? context.options : {};
+      const given = asRecord(context.options);
       const unset = required.filter((option) => [undefined, null, ''].includes(given[option] as undefined));
       const {signal} = new AbortController();
       const checked = await callBackend(backend, backendCalls.check.doing, signal, async () =>

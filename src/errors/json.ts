@@ -3,6 +3,11 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The value if it is an object with keys, otherwise an empty one. */
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
 /** More levels than any response has, but far fewer than recursive code such as `JSON.stringify` can handle. */
 const maxDepth = 200;
 

@@ -1,6 +1,6 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {isRecord, parseJson} from '../errors/json.js';
+import {asRecord, isRecord, parseJson} from '../errors/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import {frameworks, type Framework} from './frameworks.js';
 
@@ -90,7 +90,7 @@ export async function isStaticBuild(directory: string): Promise<boolean> {
 /** The rows of the project's framework: those that its settings tell first, then the usual one. */
 async function rowsOf(directory: string): Promise<readonly Framework[]> {
   const {dependencies, devDependencies} = await readManifest(directory);
-  const packages = [dependencies, devDependencies].flatMap((list) => (isRecord(list) ? Object.keys(list) : []));
+  const packages = [dependencies, devDependencies].flatMap((list) => Object.keys(asRecord(list)));
   const isOf = ({packages: names}: Framework): boolean =>
     names.some((name) =>
       packages.some((found) => found === name || (name.startsWith('/') && `/${found}`.endsWith(name))),
@@ -161,7 +161,7 @@ async function readJson(path: string): Promise<Readonly<Record<string, unknown>>
   const value = await readTextFile(path)
     .then(parseJson)
     .catch(() => undefined);
-  return isRecord(value) ? value : {};
+  return asRecord(value);
 }
 
 function namesIn(directory: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {createError} from '../errors/index.js';
-import {isRecord, parseJson} from '../errors/json.js';
+import {asRecord, isRecord, parseJson} from '../errors/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import {loadModule} from '../modules/load-module.js';
 
@@ -42,8 +42,8 @@ async function load(file: string, place: string): Promise<Readonly<Record<string
     });
   }
   const value = file.endsWith('.js') ? (await loadModule(file))['default'] : await readJson(file);
-  if (place !== 'package.json') return isRecord(value) ? value : {};
-  const mobify = isRecord(value) ? value['mobify'] : undefined;
+  if (place !== 'package.json') return asRecord(value);
+  const {mobify} = asRecord(value);
   return isRecord(mobify) ? mobify : undefined;
 }
 

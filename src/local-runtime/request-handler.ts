@@ -4,7 +4,7 @@ import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import {getRequestListener} from '@hono/node-server';
 import {Hono} from 'hono';
 import {asSentence} from '../errors/sentence.js';
-import {systemCode} from '../errors/system-failure.js';
+import {messageOf, systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
 import {applyFaults} from './apply-faults.js';
@@ -127,7 +127,7 @@ function asFailure(error: unknown): HttpFailure {
   if (error instanceof URIError) return new HttpFailure(400, 'The path cannot be decoded.');
   const code = systemCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new HttpFailure(507, 'The disk of the local runtime is full.');
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new HttpFailure(500, asSentence(`The local runtime failed: ${reason}`));
 }
 

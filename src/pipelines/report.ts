@@ -1,4 +1,5 @@
 import prettyBytes from 'pretty-bytes';
+import {oneLine} from '../errors/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
 import {callBackNow} from '../operations/host.js';
@@ -195,7 +196,7 @@ export class ProgressText {
 /** `in progress, 40 %: copying the files` */
 function describeDeployment({status = 'queued', transferred, total, description}: OperationProgress): string {
   const done = total === undefined ? '' : `, ${String(transferred)} %`;
-  const said = description === undefined ? '' : `: ${description.replaceAll(/\s+/g, ' ')}`;
+  const said = description === undefined ? '' : `: ${oneLine(description)}`;
   return `${status.replace('_', ' ')}${done}${said}`;
 }
 

@@ -1,9 +1,9 @@
+import {asRecord} from '../../errors/json.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';
 import {
   asNumber,
-  asRecord,
   asText,
   asTexts,
   deploymentStatus,

@@ -1,8 +1,9 @@
+import {asRecord} from '../../errors/json.js';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import {messageOf} from '../../errors/system-failure.js';
 import {
   asNumber,
-  asRecord,
   asText,
   asTexts,
   deploymentStatus,
@@ -75,7 +76,7 @@ export async function noteBefore(
     return {before: await newestDeployment(targetSlug, context), warnings: []};
   } catch (error) {
     context.signal.throwIfAborted();
-    const reason = asSentence(error instanceof Error ? error.message : String(error));
+    const reason = asSentence(messageOf(error));
     const unknown = `The earlier deployments could not be read. ${reason}`;
     return {before: {unknown}, warnings: [`The deployment cannot be tracked. ${unknown}`]};
   }

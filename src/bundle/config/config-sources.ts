@@ -2,7 +2,7 @@ import {statSync} from 'node:fs';
 import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError, nearest} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../errors/json.js';
+import {asRecord, isRecord, parseJson} from '../../errors/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/frameworks.js';
 import {readPwaKitSettings} from '../../frameworks/own-settings.js';
@@ -90,7 +90,7 @@ async function readServerConfigs(
 
 /** An export of which nothing is used is probably meant for another tool, or has another shape than we know. */
 function withoutSettings(exported: unknown, file: string): string {
-  const keys = Object.keys(isRecord(exported) ? exported : {});
+  const keys = Object.keys(asRecord(exported));
   const has = keys.length === 0 ? '' : `, but ${keys.slice(0, 10).join(', ')}`;
   return `${file} exports none of ${serverConfigKeys.join(', ')}${has}. The defaults apply.`;
 }

@@ -2,7 +2,7 @@ import {existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
-import {isRecord} from '../../errors/json.js';
+import {asRecord, isRecord} from '../../errors/json.js';
 import {asSentence, oneLine} from '../../errors/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {isOwn} from '../../files/ownership.js';
@@ -151,8 +151,10 @@ function dependentPackage(root: string): readonly ProjectPackage[] {
 
 function dependenciesOf({manifest}: ProjectPackage): readonly string[] {
   const lists = [manifest['dependencies'], manifest['devDependencies']];
-  const names = lists.flatMap((list) => (isRecord(list) ? Object.keys(list) : []));
-  return names.filter((name) => pluginName.test(name)).sort();
+  return lists
+    .flatMap((list) => Object.keys(asRecord(list)))
+    .filter((name) => pluginName.test(name))
+    .sort();
 }
 
 /** Looks where npm, pnpm and Yarn put a dependency: in the package's folder, or hoisted up to the workspace's root. */
@@ -192,7 +194,7 @@ export async function findPluginProblems(folder: string, version: string): Promi
   const name = String(manifest['name']);
   const {hooks, commands} = manifest['oclif'];
   const peer = await peerProblem(name, manifest['peerDependencies'], version);
-  const declared = [...Object.values(isRecord(hooks) ? hooks : {}).flat(), commands].flatMap(targetOf);
+  const declared = [...Object.values(asRecord(hooks)).flat(), commands].flatMap(targetOf);
   // oclif links it anyway, and then every command would warn. It accepts names without an extension.
   const lacking = declared.find(
     (path) => !['', '.js', '.ts'].some((ending) => existsSync(resolve(root, path + ending))),
@@ -208,7 +210,7 @@ export async function findPluginProblems(folder: string, version: string): Promi
 
 async function peerProblem(name: string, peers: unknown, version: string): Promise<readonly PluginProblem[]> {
   const {default: satisfies} = await import('semver/functions/satisfies.js');
-  const range = isRecord(peers) ? peers['mycli'] : undefined;
+  const range = asRecord(peers)['mycli'];
   if (typeof range !== 'string' || satisfies(version, range, {includePrerelease: true})) return [];
   const message = `${name} requires mycli ${range}, but this is mycli ${version}.`;
   return [{message, suggestion: 'Update mycli, or install a version of the plugin that is made for it.'}];

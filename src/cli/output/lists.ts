@@ -21,7 +21,7 @@ import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import {describeSource, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {JsonDocument, Output} from './output.js';
-import {count} from '../../errors/sentence.js';
+import {count, oneLine} from '../../errors/sentence.js';
 import {chooseColumns, printTable, type Column, describeAge} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
@@ -171,7 +171,7 @@ function targetLines({url, live, underway, failed}: TargetStatus, when: (time: s
   if (failed === undefined) return lines;
   const log = shownUrl(failed.logUrl);
   lines.push(`Failed: ${describe(failed, when)}`);
-  if (failed.description !== undefined) lines.push(`  ${failed.description.replaceAll(/\s+/g, ' ').trim()}`);
+  if (failed.description !== undefined) lines.push(`  ${oneLine(failed.description)}`);
   if (log !== undefined) lines.push(`  Log: ${log}`);
   return lines;
 }
@@ -179,7 +179,7 @@ function targetLines({url, live, underway, failed}: TargetStatus, when: (time: s
 /** `bundle 3 "main: 1a2b3c", 2 hours ago, by jane` */
 function describe({bundleId, message, createdAt, createdBy}: DeploymentItem, when: (time: string) => string): string {
   const bundle = bundleId === undefined ? 'an unknown bundle' : `bundle ${String(bundleId)}`;
-  const titled = message === undefined ? bundle : `${bundle} "${message.replaceAll(/\s+/g, ' ')}"`;
+  const titled = message === undefined ? bundle : `${bundle} "${oneLine(message)}"`;
   return [titled, createdAt && when(createdAt), createdBy && `by ${createdBy}`].filter(Boolean).join(', ');
 }
 

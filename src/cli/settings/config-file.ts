@@ -3,8 +3,8 @@ import {basename, dirname, extname, join, resolve} from 'node:path';
 import * as v from 'valibot';
 import {defineConfig} from '../../config.js';
 import {createError, nearest} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../errors/json.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asRecord, isRecord, parseJson} from '../../errors/json.js';
+import {asSentence, oneLine} from '../../errors/sentence.js';
 import {flagValue, shellLine} from '../../errors/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {isOwn} from '../../files/ownership.js';
@@ -58,7 +58,7 @@ async function readJsonObject(path: string): Promise<Config> {
   try {
     value = parseJson(await readTextFile(path));
   } catch (error) {
-    const reason = reasonOf(error).replaceAll(/\s+/g, ' ');
+    const reason = oneLine(reasonOf(error));
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reason}`), {
       suggestions:
         error instanceof SyntaxError ? ['Correct the file: JSON has no comments and no trailing commas.'] : [],
@@ -146,9 +146,9 @@ async function configFile(file: string): Promise<ConfigFile> {
       (unknown.path ?? []).map(({key}) => String(key)),
       file,
     );
-  refuseBackendSecrets(objectIn(config, 'backends'), file);
+  refuseBackendSecrets(asRecord(config['backends']), file);
   if (success) {
-    const targets = Object.entries(objectIn(output, 'targets'));
+    const targets = Object.entries(asRecord(output['targets']));
     return {
       path: file,
       settings: settingsIn(output, configuredKeys, file),
@@ -170,11 +170,6 @@ function settingsIn(config: unknown, keys: readonly SettingKey[], file: string):
   return Object.fromEntries<unknown>(found);
 }
 
-function objectIn(config: Config, name: string): Config {
-  const object = config[name];
-  return isRecord(object) ? object : {};
-}
-
 function unknownKey(path: readonly string[], file: string): Error {
   const key = path.at(-1) ?? '';
   const shown = path.join('.');
@@ -194,7 +189,7 @@ function unknownKey(path: readonly string[], file: string): Error {
 
 function refuseBackendSecrets(backends: Config, file: string): void {
   for (const backend of Object.keys(backends)) {
-    const secret = Object.keys(objectIn(backends, backend)).find(isSecretName);
+    const secret = Object.keys(asRecord(backends[backend])).find(isSecretName);
     if (secret === undefined) continue;
     throw misplacedSecret(file, `backends.${backend}.${secret}`, `Set MYCLI_BACKEND_OPTION to ${secret}=... instead.`);
   }
