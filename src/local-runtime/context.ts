@@ -1,11 +1,11 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
-import type {HttpFailure} from './answer.js';
+import {HttpFailure} from './answer.js';
 import type {LocalRuntimeCredentials, RequestRecord} from './options.js';
 import type {FaultBook, FaultRule, RouteName} from './faults.js';
 import type {RequestBody} from './request-body.js';
 import type {AppServers} from './sites/app-servers.js';
 import type {Deployments} from './store/deployments.js';
-import type {Store} from './store/store.js';
+import type {BundleRecord, Store} from './store/store.js';
 
 export interface RuntimeContext {
   readonly store: Store;
@@ -75,4 +75,11 @@ export function param({params}: Pick<Call, 'params'>, name: string): string {
   const value = params[name];
   if (value === undefined) throw new Error(`Bug: the path of the route has no {${name}}.`);
   return value;
+}
+
+/** A bundle of a project. @throws HttpFailure 404 when there is none with this ID. */
+export function findBundle({context}: Call, projectSlug: string, id: number): BundleRecord {
+  const bundle = context.store.bundle(projectSlug, id);
+  if (!bundle) throw new HttpFailure(404, `The project "${projectSlug}" has no bundle ${id}.`);
+  return bundle;
 }

@@ -8,8 +8,6 @@ interface FileToSend {
   readonly etag: string;
   readonly modified: Date;
   readonly headers: Readonly<Record<string, string>>;
-  /** How long a client may read nothing, in seconds. */
-  readonly stallSeconds: number;
 }
 
 /**
@@ -18,13 +16,13 @@ interface FileToSend {
  */
 export async function sendFile(
   file: string,
-  {request, response}: Pick<Call, 'request' | 'response'>,
-  {status, etag, modified, headers, stallSeconds}: FileToSend,
+  {context, request, response}: Call,
+  {status, etag, modified, headers}: FileToSend,
 ): Promise<Response> {
   const all = {...headers, etag: `"${etag}"`, 'last-modified': modified.toUTCString()};
   for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
   if (status !== undefined) response.statusCode = status;
-  response.setTimeout(stallSeconds * 1000);
+  response.setTimeout(context.stallSeconds * 1000);
   await new Promise<void>((resolve, reject) => {
     response.once('close', resolve);
     const encoded = file.split('/').map(encodeURIComponent).join('/');

@@ -2,11 +2,10 @@ import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
-import {param, type Call, type RuntimeContext} from '../context.js';
+import {findBundle, param, type Call, type RuntimeContext} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import {findBundle} from '../wire/requested-records.js';
 import * as page from './page.js';
 
 const listed = 100;

@@ -136,7 +136,7 @@ const encodings = {br: '.br', gzip: '.gz'} as const;
 
 /** Answers with a file, in an encoding that the client accepts, if the bundle has one. */
 async function sendSiteFile(call: SiteCall, name: string, status?: number): Promise<Response> {
-  const {request, context, folder, deployment} = call;
+  const {request, folder, deployment} = call;
   const variants: {readonly encoding: string; readonly file: string}[] = [];
   for (const [encoding, suffix] of Object.entries(encodings)) {
     const file = await findFile(folder, [`${name}${suffix}`]);
@@ -155,7 +155,6 @@ async function sendSiteFile(call: SiteCall, name: string, status?: number): Prom
       ...(variants.length > 0 && {vary: 'accept-encoding'}),
       ...(variant && {'content-encoding': variant.encoding}),
     },
-    stallSeconds: context.stallSeconds,
   });
 }
 

@@ -1,14 +1,13 @@
 import {STATUS_CODES} from 'node:http';
 import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
-import {param, type Call} from '../context.js';
+import {findBundle, param, type Call} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentProgress} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV2} from '../upload/receive-bundle.js';
-import {operation, slice, type AnswerOf, type WireProtocol} from './operation.js';
+import {operation, type AnswerOf, type WireProtocol} from './operation.js';
 import {range, type Range} from './parameters.js';
-import {findBundle} from './requested-records.js';
 import {api, bundleForm} from './schemas.js';
 
 const prefix = '/storefront/';
@@ -93,7 +92,7 @@ export const apiProtocol: WireProtocol = {
 };
 
 function page<Item, Row>(range: Range, items: readonly Item[], row: (item: Item) => Row) {
-  return {...range, total: items.length, data: slice(items, range).map(row)};
+  return {...range, total: items.length, data: items.slice(range.offset, range.offset + range.limit).map(row)};
 }
 
 function deploymentsOf(call: Call): readonly DeploymentRecord[] {

@@ -33,14 +33,13 @@ export const archiveProtocol: WireProtocol = {
         '416': {description: 'The archive ends before the requested part.'},
       },
       async handle(call) {
-        const {store, stallSeconds} = call.context;
+        const {store} = call.context;
         const bundle = store.bundle(param(call, 'projectSlug'), Number(param(call, 'bundleId')));
         if (!bundle) throw new HttpFailure(404, 'The bundle was deleted.');
         return sendFile(store.archivePath(bundle.id), call, {
           etag: bundle.sha256,
           modified: new Date(bundle.createdAt),
           headers: {'content-type': 'application/octet-stream'},
-          stallSeconds,
         });
       },
     }),

@@ -1,15 +1,14 @@
 import {failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy} from '../access.js';
-import {param, type Call} from '../context.js';
+import {findBundle, param, type Call} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
 import {legacy} from './legacy-schemas.js';
-import {operation, slice, type AnswerOf, type WireProtocol} from './operation.js';
+import {operation, type AnswerOf, type WireProtocol} from './operation.js';
 import {range, type Range} from './parameters.js';
-import {deleteBundle, findBundle} from './requested-records.js';
 import {bundleForm} from './schemas.js';
 
 const prefix = '/api/';
@@ -159,6 +158,14 @@ function requestedBundle(call: Call): BundleRecord {
   return findBundle(call, param(call, 'projectSlug'), Number(param(call, 'bundleId')));
 }
 
+/** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
+async function deleteBundle({context}: Call, bundle: BundleRecord): Promise<void> {
+  const {store, deployments, now} = context;
+  const [target] = [...deployments.targetsServing(bundle), ...deployments.targetsAwaiting(bundle)];
+  if (target !== undefined) throw new HttpFailure(409, `Bundle ${bundle.id} is in use by "${target}".`);
+  await store.deleteBundle(bundle, now());
+}
+
 async function removeSeveral(call: Call, ids: readonly number[]): Promise<AnswerOf<typeof legacy.LegacyBulkDeleted>> {
   const queued: number[] = [];
   const rejected: {bundle_id: number; errors: string}[] = [];
@@ -179,18 +186,17 @@ const statusWords = {queued: 'Queued', in_progress: 'In Progress', failed: 'Fail
 /** One page of a list, with the URLs of the adjacent ones. */
 function page<Item, Row>(
   {origin, path}: Call,
-  range: Range,
+  {limit, offset}: Range,
   items: readonly Item[],
   row: (item: Item) => Row,
 ): {count: number; next: string | null; previous: string | null; results: Row[]} {
-  const {limit, offset} = range;
   const url = (start: number): string =>
     `${origin}${path}?${new URLSearchParams({limit: String(limit), offset: String(start)}).toString()}`;
   return {
     count: items.length,
     next: offset + limit < items.length ? url(offset + limit) : null,
     previous: offset > 0 ? url(Math.max(0, offset - limit)) : null,
-    results: slice(items, range).map(row),
+    results: items.slice(offset, offset + limit).map(row),
   };
 }
 

@@ -2,7 +2,6 @@ import type * as v from 'valibot';
 import {answer, json, validate} from '../answer.js';
 import type {Call, Protocol, Route} from '../context.js';
 import type {RouteName} from '../faults.js';
-import type {Range} from './parameters.js';
 import type {Part} from './schemas.js';
 
 /** A route of the wire, with what the document says of it. */
@@ -81,8 +80,4 @@ export function operation<Answer = void, Input = unknown>(
 
 function numbersOf(query: URLSearchParams): Readonly<Record<string, unknown>> {
   return Object.fromEntries([...query].map(([key, value]) => [key, /^\d+$/.test(value) ? Number(value) : value]));
-}
-
-export function slice<T>(items: readonly T[], {limit, offset}: Range): readonly T[] {
-  return items.slice(offset, offset + limit);
 }
