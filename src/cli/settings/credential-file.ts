@@ -118,14 +118,11 @@ export async function updateCredentials(
     const stored = await readCredentials(file);
     await chmod(file.directory, 0o700);
     const target = await actualPath(path);
-    const {origins, last, trusted = [], backends = {}} = change(stored);
-    const others = {
-      ...(trusted.length > 0 && {trusted}),
-      ...(Object.keys(backends).length > 0 && {backends}),
-    };
-    const isEmpty = Object.keys({...origins, ...others}).length === 0;
+    const {origins, last, trusted, backends} = change(stored);
+    const isEmpty = [origins, trusted ?? [], backends ?? {}].every((kept) => Object.keys(kept).length === 0);
     if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
-    else await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, ...others}, null, 2)}\n`);
+    else
+      await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, trusted, backends}, null, 2)}\n`);
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {

@@ -238,10 +238,8 @@ function masked(key: SettingKey, value: unknown): unknown {
 function withoutSecrets(value: unknown): unknown {
   if (value instanceof OptionText) return withoutSecrets(value.shown);
   if (!isRecord(value)) return value;
-  const entries = Object.entries(value);
-  return Object.fromEntries(
-    entries.map(([key, item]) => [key, isSecretName(key) ? new Secret('').toString() : withoutSecrets(item)]),
-  );
+  const shown = (key: string, item: unknown) => (isSecretName(key) ? new Secret('').toString() : withoutSecrets(item));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(key, item)]));
 }
 
 export function secretValues(settings: Settings): readonly string[] {
