@@ -10,7 +10,6 @@ import type {
   BackendContext,
   BackendLoginContext,
   Bundle,
-  BundleFormat,
   BundleId,
   DeploymentRef,
   DeployResult,
@@ -47,6 +46,8 @@ export type CallOptions = Partial<Pick<BackendLoginContext, 'prompt' | 'openUrl'
   /** @default an upload has nothing to resume it with */
   readonly state?: UploadState | undefined;
 };
+
+type PushOptions = Pick<BundleWish, 'format'> & Pick<CallOptions, 'targetSlug'>;
 
 interface Pushed extends Pick<DeployResult, 'deployment'>, Partial<Pick<DeployResult, 'status'>> {
   readonly bundleId: BundleId;
@@ -341,11 +342,6 @@ export class Subject {
     const masked = createRedactor(secrets)(leak ?? '');
     assert.equal(leak, undefined, `An error or a log contains a secret: ${masked}`);
   }
-}
-
-interface PushOptions {
-  readonly format?: BundleFormat | undefined;
-  readonly targetSlug?: string | undefined;
 }
 
 /** Without an optional function of the service, the case cannot try anything. */

@@ -150,12 +150,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('changes a byte of the tenth part', (good) => ({
     upload: (bundle, context) => good.upload(changed(bundle, 1_400_000), context),
   })),
-  broken('changes a byte of the first part', (good) => ({
-    upload: (bundle, context) => good.upload(changed(bundle, 1000), context),
-  })),
-  broken('reads a byte too many of each part', none, {
-    range: (bundle, start) => ({start, end: goodSteps.range(bundle, start).end + 1}),
-  }),
   broken('reports progress that runs backwards', (good) => ({
     upload: async (bundle, context) => {
       const result = await good.upload(bundle, context);
@@ -208,9 +202,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenCall('leaves the parts of an upload that fails', 'upload', (call, context) => {
     const http: Context['http'] = Object.assign(context.http.extend({}), {delete: async () => Promise.resolve()});
     return call({...context, http});
-  }),
-  broken('leaves the parts of every upload', none, {
-    isKept: () => true,
   }),
   broken('says that it has deployed an upload without a target', (good) => ({
     upload: async (bundle, context) => {

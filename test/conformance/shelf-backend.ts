@@ -37,11 +37,6 @@ export const goodSteps = {
     });
     return parts;
   },
-  range: (bundle: Bundle, start: number): {readonly start: number; readonly end: number} => ({
-    start,
-    end: Math.min(start + partBytes, bundle.size) - 1,
-  }),
-  isKept: ({state}: Context): boolean => state !== undefined,
 };
 
 export type Steps = typeof goodSteps;
@@ -80,12 +75,12 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
       const discard = async (own: Pick<Context, 'http'>) => {
         await own.http.delete(place, {headers});
       };
-      if (!steps.isKept(context)) context.onAbort(discard);
+      if (!context.state) context.onAbort(discard);
       await steps.save(id, context);
       try {
         for (let start = 0, part = 0; start < bundle.size; start += partBytes, part += 1) {
           if (sent?.includes(String(part))) continue;
-          const body = bodies.file(bundle, steps.range(bundle, start));
+          const body = bodies.file(bundle, {start, end: Math.min(start + partBytes, bundle.size) - 1});
           const url = `${place}/${String(part)}`;
           await http.put(url, {...body, headers: {...body.headers, ...headers}, repeatable: true});
         }
@@ -94,7 +89,7 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
         context.maskSecret(raw.receipt);
         return {bundleId: raw.id, raw};
       } catch (error) {
-        if (!signal.aborted && !steps.isKept(context)) await discard({http}).catch(() => undefined);
+        if (!signal.aborted && !context.state) await discard({http}).catch(() => undefined);
         throw error;
       }
     },
