@@ -2,7 +2,7 @@ import {closeSync, openSync, writeSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {createError, exitCodes} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
-import {reasonOf} from '../../errors/system-failure.js';
+import {outputError, reasonOf} from '../../errors/system-failure.js';
 import {createEventFeed} from '../../pipelines/event-feed.js';
 import type {EventError} from '../../operations/events.js';
 import type {JsonDocument, Output} from './output.js';
@@ -76,9 +76,6 @@ function openFile(path: string): number {
   try {
     return openSync(path, 'a', 0o600);
   } catch (error) {
-    throw createError('ERR_OUTPUT', asSentence(`The --events file ${path} cannot be written: ${reasonOf(error)}`), {
-      suggestions: ['Pass --events a path in an existing folder that you can write to.'],
-      cause: error,
-    });
+    throw outputError(path, error);
   }
 }

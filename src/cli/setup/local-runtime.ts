@@ -82,7 +82,7 @@ export function appEnvironment(env: Environment, given: readonly string[]): Read
 /** Instructions for newcomers: the variables of one backend, what to type next, and how to stop. */
 export function nextSteps(
   runtime: Runtime & Pick<LocalRuntime, 'appsOrigin' | 'siteUrl'>,
-  {backend}: {readonly backend: 'legacy' | 'api'},
+  backend: 'legacy' | 'api',
 ): readonly string[] {
   const variables = Object.entries(backend === 'legacy' ? legacyVariables : apiVariables);
   return [

@@ -72,11 +72,6 @@ export async function planProject(
   const buildDirectory = folderFrom(cwd, build);
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
   const isBuilt = await exists(build);
-  if (!isBuilt && layout === undefined && answers.buildDirectory.source.kind !== 'default') {
-    output.warn(
-      `The build folder ${buildDirectory} does not exist. Build the application before you push, or correct it in ${newConfigName}.`,
-    );
-  }
   const isStatic = answers.static?.value ?? layout?.static;
   const framework = isStatic === true ? undefined : layout?.framework;
   const {apiKey, apiToken, clientSecret} = answers;

@@ -99,7 +99,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         oneLine: true,
       });
       output.outcome(announcement);
-      const steps = nextSteps(runtime, {backend: this.flags.api ? 'api' : 'legacy'});
+      const steps = nextSteps(runtime, this.flags.api ? 'api' : 'legacy');
       if (!output.json) for (const line of steps) output.info(line);
       if (!signal.aborted) await once(signal, 'abort');
     } finally {

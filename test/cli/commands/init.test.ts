@@ -106,8 +106,6 @@ describe('init without a terminal', () => {
     expect(stdout).toMatch(
       /\nNext:\n {2}npx vite build\n {2}mycli login\n {2}mycli push\nThis uploads without deploying/,
     );
-    const absent = await mycli(['init', '--force', '-p', 'shop', '--origin', runtime.origin, '-b', 'out']);
-    expect(absent.stderr).toContain('The build folder out does not exist. Build the application before you push');
   });
 
   test('stores no credentials for an address that only a configuration file sets', async () => {

@@ -42,7 +42,7 @@ describe('a file of events', () => {
 
   test.each(['nowhere/events', '.'])('that cannot be written is named: %s', (destination) => {
     expect(() => open(destination)).toThrow(expect.objectContaining({code: 'ERR_OUTPUT'}) as Error);
-    expect(() => open(destination)).toThrow(`The --events file ${join(folder, destination)} cannot be written: `);
+    expect(() => open(destination)).toThrow(`${join(folder, destination)} cannot be written: `);
   });
 
   test('has no secrets and no control characters', async () => {

@@ -14,7 +14,7 @@ test
   .each(['plain-key', 'k; echo pwned #', "k'; echo pwned '", '$(echo pwned)', 'k\necho pwned'])(
   'what is printed to copy sets the variable to %j and runs nothing',
   (apiKey) => {
-    const text = nextSteps(runtimeWith(apiKey), {backend: 'legacy'}).join('\n');
+    const text = nextSteps(runtimeWith(apiKey), 'legacy').join('\n');
     const [exports = ''] = /^export MYCLI_RUNTIME_ORIGIN[^]*?(?=\n\nThen)/m.exec(text) ?? [];
     const script = `${exports}\nprintf '%s|%s' "$MYCLI_RUNTIME_ORIGIN" "$MYCLI_API_KEY"`;
     expect(execFileSync('sh', ['-c', script], {encoding: 'utf8'})).toBe(`http://[::1]:4000|${apiKey}`);
@@ -23,7 +23,7 @@ test
 
 test('what is printed to copy is for one backend, so that the legacy one is not passed over', () => {
   const [legacy, api] = (['legacy', 'api'] as const).map((backend) =>
-    nextSteps(runtimeWith('key'), {backend}).filter((line) => line.startsWith('export')),
+    nextSteps(runtimeWith('key'), backend).filter((line) => line.startsWith('export')),
   );
   expect(legacy).toEqual([expect.stringMatching(/^export MYCLI_RUNTIME_ORIGIN=/), 'export MYCLI_API_KEY=key']);
   expect(api?.join()).toContain('MYCLI_API_ORIGIN');
