@@ -36,14 +36,8 @@ export class HttpFailure extends Error {
   }
 }
 
-/** Who is refused, and for what. */
-interface Blame {
-  readonly status: number;
-  readonly what: string;
-}
-
 /** Parses JSON. @throws HttpFailure `status`, naming `what`. */
-export function parsed(text: string, {status, what}: Blame): unknown {
+export function parsed(text: string, what: string, status = 400): unknown {
   try {
     return parseJson(text);
   } catch {
@@ -58,7 +52,8 @@ export function parsed(text: string, {status, what}: Blame): unknown {
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
-  {status, what}: Blame,
+  what: string,
+  status = 400,
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;

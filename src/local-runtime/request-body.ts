@@ -59,7 +59,7 @@ export class RequestBody {
 
   /** @throws HttpFailure as `form()`, and 400 when it is not JSON. */
   async json(): Promise<unknown> {
-    return parsed(await this.#text('application/json'), {status: 400, what: 'The body'});
+    return parsed(await this.#text('application/json'), 'The body');
   }
 
   /** Many clients send no content type, which is accepted. @throws HttpFailure 415 for another type. */

@@ -110,6 +110,7 @@ async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle
     if (protocol !== siteProtocol) checkOrigin(request);
     const instead = isPage ? undefined : await applyFaults(call, protocol);
     if (instead) return instead;
+    // Throws for what cannot be decoded.
     decodeURIComponent(path);
     checkPath(params);
     call.user = await protocol.admit(call);

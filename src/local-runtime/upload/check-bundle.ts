@@ -32,12 +32,9 @@ export async function checkV2Bundle(
   const configFile = `${root}/${configPath}`;
   const {entries, wanted, size, sha256} = await readUpload(archive, root, configFile);
   if (!wanted) throw new HttpFailure(422, `The archive contains no configuration file "${configFile}".`);
-  const blame = {status: 422, what: `The configuration file "${configFile}"`};
-  const {ssrOnly, ssrShared, ssrParameters} = validate(
-    common.BundleConfig,
-    parsed(wanted.toString('utf8'), blame),
-    blame,
-  );
+  const what = `The configuration file "${configFile}"`;
+  const document = parsed(wanted.toString('utf8'), what, 422);
+  const {ssrOnly, ssrShared, ssrParameters} = validate(common.BundleConfig, document, what, 422);
   const files = filesBelow(root, entries).filter((file) => file !== configPath);
   const {matches, unmatched} = await matchFiles({ssrOnly, ssrShared}, files);
   const warnings = (['ssrOnly', 'ssrShared'] as const).flatMap((key) =>

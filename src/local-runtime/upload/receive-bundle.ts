@@ -23,7 +23,7 @@ export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warning
  */
 export async function receiveV2(call: Call, projectSlug: string): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
-    const given = validate(bundleFields, await receiveMultipart(call, archive), {status: 400, what: 'The form'});
+    const given = validate(bundleFields, await receiveMultipart(call, archive), 'The form');
     const checked = await checkV2Bundle(archive, given);
     return {checked, bundle: {projectSlug, format: 'v2', message: given.message}};
   });
@@ -39,7 +39,7 @@ export async function receiveV1(call: Call): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
     const reader = new V1BodyReader();
     await storeStream(decoded(call, reader), archive);
-    const document = validate(legacy.LegacyV1Bundle, reader.end(), {status: 400, what: 'The body'});
+    const document = validate(legacy.LegacyV1Bundle, reader.end(), 'The body');
     const checked = await checkV1Bundle(archive, projectSlug, document);
     return {checked, bundle: {projectSlug, format: 'v1', message: document.message}};
   });

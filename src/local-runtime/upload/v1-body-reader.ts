@@ -45,7 +45,7 @@ export class V1BodyReader {
    * @throws HttpFailure 400 when it is not JSON, or has no data or several.
    */
   end(): unknown {
-    const value = parsed(this.#rest.toString('utf8'), {status: 400, what: 'The body'});
+    const value = parsed(this.#rest.toString('utf8'), 'The body');
     if (this.#at === 'before') throw new HttpFailure(400, 'The body has no "data" string.');
     if (isRecord(value) && value['data'] !== '') throw new HttpFailure(400, 'The body has "data" twice.');
     return value;

@@ -61,8 +61,8 @@ export function operation<Answer = void, Input = unknown>(
 ): Operation {
   const {query, json: body, status = 200} = definition;
   const inputOf = async (call: Call) => {
-    if (query) return validate(query, numbersOf(call.query), {status: 400, what: 'The query'});
-    return body && validate(body, await call.body.json(), {status: 400, what: 'The body'});
+    if (query) return validate(query, numbersOf(call.query), 'The query');
+    return body && validate(body, await call.body.json(), 'The body');
   };
   return {
     ...definition,

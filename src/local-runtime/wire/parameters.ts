@@ -50,5 +50,5 @@ const pathSchema = v.partial(v.object(pathParameters));
 export function checkPath(params: Readonly<Record<string, string>>): void {
   const {bundleId} = params;
   const typed = bundleId === undefined ? params : {...params, bundleId: Number(bundleId)};
-  validate(pathSchema, typed, {status: 400, what: 'The path'});
+  validate(pathSchema, typed, 'The path');
 }
