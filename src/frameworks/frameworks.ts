@@ -78,6 +78,7 @@ export const frameworks: readonly Framework[] = [
     ownSettings: 'config.server',
     entries: ['streamingHandler.mjs', 'streamingHandler.js', 'ssr.mjs', 'ssr.js'],
     publicFolder: 'client',
+    needs: '`PUBLIC__app__commerce__api__shortCode`, `...__organizationId` and `...__clientId` in its environment',
   },
   {
     id: 'pwa-kit',

@@ -156,7 +156,8 @@ async function listen(server: Server, {host, port, signal, flag}: ListenOptions)
   } catch (error) {
     signal?.throwIfAborted();
     const hostReason = hostReasons[systemCode(error) ?? ''];
-    const where = hostReason === undefined ? `${host}, port ${port}: ${portReason(error)}` : `${host}: ${hostReason}`;
+    const portReason = systemCode(error) === 'EADDRINUSE' ? 'it is in use' : reasonOf(error);
+    const where = hostReason === undefined ? `${host}, port ${port}: ${portReason}` : `${host}: ${hostReason}`;
     throw createError('ERR_OPTION_INVALID', `The local runtime cannot listen on ${where}.`, {
       cause: error,
       suggestions: [
@@ -171,9 +172,4 @@ async function listen(server: Server, {host, port, signal, flag}: ListenOptions)
   // A wildcard address cannot be used by clients.
   const name = {'0.0.0.0': '127.0.0.1', '::': '::1'}[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${String(actual)}`;
-}
-
-function portReason(error: unknown): string {
-  const reasons: Readonly<Record<string, string>> = {EADDRINUSE: 'it is in use', EACCES: 'permission denied'};
-  return reasons[systemCode(error) ?? ''] ?? reasonOf(error);
 }

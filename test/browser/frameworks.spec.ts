@@ -11,7 +11,7 @@ import {frameworks} from '../../src/frameworks/frameworks.js';
 import {frameworkProjects, type FrameworkProject} from '../frameworks/projects.js';
 
 // Builds real projects, pushes them to both backends of a local runtime and opens them in Chromium. `npm run
-// test:browser` takes those two; FRAMEWORKS=all takes all of them and records what was seen.
+// test:browser` takes those two. FRAMEWORKS=all, or a list of IDs, takes others and records what was seen.
 const wanted = process.env['FRAMEWORKS'] ?? 'vite,sveltekit-node';
 const projects = frameworkProjects.filter(({id}) => wanted === 'all' || wanted.split(',').includes(id));
 const seenFile = new URL('../frameworks/seen.json', import.meta.url);
@@ -32,7 +32,12 @@ beforeAll(async () => {
   await run('npm', ['install', '--prefix', root, '--no-audit', '--no-fund', 'node@24']);
   node = join(root, 'node_modules/.bin/node');
   const args = ['runtime:start', '--json', '--ssr', '--port', '0', '--apps-port', '0', '--deployment-seconds', '0'];
-  runtime = spawn(node, [binary, ...args], {stdio: ['ignore', 'pipe', 'inherit']});
+  // Storefront Next does not start without them.
+  const variables = ['shortCode', 'organizationId', 'clientId'].flatMap((name) => [
+    '--ssr-env',
+    `PUBLIC__app__commerce__api__${name}=local`,
+  ]);
+  runtime = spawn(node, [binary, ...args, ...variables], {stdio: ['ignore', 'pipe', 'inherit']});
   if (runtime.stdout === null) throw new Error('The runtime has no stdout.');
   const [line] = (await once(createInterface({input: runtime.stdout}), 'line')) as [string];
   const {origin, credentials} = JSON.parse(line) as {origin: string; credentials: Record<string, string>};
@@ -58,17 +63,35 @@ afterAll(async () => {
 });
 
 /** Writes the project and builds it, with its packages from the registry. */
-async function build({id, commonjs, dependencies, devDependencies, files, build: script}: FrameworkProject) {
+async function build({id, commonjs, files, build: script, ...project}: FrameworkProject) {
+  const {dependencies, devDependencies, overrides} = project;
   const cwd = join(root, id);
   const type = commonjs === true ? {} : {type: 'module'};
-  const manifest = {name: id, private: true, ...type, scripts: {build: script}, dependencies, devDependencies};
+  const manifest = {
+    name: id,
+    private: true,
+    ...type,
+    scripts: {build: script},
+    dependencies,
+    devDependencies,
+    overrides,
+  };
   for (const [path, text] of Object.entries({...files, 'package.json': JSON.stringify(manifest)})) {
     await mkdir(dirname(join(cwd, path)), {recursive: true});
     await writeFile(join(cwd, path), text);
   }
   const PATH = `${dirname(node)}:${process.env['PATH'] ?? ''}`;
-  const env = {...process.env, PATH, CI: '1', NG_CLI_ANALYTICS: 'false', NEXT_TELEMETRY_DISABLED: '1'};
-  await run('npm', ['install', '--no-audit', '--no-fund', '--legacy-peer-deps'], {cwd, env});
+  const env = {
+    ...process.env,
+    PATH,
+    // That of the test runner, for which some frameworks build something else.
+    NODE_ENV: undefined,
+    CI: '1',
+    NG_CLI_ANALYTICS: 'false',
+    NEXT_TELEMETRY_DISABLED: '1',
+    GATSBY_TELEMETRY_DISABLED: '1',
+  };
+  await run('npm', ['install', '--no-audit', '--no-fund'], {cwd, env});
   await run('npm', ['run', 'build'], {cwd, env, maxBuffer: 1e8});
   return cwd;
 }
@@ -129,7 +152,7 @@ describe.each(projects)('$id', (project) => {
         expect(await compareDownload(cwd, id, String(pushed['bundleId']), String(plan['buildDirectory']))).toBe('');
       }
     }
-    if (wanted === 'all') await record(project, row?.static === true ? 'static' : 'rendered');
+    if (process.env['FRAMEWORKS'] !== undefined) await record(project, row?.static === true ? 'static' : 'rendered');
   });
 });
 
@@ -137,7 +160,10 @@ describe.each(projects)('$id', (project) => {
 async function record({id, dependencies, devDependencies}: FrameworkProject, seen: 'static' | 'rendered') {
   const row = frameworks.find((framework) => framework.id === id);
   const packages: Readonly<Record<string, string>> = {...devDependencies, ...dependencies};
-  const version = row?.packages.flatMap((name) => packages[name] ?? [])[0];
+  // As the row has it: some packages are known by the end of their name.
+  const isOwn = (name: string) =>
+    row?.packages.some((own) => (own.startsWith('/') ? name.endsWith(own) : name === own));
+  const version = Object.entries(packages).find(([name]) => isOwn(name))?.[1];
   const all = JSON.parse(await readFile(seenFile, 'utf8')) as Record<string, object>;
   all[id] = {version, seen, date: new Date().toISOString().slice(0, 10)};
   const sorted = Object.fromEntries(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -7,6 +7,8 @@ export interface FrameworkProject {
   readonly id: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  /** Packages of its packages that are replaced, as package.json has them. */
+  readonly overrides?: Readonly<Record<string, string>>;
   /** By path. package.json is made from the dependencies. */
   readonly files: Readonly<Record<string, string>>;
   /** Whether its package.json must not say that it has modules. */
@@ -270,5 +272,83 @@ export const frameworkProjects: readonly FrameworkProject[] = [
     files: {'index.md': '# Hello from Eleventy\n'},
     build: 'eleventy',
     text: 'Hello from Eleventy',
+  },
+  {
+    id: 'gatsby',
+    commonjs: true,
+    dependencies: {gatsby: '5.16.1', react: '18.3.1', 'react-dom': '18.3.1'},
+    // Its own version downloads a library from elsewhere while it is installed.
+    overrides: {sharp: '0.34.5'},
+    files: {
+      'src/pages/index.js': "import React from 'react';\nexport default () => <h1>Hello from Gatsby</h1>;\n",
+    },
+    build: 'gatsby build',
+    text: 'Hello from Gatsby',
+  },
+  {
+    id: 'create-react-app',
+    commonjs: true,
+    dependencies: {'react-scripts': '5.0.1', react: '18.3.1', 'react-dom': '18.3.1'},
+    files: {
+      'public/index.html': '<!doctype html><title>Create React App</title><div id="root"></div>\n',
+      'src/index.js':
+        "import {createRoot} from 'react-dom/client';\ncreateRoot(document.getElementById('root')).render(<h1>Hello from Create React App</h1>);\n",
+    },
+    build: 'react-scripts build',
+    text: 'Hello from Create React App',
+  },
+  {
+    id: 'pwa-kit',
+    commonjs: true,
+    devDependencies: {
+      '@loadable/component': '5.16.7',
+      '@salesforce/pwa-kit-dev': '3.20.0',
+      '@salesforce/pwa-kit-react-sdk': '3.20.0',
+      '@salesforce/pwa-kit-runtime': '3.20.0',
+      '@tanstack/react-query': '4.28.0',
+      react: '18.3.1',
+      'react-dom': '18.3.1',
+      'react-helmet': '6.1.0',
+      'react-router-dom': '5.3.4',
+    },
+    files: {
+      'babel.config.js': "module.exports = require('@salesforce/pwa-kit-dev/configs/babel/babel-config');\n",
+      'config/default.js':
+        "module.exports = {ssrEnabled: true, ssrOnly: ['ssr.js', 'node_modules/**/*.*'], ssrShared: ['static/**', '**/*.js', '**/*.json'], ssrParameters: {ssrFunctionNodeVersion: '24.x'}};\n",
+      'app/main.jsx': "import {start} from '@salesforce/pwa-kit-react-sdk/ssr/browser/main';\nstart();\n",
+      'app/routes.jsx':
+        "import React from 'react';\nexport default [{path: '/', exact: true, component: () => <h1>Hello from PWA Kit</h1>}];\n",
+      'app/ssr.js':
+        "import path from 'path';\nimport {getRuntime} from '@salesforce/pwa-kit-runtime/ssr/server/express';\nimport {getConfig} from '@salesforce/pwa-kit-runtime/utils/ssr-config';\nconst runtime = getRuntime();\nconst options = {buildDir: path.resolve(process.cwd(), 'build'), mobify: getConfig(), protocol: 'http', port: 3000};\nconst {handler} = runtime.createHandler(options, (app) => app.get('*', runtime.render));\nexport const get = handler;\n",
+    },
+    build: 'pwa-kit-dev build',
+    text: 'Hello from PWA Kit',
+  },
+  {
+    id: 'storefront-next',
+    dependencies: {
+      '@react-router/node': '7.18.0',
+      '@salesforce/storefront-next-runtime': '1.3.1',
+      isbot: '5.1.32',
+      react: '19.3.1',
+      'react-dom': '19.3.1',
+      'react-router': '7.18.0',
+    },
+    devDependencies: {'@react-router/dev': '7.18.0', '@salesforce/storefront-next-dev': '1.3.1', vite: '7.3.8'},
+    // Versions that the registry does not have, of packages that a build does not use.
+    overrides: {'@salesforce/b2c-tooling-sdk': 'file:./nothing', '@salesforce/mrt-utilities': 'file:./nothing'},
+    files: {
+      'nothing/package.json': '{"name": "nothing", "version": "1.0.0"}\n',
+      'vite.config.js':
+        "import {reactRouter} from '@react-router/dev/vite';\nimport storefrontNext from '@salesforce/storefront-next-dev';\nexport default {\n  plugins: [reactRouter(), storefrontNext()],\n  resolve: {alias: [{find: '@', replacement: `${import.meta.dirname}/src`}]},\n};\n",
+      'react-router.config.js':
+        "import {storefrontNextPreset} from '@salesforce/storefront-next-dev/react-router-preset';\nexport default {presets: [storefrontNextPreset()]};\n",
+      'src/extensions/config.json': '{}\n',
+      'src/root.jsx': reactRouterFiles['app/root.jsx'],
+      'src/routes.js': reactRouterFiles['app/routes.js'],
+      'src/routes/home.jsx': 'export default function Home() {\n  return <h1>Hello from Storefront Next</h1>;\n}\n',
+    },
+    build: 'react-router build',
+    text: 'Hello from Storefront Next',
   },
 ];

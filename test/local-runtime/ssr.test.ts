@@ -175,6 +175,11 @@ const ofGateway = `(event, context, callback) => callback(null, {
   isBase64Encoded: true,
 })`;
 
+const ofStreams = `(stream) => async ({path}) => {
+  const metadata = {statusCode: 200, headers: {}, cookies: ['a=1', 'b=2']};
+  globalThis.awslambda.HttpResponseStream.from(stream, metadata).end('page of ' + path);
+}`;
+
 test.each([
   ['a handler of node', 'ssr.js', `exports.handler = ${ofNode}`],
   ['an app of Express', 'ssr.js', `module.exports = Object.assign(${ofNode}, {handle: 1})`],
@@ -183,6 +188,7 @@ test.each([
   ['a fetch function', 'server/index.mjs', `export default {fetch: ${ofTheWeb}}`],
   ['a server', 'ssr.mjs', `import http from "node:http"; export default http.createServer(${ofNode})`],
   ['a handler of gateway events', 'ssr.js', `exports.get = ${ofGateway}`],
+  ['a maker of streaming handlers', 'ssr.mjs', `export const buildHandler = ${ofStreams}`],
 ])('may export %s', async (_, file, source) => {
   const {ask} = await startApps({[file]: source, 'static/app.js': ''});
   expect(await ask('cart')).toMatchObject({status: 200, body: 'page of /cart'});

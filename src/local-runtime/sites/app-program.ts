@@ -51,9 +51,10 @@ function serverOf(loaded) {
 }
 
 function listenerOf(exported) {
-  for (const name of ['handler', 'reqHandler', 'get', 'fetch']) {
+  for (const name of ['handler', 'reqHandler', 'get', 'fetch', 'buildHandler']) {
     const found = exported?.[name];
     if (typeof found !== 'function') continue;
+    if (name === 'buildHandler') return fromStreaming(found);
     if (name === 'fetch') return fromFetch(found.bind(exported));
     return name === 'get' && !isApp(found) ? fromGateway(found) : fromHandler(found);
   }
@@ -107,29 +108,35 @@ function fromFetch(handler) {
   };
 }
 
-/** A handler of events of an API gateway's proxy: it returns an answer, or passes one to its callback. */
+/** The event and context of an API gateway's proxy. */
+async function gatewayArguments(request) {
+  const {method, url, headers, headersDistinct} = request;
+  const {pathname: path, searchParams} = new URL('http://localhost' + url);
+  const query = [...new Set(searchParams.keys())];
+  const body = await buffer(request);
+  const requestId = crypto.randomUUID();
+  const event = {
+    resource: '/{proxy+}',
+    path,
+    httpMethod: method,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    multiValueHeaders: {...headersDistinct},
+    queryStringParameters: Object.fromEntries(query.map((name) => [name, searchParams.getAll(name).at(-1)])),
+    multiValueQueryStringParameters: Object.fromEntries(query.map((name) => [name, searchParams.getAll(name)])),
+    pathParameters: {proxy: path.slice(1)},
+    stageVariables: null,
+    requestContext: {path, httpMethod: method, stage: 'local', requestId, identity: {sourceIp: '127.0.0.1'}},
+    body: body.length === 0 ? null : body.toString('base64'),
+    isBase64Encoded: body.length > 0,
+  };
+  const context = {awsRequestId: requestId, functionName: 'local', getRemainingTimeInMillis: () => 30_000};
+  return [event, context];
+}
+
+/** A handler of such events: it returns an answer, or passes one to its callback. */
 function fromGateway(handler) {
   return async (request, response) => {
-    const {method, url, headers, headersDistinct} = request;
-    const {pathname: path, searchParams} = new URL('http://localhost' + url);
-    const query = [...new Set(searchParams.keys())];
-    const body = await buffer(request);
-    const requestId = crypto.randomUUID();
-    const event = {
-      resource: '/{proxy+}',
-      path,
-      httpMethod: method,
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-      multiValueHeaders: {...headersDistinct},
-      queryStringParameters: Object.fromEntries(query.map((name) => [name, searchParams.getAll(name).at(-1)])),
-      multiValueQueryStringParameters: Object.fromEntries(query.map((name) => [name, searchParams.getAll(name)])),
-      pathParameters: {proxy: path.slice(1)},
-      stageVariables: null,
-      requestContext: {path, httpMethod: method, stage: 'local', requestId, identity: {sourceIp: '127.0.0.1'}},
-      body: body.length === 0 ? null : body.toString('base64'),
-      isBase64Encoded: body.length > 0,
-    };
-    const context = {awsRequestId: requestId, functionName: 'local', getRemainingTimeInMillis: () => 30_000};
+    const [event, context] = await gatewayArguments(request);
     const result = await new Promise((resolve, reject) => {
       const returned = handler(event, context, (error, value) => (error ? reject(error) : resolve(value)));
       Promise.resolve(returned).then((value) => value !== undefined && resolve(value), reject);
@@ -139,5 +146,15 @@ function fromGateway(handler) {
     response.writeHead(result.statusCode ?? 200);
     response.end(Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8'));
   };
+}
+
+/** What makes a handler of such events for a stream, to which its host gives the status and headers. */
+function fromStreaming(buildHandler) {
+  const from = (response, {statusCode, headers, cookies = []}) => {
+    if (cookies.length > 0) response.setHeader('set-cookie', cookies);
+    return response.writeHead(statusCode, headers);
+  };
+  globalThis.awslambda = {HttpResponseStream: {from}};
+  return async (request, response) => buildHandler(response)(...(await gatewayArguments(request)));
 }
 `;
