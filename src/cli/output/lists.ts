@@ -103,7 +103,7 @@ function tellRest(shown: number, total = 0, output: Output): void {
   if (shown >= total) return;
   output.info(
     shown === 0
-      ? `Lower --offset: there are ${String(total)} in all.`
+      ? `Lower --offset: the list ends at ${String(total)}.`
       : `Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`,
   );
 }

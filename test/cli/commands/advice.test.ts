@@ -225,6 +225,6 @@ describe('lists', () => {
     expect(empty.stderr).not.toContain('No bundles');
     await mycli(['bundle:push']);
     const beyond = await mycli(['bundle:list', '--offset', '9']);
-    expect(beyond.stderr).toContain('Lower --offset: there are 1 in all.');
+    expect(beyond.stderr).toContain('Lower --offset: the list ends at 1.');
   });
 });
