@@ -164,9 +164,11 @@ export async function writeEnvFile(
     if (systemCode(error) === 'ENOENT') return '';
     throw outputError(path, error);
   });
+  const isEnded = before === '' || before.endsWith('\n');
   const others = before
     .split('\n')
-    .filter((line) => line !== '' && !Object.hasOwn(values, line.split('=', 1)[0] ?? ''));
+    .slice(0, isEnded ? -1 : undefined)
+    .filter((line) => !Object.hasOwn(values, line.split('=', 1)[0] ?? ''));
   const lines = Object.entries(values).flatMap(([name, value]) => {
     if (value === undefined) return [];
     if (plainValue.test(value)) return [`${name}=${value}`];

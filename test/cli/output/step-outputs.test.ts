@@ -231,14 +231,16 @@ describe('what a server says', () => {
 describe('--output-env', () => {
   test('writes the same as dotenv, in place of what an earlier run wrote, and other lines stay', async () => {
     const env = await startRuntime();
-    await writeFile(join(project, 'push.env'), 'TOKEN=precious\nMYCLI_BUNDLE_ID=old\nMYCLI_URL=old\n', {mode: 0o600});
+    await writeFile(join(project, 'push.env'), '# ours\n\nTOKEN=precious\nMYCLI_BUNDLE_ID=old\nMYCLI_URL=old', {
+      mode: 0o600,
+    });
     const ended = await runWarm(['bundle:push', '-p', 'shop', '--output-env', 'push.env', '--json'], {
       cwd: project,
       env,
     });
     const {archive} = JSON.parse(ended.stdout) as {archive: {sha256: string}};
     expect(await readFile(join(project, 'push.env'), 'utf8')).toBe(
-      `TOKEN=precious\nMYCLI_BUNDLE_ID=1\nMYCLI_BACKEND=api\nMYCLI_SHA256=${archive.sha256}\n`,
+      `# ours\n\nTOKEN=precious\nMYCLI_BUNDLE_ID=1\nMYCLI_BACKEND=api\nMYCLI_SHA256=${archive.sha256}\n`,
     );
     expect((await stat(join(project, 'push.env'))).mode & 0o777).toBe(0o600);
   });
