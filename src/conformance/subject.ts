@@ -328,7 +328,7 @@ export class Subject {
   /** Asserts how many uploads the service keeps, complete or not, if it can be asked. */
   async assertKept(most: number, after: string): Promise<void> {
     const kept = (await this.service.countUploads?.()) ?? 0;
-    assert.ok(kept <= most, `Expected the service to keep ${most} uploads after ${after}. It keeps ${kept}.`);
+    assert.ok(kept <= most, `After ${after} the service should keep at most ${most} uploads. It keeps ${kept}.`);
   }
 
   async issuedSecrets(): Promise<readonly string[]> {
