@@ -73,7 +73,7 @@ export interface Protocol {
 
 export function param({params}: Pick<Call, 'params'>, name: string): string {
   const value = params[name];
-  if (value === undefined) throw new Error(`Bug: the path of the route has no {${name}}.`);
+  if (value === undefined) throw new Error(`Bug: the path of the route has no :${name}.`);
   return value;
 }
 
