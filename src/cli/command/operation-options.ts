@@ -5,7 +5,7 @@ import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import {missingSetting, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {CommandContext} from './context.js';
-import {partsOf} from '../../errors/suggestion.js';
+import {partsOf, type Suggestion} from '../../errors/suggestion.js';
 
 /**
  * Converts the settings of a bundle to the library's options of the same names. `--node-version` sets the SSR parameter
@@ -153,14 +153,11 @@ export async function missingBuild(directory: string, cwd: string): Promise<read
 
 /**
  * Reports everything that is missing at once. A single missing thing has its own error.
- * @param hint another way to fix it
  * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE`.
  */
-export function requireTogether(
-  missing: readonly Missing[],
-  hint = 'Run mycli init, which sets up a project step by step. Or set each of these:',
-): void {
+export function requireTogether(missing: readonly Missing[]): void {
   if (missing.length < 2) return;
+  const hint: Suggestion = ['Run ', {run: ['init']}, ' in a terminal to set up a project. Or set each of these:'];
   // A project that has a name is set up.
   const hints = missing.some(({what}) => what === definitions.projectSlug.label) ? [hint] : [];
   const nouns = new Intl.ListFormat('en').format(missing.map(({what}) => what));

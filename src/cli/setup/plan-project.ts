@@ -61,7 +61,7 @@ export async function planProject(
   const answers = asks ? await interview(context, suggested) : suggested;
   const backend = backendOf(answers);
   const needed = neededFor(backend, answers);
-  requireTogether(missingSettings(answers, needed), 'Run mycli init in a terminal. Or set each of these:');
+  requireTogether(missingSettings(answers, needed));
   for (const key of needed) requireSetting(answers, key);
   const stored = await signIn({context, settings: answers, backend, asks, verify});
   const addressOf = (key: AddressKey) => {

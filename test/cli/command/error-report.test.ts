@@ -1,11 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {
-  asOwnError,
-  reportOf,
-  requestedExitCode,
-  usageError,
-  type OclifError,
-} from '../../../src/cli/command/error-report.js';
+import {asOwnError, reportOf, usageError, type OclifError} from '../../../src/cli/command/error-report.js';
 import {createError} from '../../../src/errors/index.js';
 
 function oclifError(message: string, fields: object = {}): OclifError {
@@ -48,15 +42,6 @@ describe('the report of an error', () => {
 });
 
 describe('usageError', () => {
-  test('several reasons become one sentence, without colours', () => {
-    const message =
-      'The following errors occurred:\n  \u001B[2mMissing required flag a\n  Missing required flag b\u001B[22m';
-    expect(usageError(oclifError(message), 'bundle:push')).toMatchObject({
-      message: 'Missing required flag a; Missing required flag b.',
-      suggestions: ['Run mycli bundle:push --help for usage.'],
-    });
-  });
-
   test('a secret on the command line of a login leads to the prompt and stdin', () => {
     const error = oclifError('Nonexistent flag: --api-key', {flags: ['--api-key', '@key.txt']});
     expect(usageError(error, 'auth:login').suggestions[0]).toBe(
@@ -67,13 +52,5 @@ describe('usageError', () => {
   test('what stands after = of an unknown flag is not repeated', () => {
     const error = oclifError('Nonexistent flag: --client-secrets=canary', {flags: ['--client-secrets=canary', '-x']});
     expect(usageError(error).message).toBe('Unknown flags: --client-secrets, -x');
-  });
-});
-
-describe('requestedExitCode', () => {
-  test('help and this.exit() ask for one', () => {
-    expect(requestedExitCode(oclifError('EEXIT: 0', {code: 'EEXIT', oclif: {exit: 0}}))).toBe(0);
-    expect(requestedExitCode(oclifError('other'))).toBeUndefined();
-    expect(requestedExitCode(new Error('other'))).toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ describe('what a command needs and does not have', () => {
     expect(stdout).toBe('');
     expect(stderr.split('\n')).toEqual([
       'Error: Missing project, build, and credentials.',
-      '  Run mycli init, which sets up a project step by step. Or set each of these:',
+      '  Run mycli init in a terminal to set up a project. Or set each of these:',
       '  No project specified. Pass --project SLUG, or set MYCLI_PROJECT or projectSlug in mycli.config.',
       expect.stringMatching(/^ {2}The build directory \S+build does not exist\. .*--build-directory/),
       expect.stringMatching(
