@@ -51,7 +51,7 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
         return [found('ok', configFile === undefined ? 'No configuration file.' : `${configFile} is valid.`)];
       },
     ],
-    ['safety', () => safetyOf(context).map((mode) => found('ok', describeSafety(mode)))],
+    ['safety', () => safetyOf(context.session).map((mode) => found('ok', describeSafety(mode)))],
     ['credentials', () => (settings && registry ? checkCredentials(context, settings, registry) : notChecked)],
     ['proxy', () => [checkProxies(env, settings)]],
     ['certificates', async () => [await checkCertificates(env, cwd)]],

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
+import {binary, runCli} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
 let root: string;
@@ -103,9 +104,13 @@ test('config:show and doctor tell what MYCLI_SAFETY does, and which guards a tar
     '***@git.example:shop/site.git',
     true,
   ]);
-  const {stdout} = await run(['doctor'], env);
-  expect(stdout).toContain('MYCLI_SAFETY=no-delete blocks deleting bundles.');
-  expect(stdout).toContain('MYCLI_SAFETY=no-production blocks deployments to production.');
+  // Only a process of its own runs the configuration file again, which clears the variable.
+  const checked = await runCli(binary, ['doctor'], {cwd: root, env: {...gitEnvironment, HOME: root, ...env}});
+  const lines = ['MYCLI_SAFETY=no-delete blocks deleting bundles.', 'MYCLI_SAFETY=no-production blocks deployments'];
+  expect(
+    lines.filter((line) => !checked.stdout.includes(line)),
+    checked.stdout + checked.stderr,
+  ).toEqual([]);
 });
 
 test('bundle:build tells where the bundle comes from, in its document and in the manifest', async () => {
