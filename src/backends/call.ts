@@ -49,8 +49,9 @@ export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
 }
 
 /**
- * Calls a backend and turns whatever it throws into a catalogue error that names it. Catalogue errors pass through,
- * errors with a code of the catalogue are converted, and an abort rejects with `signal.reason`.
+ * Calls a backend and turns whatever it throws into a catalogue error. Catalogue errors pass through, errors with a
+ * code of the catalogue keep their message, any other is a failure that names the backend, and an abort rejects with
+ * `signal.reason`.
  * @param doing as in `backendCalls`
  * @param secrets masked in the backend's own errors. @default they stay as they are
  */
@@ -143,7 +144,7 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown, redac
     });
   }
   const {code, status, suggestions = []} = error;
-  return createError(code, asSentence(`The ${backend} backend failed: ${message}`), {
+  return createError(code, asSentence(message), {
     status,
     suggestions: suggestions.map((suggestion) => redact(suggestion)),
     details: {backend},

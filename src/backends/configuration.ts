@@ -77,6 +77,11 @@ export function notConfigured(
   });
 }
 
+/** `token=...,key=...` */
+function pairsOf(names: readonly string[]): string {
+  return names.map((name) => `${name}=...`).join(',');
+}
+
 /** How to set options. A secret is neither passed as a flag nor put into a file. @param wrong begin with their names */
 function optionSuggestions(
   {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
@@ -90,7 +95,7 @@ function optionSuggestions(
     ...(variables.length === 0 ? [] : [[`Set ${variables.join(' and ')}, or run: `, login]]),
     ...(secret.length === 0
       ? []
-      : [[`Set MYCLI_BACKEND_OPTION to ${secret.map((name) => `${name}=...`).join(',')}, or run: `, login]]),
+      : [[`Add ${pairsOf(secret)} to MYCLI_BACKEND_OPTION (key=value,key=value), or run: `, login]]),
     ...(names.every((name) => secret.includes(name) || variables.includes(name))
       ? []
       : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),

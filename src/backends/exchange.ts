@@ -1,5 +1,13 @@
 import type {Writable} from 'node:stream';
-import type {Environment, FailedAttempt, HttpClient, Logger, OpenedStream, RequestBodies} from '../http/types.js';
+import type {
+  Environment,
+  FailedAttempt,
+  HttpClient,
+  HttpOptions,
+  Logger,
+  OpenedStream,
+  RequestBodies,
+} from '../http/types.js';
 
 /** An ability of a backend, besides uploading. It follows from the member that implements it. */
 export type BackendCapability =
@@ -158,7 +166,7 @@ export interface BackendContext<Options = unknown> extends BackendVerifyContext<
    */
   openStream(
     url: URL | string,
-    options?: {readonly http?: HttpClient | undefined; readonly headers?: Readonly<Record<string, string>> | undefined},
+    options?: {readonly http?: HttpClient | undefined; readonly headers?: HttpOptions['headers'] | undefined},
   ): Promise<OpenedStream>;
   /**
    * For `upload` only: what to resume it with. No other push uses it at the same time. Undefined if nothing is kept:

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import type {IncomingHttpHeaders} from 'node:http';
 import {isRuntimeCliError} from '../errors/index.js';
 import {maxRepeats} from './connection/call.js';
-import type {FailedAttempt, OpenedStream, StreamingClient} from './types.js';
+import type {FailedAttempt, HttpOptions, OpenedStream, StreamingClient} from './types.js';
 
 /**
  * Requests something that is read as a stream. Like any GET, it is retried until a response begins, since got retries
@@ -13,7 +13,7 @@ import type {FailedAttempt, OpenedStream, StreamingClient} from './types.js';
 export async function openStream(
   http: StreamingClient,
   url: URL | string,
-  headers: Readonly<Record<string, string>>,
+  headers: NonNullable<HttpOptions['headers']>,
   waitToRetry: (attempt: FailedAttempt) => Promise<boolean>,
 ): Promise<OpenedStream> {
   for (let retries = 0; ; retries += 1) {

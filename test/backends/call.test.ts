@@ -20,14 +20,15 @@ test('an error of the catalogue passes as it is', async () => {
   await expect(call(error)).rejects.toBe(error);
 });
 
-test('an error of context.error becomes one of the catalogue that names the backend', async () => {
-  const error = backendError('ERR_FORBIDDEN', 'no entry', {status: 403, suggestions: ['Ask for a key.']});
+test('an error of context.error becomes one of the catalogue, with its own message', async () => {
+  const error = backendError('ERR_FORBIDDEN', 'There is no entry', {status: 403, suggestions: ['Ask for a key.']});
   await expect(call(error)).rejects.toMatchObject({
     code: 'ERR_FORBIDDEN',
     exitCode: 4,
     status: 403,
-    message: 'The acme backend failed: no entry.',
+    message: 'There is no entry.',
     suggestions: ['Ask for a key.'],
+    details: {backend: 'acme'},
   });
 });
 

@@ -15,7 +15,7 @@ describe('a login', () => {
     }).filter(({name}) => name === 'login: the service accepts what it returns');
     await expect(login?.run()).rejects.toMatchObject({
       message:
-        'Expected login() to succeed. The backend failed with ERR_FORBIDDEN: The portal backend failed: The login was declined on the page.',
+        'Expected login() to succeed. The backend failed with ERR_FORBIDDEN: The login was declined on the page.',
     });
   });
 });

@@ -191,7 +191,8 @@ function refuseBackendSecrets(backends: Config, file: string): void {
   for (const backend of Object.keys(backends)) {
     const secret = Object.keys(asRecord(backends[backend])).find(isSecretName);
     if (secret === undefined) continue;
-    throw misplacedSecret(file, `backends.${backend}.${secret}`, `Set MYCLI_BACKEND_OPTION to ${secret}=... instead.`);
+    const place = `Add ${secret}=... to MYCLI_BACKEND_OPTION (key=value,key=value) instead.`;
+    throw misplacedSecret(file, `backends.${backend}.${secret}`, place);
   }
 }
 

@@ -275,10 +275,13 @@ export function loginDialogue(
     async prompt({message: text, secret = false}) {
       if (!canAsk(context)) {
         const options = secrets.map((name) => `${name}=...`).join(',');
-        const ways = [options === '' ? [] : `MYCLI_BACKEND_OPTION to ${options}`, secretEnv.join(' and ') || []];
+        const ways = [
+          ...(options === '' ? [] : [`add ${options} to MYCLI_BACKEND_OPTION (key=value,key=value)`]),
+          ...(secretEnv.length === 0 ? [] : [`set ${secretEnv.join(' and ')}`]),
+        ];
         const message = `The ${backend} backend asks for "${text}", but there is no terminal to ask in.`;
         throw createError('ERR_USAGE', message, {
-          suggestions: [['In a terminal, run: ', loginCommand(backend)], `In CI, set ${ways.flat().join(', or ')}.`],
+          suggestions: [['In a terminal, run: ', loginCommand(backend)], `In CI, ${ways.join(', or ')}.`],
         });
       }
       const answer = secret ? await readSecretInput(text, context) : await askText({text, fallback: ''}, context);

@@ -118,7 +118,7 @@ describe('the dialogue of a login', () => {
       message: 'The acme backend asks for "Email", but there is no terminal to ask in.',
       suggestions: [
         'In a terminal, run: mycli auth:login --runtime-backend acme',
-        'In CI, set MYCLI_BACKEND_OPTION to token=..., or ACME_KEY.',
+        'In CI, add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or set ACME_KEY.',
       ],
     });
   });
@@ -144,7 +144,7 @@ test('a login to a plugin stores its secret options, which its commands use unti
   };
   const memory = ['--backend-option', 'memory=m'];
   const advice = await run(['bundle:push', ...memory]);
-  expect(advice.stderr).toContain('Set MYCLI_BACKEND_OPTION to token=..., or run: mycli login\n');
+  expect(advice.stderr).toContain('Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run: mycli login\n');
 
   const login = await run(['auth:login', '--json'], `${token}\n`);
   const file = join(bench.root, 'mycli', 'credentials.json');
