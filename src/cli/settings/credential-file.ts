@@ -2,6 +2,7 @@ import {chmod, realpath, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import process from 'node:process';
 import * as v from 'valibot';
+import type {BuiltInName} from '../../backends/select.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
@@ -140,27 +141,38 @@ export function trustAddresses(file: CredentialFile, urls: readonly string[]): P
   }));
 }
 
-/** The stored credentials without those of some origins, which are no longer trusted, and of some backends. */
-export function withoutCredentials(
-  {origins, last, trusted, backends = {}}: StoredCredentials,
-  removed: {readonly origins: readonly string[]; readonly backends: readonly string[]},
-): StoredCredentials {
-  const isGone = (address: string) => removed.origins.includes(new URL(address).origin);
-  const {backend, legacy, api} = last ?? {};
-  const left = {
-    legacy: legacy === undefined || isGone(legacy) ? undefined : legacy,
-    api: api === undefined || isGone(api.origin) ? undefined : api,
-  };
-  return {
-    origins: without(origins, removed.origins),
-    last: backend !== undefined && left[backend] !== undefined ? {backend, ...left} : undefined,
-    trusted: trusted?.filter((address) => !isGone(address)),
-    backends: without(backends, removed.backends),
-  };
+/** Credentials of built-in backends at these origins, and secrets of plugins' backends. */
+export interface RemovedCredentials {
+  readonly origins: readonly string[];
+  /** `legacy`, `api`, and names of plugins' backends. */
+  readonly backends: readonly string[];
 }
 
-function without<T>(entries: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
-  return Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
+/** The stored credentials without some. An origin that has none left is no longer trusted. */
+export function withoutCredentials(
+  {origins, last, trusted, backends = {}}: StoredCredentials,
+  removed: RemovedCredentials,
+): StoredCredentials {
+  const isNamed = (address: string) => removed.origins.includes(new URL(address).origin);
+  const isGone = (backend: BuiltInName, address: string) => isNamed(address) && removed.backends.includes(backend);
+  const left: Record<string, OriginCredentials> = {};
+  for (const [origin, {apiKey, api}] of Object.entries(origins)) {
+    const kept = {...(!isGone('legacy', origin) && {apiKey}), ...(!isGone('api', origin) && {api})};
+    if (secretsIn(kept).length > 0) left[origin] = kept;
+  }
+  const {legacy, api} = last ?? {};
+  const lastLeft = {
+    legacy: legacy === undefined || isGone('legacy', legacy) ? undefined : legacy,
+    api: api === undefined || isGone('api', api.origin) ? undefined : api,
+  };
+  const usable = (['legacy', 'api'] as const).filter((name) => lastLeft[name] !== undefined);
+  const backend = usable.find((name) => name === last?.backend) ?? usable[0];
+  return {
+    origins: left,
+    last: backend && {backend, ...lastLeft},
+    trusted: trusted?.filter((address) => !isNamed(address) || new URL(address).origin in left),
+    backends: Object.fromEntries(Object.entries(backends).filter(([name]) => !removed.backends.includes(name))),
+  };
 }
 
 /** Stored credentials, without their secret. */

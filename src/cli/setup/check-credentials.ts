@@ -4,7 +4,7 @@ import {capabilitiesOf} from '../../backends/call.js';
 import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
-import {isBuiltIn, type BuiltInName} from '../../backends/select.js';
+import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/select.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import {commandHost, type CommandContext} from '../command/context.js';
@@ -147,15 +147,17 @@ export async function checkServices(
     return [verify ? {...row, ...(await checkService(context, settings, {backend, ...used}))} : row];
   }
   const isClient = clientId !== undefined && tokenUrl !== undefined && clientSecret !== undefined;
-  const rows = [
-    {backend: 'legacy', address: origin, secret: apiKey, isComplete: apiKey !== undefined},
-    {
-      backend: 'api',
-      address: apiOrigin,
-      secret: apiToken ?? clientSecret,
-      isComplete: apiToken !== undefined || isClient,
-    },
-  ] as const;
+  const rows = (
+    [
+      {backend: 'legacy', address: origin, secret: apiKey, isComplete: apiKey !== undefined},
+      {
+        backend: 'api',
+        address: apiOrigin,
+        secret: apiToken ?? clientSecret,
+        isComplete: apiToken !== undefined || isClient,
+      },
+    ] as const
+  ).filter(({backend}) => mayUse(runtimeBackend.value, backend));
   const found = rows.map(async ({backend, address, secret, isComplete}) => {
     if (address === undefined) return [];
     const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};

@@ -86,8 +86,10 @@ async function checkCredentials(
   const services = await checkServices(context, settings, registry, true);
   const asked = services.filter(({check}) => check !== undefined);
   if (asked.length > 0) return asked.map(describeService);
-  const isNew = settings.origin === undefined;
-  const login = isNew ? 'mycli login --origin URL, or mycli init to set up a project' : 'mycli login';
+  const [address, flag] =
+    settings.runtimeBackend.value === 'api' ? [settings.apiOrigin, '--api-origin'] : [settings.origin, '--origin'];
+  const isNew = address === undefined;
+  const login = isNew ? `mycli login ${flag} URL, or mycli init to set up a project` : 'mycli login';
   return [found('failed', 'A push from here has no credentials.', [`Run ${login}.`])];
 }
 

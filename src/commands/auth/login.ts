@@ -1,11 +1,12 @@
+import {isBuiltIn} from '../../backends/select.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';
-import {isPluginBackend} from '../../cli/settings/connection.js';
-import {credentialKinds, type CredentialKind} from '../../cli/settings/credential-file.js';
+import {credentialKinds} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {builtInLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
+import {createError} from '../../errors/index.js';
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly aliases = ['login'];
@@ -33,7 +34,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     'backend-option': shown(connectionFlags['backend-option']),
     kind: Flags.option({
       options: credentialKinds,
-      summary: 'Kind of credential; default client-secret with --api-origin, otherwise api-key.',
+      summary: 'Kind of credential; default client-secret for the Api backend, otherwise api-key.',
     })(),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
@@ -41,24 +42,34 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   protected async execute(context: CommandContext): Promise<JsonDocument> {
     const {flags} = this;
     const settings = await context.loadSettings({stored: false});
-    const {runtimeBackend, projectSlug} = settings;
-    const named = [flags.origin, flags['api-origin'], flags.kind].some((flag) => flag !== undefined);
-    if (!named && isPluginBackend(runtimeBackend.value)) {
+    const backend = this.#backend(settings);
+    if (!isBuiltIn(backend)) {
       const registry = await loadAllBackends(context, settings);
-      const login = pluginLogin(context, settings, registry.find(runtimeBackend.value));
+      const login = pluginLogin(context, settings, registry.find(backend));
       return (await logIn(context, login, flags.verify)) satisfies AuthLoginDocument;
     }
-    const login = builtInLogin(context, settings, this.#kind(settings));
-    const outcome = await logIn(context, login, flags.verify);
-    const project = projectSlug === undefined ? ['--project', 'SLUG'] : [];
+    const kind = flags.kind ?? (backend === 'legacy' ? 'api-key' : 'client-secret');
+    const outcome = await logIn(context, builtInLogin(context, settings, kind), flags.verify);
+    const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
     return outcome satisfies AuthLoginDocument;
   }
 
-  #kind({origin, apiOrigin}: Settings): CredentialKind {
-    if (this.flags.kind !== undefined) return this.flags.kind;
-    if (this.flags.origin !== undefined) return 'api-key';
-    const isApi = this.flags['api-origin'] !== undefined || (origin === undefined && apiOrigin !== undefined);
-    return isApi ? 'client-secret' : 'api-key';
+  /** The backend to log in to: the one that the flags are for, or else the configured one. */
+  #backend({runtimeBackend, origin, apiOrigin}: Settings): string {
+    const {flags} = this;
+    const ofKind = flags.kind && (flags.kind === 'api-key' ? 'legacy' : 'api');
+    const {'runtime-backend': named = 'auto'} = flags;
+    if (named !== 'auto' && ofKind !== undefined && ofKind !== named) {
+      throw createError('ERR_USAGE', `--kind ${String(flags.kind)} cannot be used with --runtime-backend ${named}.`, {
+        suggestions: ['Remove one of them.'],
+      });
+    }
+    if (named !== 'auto') return named;
+    if (ofKind !== undefined) return ofKind;
+    if (flags.origin !== undefined) return 'legacy';
+    if (flags['api-origin'] !== undefined) return 'api';
+    if (runtimeBackend.value !== 'auto') return runtimeBackend.value;
+    return origin === undefined && apiOrigin !== undefined ? 'api' : 'legacy';
   }
 }

@@ -216,6 +216,53 @@ describe('auth:status and auth:logout', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  test('auth: a chosen backend is the only one that is logged in to, shown and forgotten', async () => {
+    const organizationId = 'org_1';
+    const both = {MYCLI_RUNTIME_ORIGIN: runtimeOrigin, MYCLI_API_ORIGIN: runtimeOrigin};
+    const api = {
+      MYCLI_TOKEN_URL: 'https://login.example/token',
+      MYCLI_CLIENT_ID: 'ci',
+      MYCLI_ORGANIZATION: organizationId,
+    };
+    const env = {...both, ...api};
+    const run = async (args: readonly string[], more = {}, stdin = '') => {
+      const {code, stdout} = await mycli([...args, '--json'], {stdin, env: {...env, ...more}});
+      return [code, JSON.parse(stdout)] as const;
+    };
+    const kinds = ['auth:status', '--no-verify'];
+    expect(await run(['auth:login'], {MYCLI_RUNTIME_BACKEND: 'api'}, canaries.secret)).toMatchObject([
+      0,
+      {kind: 'client-secret'},
+    ]);
+    expect(await run(['auth:login', '--runtime-backend', 'legacy'], {}, canaries.key)).toMatchObject([
+      0,
+      {kind: 'api-key'},
+    ]);
+    for (const backend of ['legacy', 'api']) {
+      const shown = await run(kinds, {MYCLI_RUNTIME_BACKEND: backend});
+      expect(shown).toMatchObject([0, {backends: [{backend, source: `credentials stored for ${runtimeOrigin}`}]}]);
+    }
+    expect(await run(['auth:login', '--runtime-backend', 'api', '--kind', 'api-key'])).toMatchObject([
+      2,
+      {error: {message: '--kind api-key cannot be used with --runtime-backend api.'}},
+    ]);
+
+    expect(await run(['auth:logout'], {MYCLI_RUNTIME_BACKEND: 'legacy'})).toMatchObject([
+      0,
+      {removed: [runtimeOrigin]},
+    ]);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+      origins: {[runtimeOrigin]: {api: {kind: 'client-secret'}}},
+      last: {backend: 'api', api: {origin: runtimeOrigin, organizationId}},
+    });
+    const again = await mycli(['auth:logout', '--runtime-backend', 'legacy'], {env});
+    expect(again.stdout).toBe(`No credentials of the legacy backend are stored for ${runtimeOrigin}.\n`);
+    // An address on the command line counts more than a configured backend.
+    const elsewhere = ['auth:logout', '--api-origin', runtimeOrigin];
+    expect(await run(elsewhere, {MYCLI_RUNTIME_BACKEND: 'legacy'})).toMatchObject([0, {removed: [runtimeOrigin]}]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   test('forget nothing unasked', async () => {
     await mycli(['auth:login', '--origin', runtimeOrigin], {stdin: canaries.key});
     expect((await mycli(['auth:logout'])).code).toBe(2);

@@ -76,6 +76,14 @@ describe('doctor', () => {
     expect(half['credentials']?.message).toContain('incomplete');
   });
 
+  test('doctor: only the backend that is chosen is checked', async () => {
+    const env = {...runtimeEnvironment(runtime), MYCLI_API_KEY: 'wrong'};
+    expect(await findings(env)).toMatchObject({credentials: {status: 'failed'}});
+    expect(await findings({...env, MYCLI_RUNTIME_BACKEND: 'api'})).toEqual({});
+    const {stdout} = await doctor(['--runtime-backend', 'api'], legacy(runtime.origin));
+    expect(stdout).toMatch(/no credentials\.\n +Run mycli login --api-origin URL, or mycli init/);
+  });
+
   test('tells of a configuration that is broken, and checks the rest', async () => {
     await writeFile(join(root, 'mycli.config.json'), '{"projektSlug": "shop"}');
     expect(await findings(legacy(runtime.origin))).toMatchObject({
