@@ -65,16 +65,16 @@ export interface BackendSelection {
  */
 export function selectBackend(candidates: BackendCandidates): BackendSelection {
   const {apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
-  if (apiUnset) return {backend: 'legacy', reason: 'no Api connection is configured'};
+  if (apiUnset) return {backend: 'legacy', reason: 'no API connection is configured'};
   if (apiMissing.length > 0)
-    return {backend: 'legacy', reason: `the Api connection is incomplete: missing ${apiMissing.join(', ')}`};
+    return {backend: 'legacy', reason: `the API connection is incomplete: missing ${apiMissing.join(', ')}`};
   if (apiUnfit.length > 0 && legacyMissing.length === 0) {
     const reason = `the Api backend requires ${apiUnfit.join(', and ')}`;
     return {backend: 'legacy', reason, fellBack: reason};
   }
   return {
     backend: 'api',
-    reason: 'auto; the Api connection is configured',
+    reason: 'auto; the API connection is configured',
     fallback: legacyMissing.length === 0 ? 'legacy' : undefined,
   };
 }

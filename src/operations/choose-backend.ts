@@ -68,7 +68,7 @@ export async function chooseCapable(
   }
 }
 
-/** Chooses for `auto`. An Api connection that is configured but invalid is an error, never a reason to use legacy. */
+/** Chooses for `auto`. An API connection that is configured but invalid is an error, never a reason to use legacy. */
 async function chooseAutomatically(options: BackendCallOptions, host: Host): Promise<BackendSelection> {
   const [apiMissing, legacyMissing, apiUnfit] = await Promise.all([
     missingFor('api', withoutSlugs(options), host),

@@ -55,7 +55,7 @@ export const connection = {
     config: 'api.origin',
     schema: schemas.text,
     syntax: 'url',
-    label: 'Api origin',
+    label: 'API origin',
     summary: 'URL of the Api backend.',
   },
   organizationId: {
@@ -103,7 +103,7 @@ export const connection = {
     config: false,
     schema: schemas.text,
     syntax: 'secret',
-    label: 'Api token',
+    label: 'API token',
     summary: 'OAuth access token, instead of a client.',
     details: secretDetails,
   },
@@ -114,7 +114,8 @@ export const connection = {
     syntax: 'backendOptions',
     default: {},
     summary: "Option for a plugin's backend.",
-    details: 'The value can be JSON. Repeatable.',
+    details:
+      'The value can be JSON. Repeatable. The variable has a comma-separated list, a JSON array or a JSON object.',
   },
   requestTimeout: {
     flag: {name: 'request-timeout', value: 'SECONDS', hidden: true},

@@ -3,14 +3,14 @@ import {deployFallbackReason, selectBackend, uploadFallbackReason} from '../../s
 import {createError, type ErrorCode} from '../../src/errors/index.js';
 
 test.each([
-  [{apiMissing: [], legacyMissing: []}, {backend: 'api', fallback: 'legacy'}, 'auto; the Api connection is configured'],
-  [{apiMissing: [], legacyMissing: ['a key']}, {backend: 'api', fallback: undefined}, /Api connection is configured/],
+  [{apiMissing: [], legacyMissing: []}, {backend: 'api', fallback: 'legacy'}, 'auto; the API connection is configured'],
+  [{apiMissing: [], legacyMissing: ['a key']}, {backend: 'api', fallback: undefined}, /API connection is configured/],
   [
     {apiMissing: ['--a', '--b'], legacyMissing: ['--origin']},
     {backend: 'legacy'},
-    'the Api connection is incomplete: missing --a, --b',
+    'the API connection is incomplete: missing --a, --b',
   ],
-  [{apiMissing: ['--a'], apiUnset: true, legacyMissing: []}, {backend: 'legacy'}, 'no Api connection is configured'],
+  [{apiMissing: ['--a'], apiUnset: true, legacyMissing: []}, {backend: 'legacy'}, 'no API connection is configured'],
 ])('auto: with %j it takes %j', (candidates, selection, reason) => {
   expect(selectBackend(candidates)).toMatchObject(selection);
   expect(selectBackend(candidates).reason).toMatch(reason);

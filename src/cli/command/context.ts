@@ -11,7 +11,14 @@ import type {CredentialFile} from '../settings/credential-file.js';
 import {loadSettings} from '../settings/load-settings.js';
 import type {AllowedWrite, PluginConfig} from '../settings/write-hooks.js';
 import {checkRecordFiles} from './records.js';
-import {describeError, impliedFlags, secretValues, type FlagValues, type Settings} from '../settings/settings.js';
+import {
+  describeError,
+  impliedFlags,
+  secretValues,
+  type ConfigFile,
+  type FlagValues,
+  type Settings,
+} from '../settings/settings.js';
 
 /** A run of mycli: what it has of the process, and what has happened so far. */
 export interface Session {
@@ -52,8 +59,8 @@ export class CommandContext {
   readonly signal: AbortSignal;
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
-  /** Absolute folder of the configuration file, once the settings are loaded, or else the working directory. */
-  configDirectory: string;
+  /** Once the settings are loaded. */
+  configFile: ConfigFile | undefined;
   readonly credentialFile: CredentialFile;
   #settings: Settings | undefined;
 
@@ -70,12 +77,16 @@ export class CommandContext {
     this.output = session.output;
     this.signal = session.signal;
     this.cwd = workingDirectory(session.cwd, flags['cwd']);
-    this.configDirectory = this.cwd;
     this.credentialFile = {directory: config.configDir, warn: (message) => session.output.warn(message)};
   }
 
   get stdin(): NodeJS.ReadStream {
     return this.session.stdin;
+  }
+
+  /** Absolute folder of the configuration file, or else the working directory. */
+  get configDirectory(): string {
+    return this.configFile === undefined ? this.cwd : dirname(this.configFile.path);
   }
 
   /** Creates a private folder, which is removed however the process ends. The caller should remove it earlier. */
@@ -94,7 +105,7 @@ export class CommandContext {
     const {flags, output} = this;
     const {settings, sources} = await loadSettings(this, stored);
     this.#settings = settings;
-    if (sources.file !== undefined) this.configDirectory = dirname(sources.file.path);
+    this.configFile = sources.file;
     output.addSecrets(secretValues(settings));
     const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
     output.shortenHints({given: impliedFlags(settings, otherFile)});

@@ -144,7 +144,7 @@ export function missingApiSettings(settings: Settings): readonly SettingKey[] {
 }
 
 /**
- * The error for a partial Api connection: some settings are given, or their variables are set but empty, while others
+ * The error for a partial API connection: some settings are given, or their variables are set but empty, while others
  * are missing. Undefined if it is complete, unset or not requested. A pipeline whose secrets are missing must not push
  * to the other service.
  */
@@ -162,7 +162,7 @@ export function incompleteApi(settings: Settings, env: Environment): RuntimeCliE
   const login = ['Or store credentials: ', {run: ['auth:login', '--api-origin', 'URL']}];
   return createError(
     'ERR_CREDENTIALS_MISSING',
-    `The Api connection is incomplete: missing ${missing.map(labelOf).join(', ')} (${found}).`,
+    `The API connection is incomplete: missing ${missing.map(labelOf).join(', ')} (${found}).`,
     {
       suggestions: [
         ...(empty === '' ? [] : [`CI systems leave a variable empty if its secret is missing: set or unset ${empty}.`]),

@@ -104,11 +104,10 @@ function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment)
   });
 }
 
-/** Only plugins' backends have options. */
 function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {
   if ((flags['backend-option'] ?? []).length === 0 || isPluginBackend(wanted)) return;
-  const which = wanted === 'auto' ? 'no backend is named' : `the ${wanted} backend takes no options`;
-  throw createError('ERR_USAGE', `--backend-option cannot be used here: ${which}.`, {
+  const which = wanted === 'auto' ? 'and none is chosen' : `not to ${wanted}`;
+  throw createError('ERR_USAGE', `--backend-option only applies to a plugin's backend, ${which}.`, {
     suggestions: [
       ["Pass --runtime-backend with the name of a plugin's backend. Run ", {run: ['backend:list']}, ' to list them.'],
     ],
@@ -186,9 +185,9 @@ export async function readPluginSettings(
   const takesStored = secrets.length + secretEnv.length > 0;
   const stored = takesStored ? await storedSecrets({name, secretEnv}, given, env, credentialFile) : {};
   output.addSecrets(Object.values(stored));
-  const options = useSecrets(stored, secretEnv, context);
   const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
   const read = isNamed ? await readSecretFlags(secrets, context) : {};
+  const options = useSecrets(stored, secretEnv, context);
   const storedVariables = Object.keys(stored).filter((key) => secretEnv.includes(key));
   return {options: {...options, ...given, ...read}, storedVariables};
 }

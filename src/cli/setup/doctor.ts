@@ -136,7 +136,7 @@ async function checkCertificates(env: Environment, cwd: string): Promise<Finding
 function checkBackends({registrations, failures}: BackendRegistry): readonly Finding[] {
   const broken = failures.map(({plugin, message}) =>
     found('failed', message, [
-      `Update or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
+      `Update ${plugin}, or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
     ]),
   );
   if (broken.length > 0) return broken;

@@ -4,8 +4,9 @@ import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/select.js';
-import {amendError, isRuntimeCliError, createError} from '../../errors/index.js';
+import {isRuntimeCliError, createError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
+import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions, variableOf} from '../../settings/definitions.js';
 import {commandHost, type CommandContext} from '../command/context.js';
@@ -126,9 +127,16 @@ async function verify(context: CommandContext, {service, settings, accepted}: En
   }
 }
 
+/** Where the credentials came from is no question: they have been entered. */
 function refuse(error: unknown): never {
   if (!isRuntimeCliError(error)) throw error;
-  throw amendError(error, {suggestions: ['Nothing was stored. Pass --no-verify to store credentials unchecked.']});
+  const isAboutSource = (part: string | CommandToRun) => typeof part !== 'string' && part.run[0] === 'config:show';
+  const {code, message, advice, exitCode, status, method, path, requestId, details} = error;
+  const suggestions = [
+    ...advice.filter((said) => !partsOf(said).some(isAboutSource)),
+    'Nothing was stored. Log in again, or pass --no-verify to store credentials unchecked.',
+  ];
+  throw createError(code, message, {suggestions, exitCode, status, method, path, requestId, details, cause: error});
 }
 
 const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret', 'api-token': 'API token'} as const;
@@ -203,13 +211,14 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
 /** Determines what a login to a plugin's backend is for. */
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
   const {name, backend} = registration;
-  const {env, signal} = context;
+  const {configFile, env, signal} = context;
   const given = optionsFor(registration, settings);
+  const inFile = new Set(urlsIn(configFile?.settings.backendOptions));
   const configured = Object.entries(given)
     .filter(([, value]) => !(value instanceof OptionText))
-    .flatMap(([option, value]) => urlsIn(value, option).map((url) => ({option, url})));
+    .flatMap(([option, value]) => urlsIn(value, option).map((url) => ({option, url})))
+    .filter(({url}) => inFile.has(url));
   for (const {option, url} of configured) assertTrustedOrigin(url, `the option ${option}`, env);
-  const sources = [settings.backendOptions, ...Object.values(settings)].map((setting) => setting?.source);
   const enter = (values: Readonly<Record<string, string>>): Entered => {
     const options = Object.keys(values);
     const secrets = useSecrets(values, backend.secretEnv ?? [], context);
@@ -228,7 +237,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
     what: `secrets of the ${name} backend`,
     shown: [],
     configured: configured.map(({option, url}) => ({url, flag: `--backend-option ${option}=ADDRESS`})),
-    file: sources.find((source) => source?.kind === 'config')?.name ?? 'the configuration file',
+    file: configFile?.path ?? '',
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));
       const operations = await import('../../operations/identify.js');

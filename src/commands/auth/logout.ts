@@ -62,7 +62,7 @@ function everythingIn({origins, trusted = [], backends = {}}: StoredCredentials)
   };
 }
 
-/** What the flags name, or else the configuration. An address on the command line counts more than a configured backend. */
+/** What the flags name, or else the configuration. An address in a flag counts more than a configured backend. */
 function chosenBy({runtimeBackend, origin, apiOrigin}: Settings): RemovedCredentials {
   const hasAddress = [origin, apiOrigin].some((setting) => setting?.source.kind === 'flag');
   const preference = hasAddress && runtimeBackend.source.kind !== 'flag' ? 'auto' : runtimeBackend.value;

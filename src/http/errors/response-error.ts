@@ -55,7 +55,11 @@ const refusals: Readonly<Record<number, (request: string, name: string) => Refus
     code: 'ERR_UNAUTHORIZED',
     sentence: `The server refused the credentials for ${request} (${name})`,
     suggestions: [
-      'Check that the credentials are complete, still valid and for this server. Run mycli config:show to see their source.',
+      [
+        'Check that the credentials are complete, still valid and for this server. Run ',
+        {run: ['config:show']},
+        ' to see their source.',
+      ],
     ],
   }),
   403: (request, name) => ({

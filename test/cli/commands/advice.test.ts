@@ -164,7 +164,9 @@ describe('wrong input', () => {
   test('an option for no backend is refused, and so is a backend that is not there', async () => {
     const unused = await mycli(['bundle:list', '--backend-option', 'region=eu', '--quiet']);
     expect(unused.code).toBe(2);
-    expect(unused.stderr).toContain('Error: --backend-option cannot be used here: no backend is named.\n');
+    expect(unused.stderr).toContain(
+      "Error: --backend-option only applies to a plugin's backend, and none is chosen.\n",
+    );
     const unknown = await mycli(['backend:list', '--runtime-backend', 'nope', '--quiet']);
     expect(unknown.code).toBe(3);
     expect(unknown.stderr).toContain('Error: Unknown backend: "nope".');

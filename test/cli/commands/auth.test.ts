@@ -148,7 +148,7 @@ describe('a login in a checkout', () => {
   test.each([
     ['an origin', {origin: evil}, ['--kind', 'api-key'], [`--origin ${evil} or set MYCLI_RUNTIME_ORIGIN`, evil]],
     [
-      'an Api origin',
+      'an API origin',
       {api: {origin: evil}},
       ['--kind', 'api-token'],
       [`--api-origin ${evil} or set MYCLI_API_ORIGIN`, evil],
@@ -353,7 +353,12 @@ describe('stored credentials', () => {
     const wrong = await login(['--verify', '--origin', runtime.origin, '--json'], canaries.token);
     expect(wrong.code).toBe(4);
     expect(JSON.parse(wrong.stdout)).toMatchObject({
-      error: {code: 'ERR_UNAUTHORIZED', suggestions: expect.arrayContaining([expect.stringMatching(/--no-verify/)])},
+      error: {
+        code: 'ERR_UNAUTHORIZED',
+        details: {requestId: expect.any(String) as string},
+        // Where it came from is no question.
+        suggestions: ['Nothing was stored. Log in again, or pass --no-verify to store credentials unchecked.'],
+      },
     });
     const client = await login(['--verify', ...clientFlags(), '--json'], canaries.token);
     expect(JSON.parse(client.stdout)).toMatchObject({error: {code: 'ERR_OAUTH', exitCode: 4}});

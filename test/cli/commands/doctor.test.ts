@@ -97,7 +97,7 @@ describe('doctor', () => {
     const {code, stdout} = await bench.mycli(['doctor'], legacy(runtime.origin));
     expect(code).toBe(3);
     expect(stdout).toMatch(
-      /plugins +.*mycli-plugin-broken.*\n +Update or remove it: mycli plugins:uninstall mycli-plugin-broken/,
+      /plugins +.*mycli-plugin-broken.*\n +Update mycli-plugin-broken, or remove it: mycli plugins:uninstall mycli-plugin-broken/,
     );
   });
 

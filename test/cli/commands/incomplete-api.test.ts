@@ -19,14 +19,14 @@ function mycli(args: readonly string[], changed: Readonly<Record<string, string 
   return runWarm(args, {cwd: bench.project, env});
 }
 
-describe('auto with an Api connection of which something is missing', () => {
+describe('auto with an API connection of which something is missing', () => {
   test('push: ends before anything is sent, and says what to do', async () => {
     const {code, stdout, stderr} = await mycli(['bundle:push', '--json'], {MYCLI_CLIENT_SECRET: ''});
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({
       error: {
         code: 'ERR_CREDENTIALS_MISSING',
-        message: expect.stringContaining('incomplete: missing client secret (given: Api origin, ') as string,
+        message: expect.stringContaining('incomplete: missing client secret (given: API origin, ') as string,
         details: {backend: 'api', missing: ['--client-secret (MYCLI_CLIENT_SECRET)']},
       },
     });
@@ -37,7 +37,7 @@ describe('auto with an Api connection of which something is missing', () => {
     const {code, stdout} = await mycli([command, '--json'], {MYCLI_CLIENT_SECRET: ''});
     expect(code).toBe(0);
     const {warnings} = JSON.parse(stdout) as {warnings: string[]};
-    expect(warnings).toEqual([expect.stringContaining('Pushes from here will fail. The Api connection is incomplete')]);
+    expect(warnings).toEqual([expect.stringContaining('Pushes from here will fail. The API connection is incomplete')]);
   });
 
   test('login: can complete it', async () => {
@@ -50,7 +50,7 @@ describe('auto with an Api connection of which something is missing', () => {
   });
 });
 
-describe('a complete Api connection, and a slug that Api cannot take', () => {
+describe('a complete API connection, and a slug that Api cannot take', () => {
   const slug = {MYCLI_PROJECT: 'My_Shop'};
 
   test.each([[['bundle:push', '--quiet']], [['bundle:push', '--dry-run']], [['bundle:list', '--quiet']]])(

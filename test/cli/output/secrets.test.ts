@@ -7,6 +7,7 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
 import type {BackendRegistration} from '../../../src/backends/registry.js';
 import type {CommandContext} from '../../../src/cli/command/context.js';
+import {updateCredentials} from '../../../src/cli/settings/credential-file.js';
 import {readPluginSettings} from '../../../src/cli/settings/reach-backends.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings, type Setting} from '../../../src/cli/settings/settings.js';
@@ -94,7 +95,7 @@ test('a secret prints as a mask, wherever it is printed', async () => {
 });
 
 describe('readPluginSettings', () => {
-  async function readOptions(options: readonly string[], {stdin = '', flags = {}, wanted = 'acme'} = {}) {
+  async function readOptions(options: readonly string[], {stdin = '', flags = {}, wanted = 'acme', env = {}} = {}) {
     const given = {'runtime-backend': wanted, 'backend-option': options, ...flags};
     const settings = resolveSettings({
       flags: given,
@@ -111,10 +112,10 @@ describe('readPluginSettings', () => {
       warn: (message: string) => void warnings.push(message),
       addSecrets: (values: readonly string[]) => void masked.push(...values),
     };
-    const backend = {name: 'acme', secrets: ['token', 'key', 'pin']};
+    const backend = {name: 'acme', secrets: ['token', 'key', 'pin'], secretEnv: ['ACME_KEY']};
     const registration = {name: 'acme', plugin: 'mycli-plugin-acme', backend} as unknown as BackendRegistration;
     const credentialFile = {directory: cwd, warn: output.warn};
-    const context = {cwd, env: {}, stdin: Readable.from([stdin]), output, flags: given, credentialFile};
+    const context = {cwd, env, stdin: Readable.from([stdin]), output, flags: given, credentialFile};
     const {options: read} = await readPluginSettings(registration, context as unknown as CommandContext, settings);
     return {read, masked};
   }
@@ -138,6 +139,16 @@ describe('readPluginSettings', () => {
       input: text('-'),
     });
     expect((await readOptions(['token=@absent'], {wanted: 'other'})).read).toEqual({keep: '@kept'});
+  });
+
+  test('readPluginSettings: stored variables are not left behind by an error', async () => {
+    const acme = {options: ['ACME_KEY'], values: {ACME_KEY: 'canary-3'}, origins: []};
+    await updateCredentials({directory: cwd, warn: () => undefined}, () => ({origins: {}, backends: {acme}}));
+    const env: Record<string, string> = {};
+    await expect(readOptions(['token=@absent'], {env})).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
+    expect(env).toEqual({});
+    await readOptions([], {env});
+    expect(env).toEqual({ACME_KEY: 'canary-3'});
   });
 
   test('warns of literals', async () => {

@@ -127,7 +127,7 @@ describe('incompleteApi', () => {
   test.each<[Variables, string, readonly string[]]>([
     [
       {...api, CLIENT_SECRET: ''},
-      'missing client secret (given: Api origin, organization, token URL, client ID; set but empty: MYCLI_CLIENT_SECRET)',
+      'missing client secret (given: API origin, organization, token URL, client ID; set but empty: MYCLI_CLIENT_SECRET)',
       [
         'CI systems leave a variable empty if its secret is missing: set or unset MYCLI_CLIENT_SECRET.',
         'Pass --client-secret SECRET, or set MYCLI_CLIENT_SECRET.',
@@ -137,17 +137,17 @@ describe('incompleteApi', () => {
     ],
     [
       {RUNTIME_BACKEND: 'api', API_ORIGIN: 'api.example', API_TOKEN: 'x'},
-      'missing organization (given: Api origin, Api token)',
+      'missing organization (given: API origin, API token)',
       ['Pass --organization ID, or set MYCLI_ORGANIZATION or api.organizationId in mycli.config.'],
     ],
     [
       {SCOPE: ' '},
-      'missing Api origin, organization, token URL, client ID, client secret (set but empty: MYCLI_SCOPE)',
+      'missing API origin, organization, token URL, client ID, client secret (set but empty: MYCLI_SCOPE)',
       [],
     ],
   ])('%j: names what is given and what is missing', (variables, message, suggestions) => {
     const error = incomplete(variables);
-    expect(error?.message).toBe(`The Api connection is incomplete: ${message}.`);
+    expect(error?.message).toBe(`The API connection is incomplete: ${message}.`);
     if (suggestions.length > 0) expect(error?.suggestions).toEqual(suggestions);
   });
 

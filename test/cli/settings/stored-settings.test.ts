@@ -56,7 +56,7 @@ test.each<[string, Variables, string]>([
   ],
   ['gets no key from the environment', {API_KEY: 'x'}, ''],
   ['is not mixed with a user from elsewhere', {API_USER: 'eve'}, ''],
-  ['is not mixed with half an Api connection', {API_ORIGIN: other}, ''],
+  ['is not mixed with half an API connection', {API_ORIGIN: other}, ''],
   ['is not mixed with another token endpoint', {TOKEN_URL: other}, ''],
   ['is not mixed with another origin', {RUNTIME_ORIGIN: other}, ''],
 ])('last login: %s', async (_what, variables, keys) => {

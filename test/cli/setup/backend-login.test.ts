@@ -184,6 +184,15 @@ test('a login to an address that only a configuration file names is refused with
   });
 });
 
+test('a login to an address that the variable gives as JSON needs no confirmation', async () => {
+  await using bench = await createPluginBench('acme');
+  const options = {memory: 'https://own.example/m'};
+  const env = {...bench.env, MYCLI_RUNTIME_BACKEND: 'acme', MYCLI_BACKEND_OPTION: JSON.stringify(options)};
+  const login = ['auth:login', '--no-verify', '--json'];
+  const ended = await runWarm(login, {cwd: bench.project, env: {...env, XDG_CONFIG_HOME: bench.root}, stdin: 'canary'});
+  expect(JSON.parse(ended.stdout)).toMatchObject({backend: 'acme', options: ['token']});
+});
+
 describe('a backend with a login of its own', () => {
   const token = 'canary-portal-token';
 
