@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {asRecord} from '../errors/json.js';
 import {asSentence} from '../errors/sentence.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {answerSchemas, loginAnswer} from './answer-schemas.js';
 import {checkResult, type HostBackend} from './built-in.js';
 import {backendCalls, callBackend} from './call.js';
+import {unsetOptions} from './configuration.js';
 import type {AnyBackend} from './contract.js';
 
 type Member = (...given: readonly unknown[]) => Promise<unknown>;
@@ -46,8 +46,7 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     secrets,
     secretEnv,
     async check(context) {
-      const given = asRecord(context.options);
-      const unset = required.filter((option) => [undefined, null, ''].includes(given[option] as undefined));
+      const unset = unsetOptions(required, context.options);
       const {signal} = new AbortController();
       const checked = await callBackend(backend, backendCalls.check.doing, signal, async () =>
         members.check?.(context),

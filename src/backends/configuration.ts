@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
 import {createError, type RuntimeCliError} from '../errors/index.js';
+import {asRecord} from '../errors/json.js';
 import {flagValue} from '../errors/suggest.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment} from '../http/types.js';
@@ -25,6 +26,12 @@ export async function missingConfiguration(
   const options = await optionsOf(backend, settings);
   const {missing = []} = await backend.check({...surroundings, options});
   return missing;
+}
+
+/** The options in `required` that are not set. */
+export function unsetOptions(required: readonly string[], options: unknown): readonly string[] {
+  const given = asRecord(options);
+  return required.filter((option) => [undefined, null, ''].includes(given[option] as undefined));
 }
 
 /** Nothing decides about the options of a backend without a schema, so texts stay texts. */

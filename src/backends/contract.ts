@@ -125,8 +125,9 @@ export interface BackendCapabilities<Options = unknown> {
    */
   check?(context: BackendCheckContext<Options>): Promise<CheckResult>;
   /**
-   * Logs the user in, for `auth:login`. The host stores the secrets that it returns, and passes them in as options and
-   * variables from then on. @default asks for the options in `secrets`, or else for the variables in `secretEnv`
+   * Logs the user in, for `auth:login`. The options in `required` are set, except for secrets. The host stores the
+   * secrets that it returns, and passes them in as options and variables from then on.
+   * @default asks for the options in `secrets`, or else for the variables in `secretEnv`
    */
   login?(context: BackendLoginContext<Options>): Promise<LoginResult>;
   /**

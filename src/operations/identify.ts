@@ -1,4 +1,5 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
+import {notConfigured, unsetOptions} from '../backends/configuration.js';
 import {backendCalls, callBackend, contextFor, withTimeout} from '../backends/call.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
@@ -55,6 +56,7 @@ export async function verifyBackend(
 
 /**
  * Lets a plugin's backend log the user in. Resolves to the secrets that it has obtained, which are masked from then on.
+ * @throws RuntimeCliError `ERR_CREDENTIALS_MISSING` if a required option is not set that no login can obtain.
  */
 export async function logIn(
   {prompt, openUrl, ...call}: ServiceCall & Pick<BackendLoginContext, 'prompt' | 'openUrl'>,
@@ -62,6 +64,9 @@ export async function logIn(
 ): Promise<Readonly<Record<string, string>>> {
   const {backend, signal} = call;
   const {secrets} = await callService('login', call, host, async (context) => {
+    const unset = unsetOptions(backend.required ?? [], context.options);
+    const missing = unset.filter((option) => !backend.secrets?.includes(option));
+    if (missing.length > 0) throw notConfigured(backend, missing, call, context.env);
     const result = await backend.login?.({...context, prompt, openUrl});
     if (result !== undefined) return result;
     throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend.name} backend has no login of its own.`);

@@ -10,8 +10,7 @@ import {setTimeout as delay} from 'node:timers/promises';
  */
 export async function logIn(context) {
   const {options, http, signal, logger, maskSecret, openUrl} = context;
-  if (options.url === undefined) throw context.error('ERR_OPTION_INVALID', 'The option "url" is missing');
-  const portal = http.extend({prefixUrl: options.url});
+  const portal = http.extend({prefixUrl: String(options.url)});
   const client = {client_id: 'mycli'};
   /** @type {{device_code: string, user_code: string, verification_uri_complete: string, interval?: number}} */
   const grant = await portal.post('oauth/device', {form: client}).json();

@@ -237,6 +237,15 @@ describe('a backend with a login of its own', () => {
     };
   }
 
+  test('is only called with the options that it requires', async () => {
+    await using user = await openBench();
+    const {stderr} = await user.run(['auth:login'], {MYCLI_BACKEND_OPTION: undefined});
+    expect(stderr).toBe(
+      'Error: The portal backend is not configured: missing url.\n' +
+        '  Pass --backend-option key=value, or set "backends.portal" in the configuration file.\n',
+    );
+  });
+
   test('has what it returned stored, until the logout', async () => {
     await using user = await openBench();
     const {portal, credentials} = user;
