@@ -83,7 +83,7 @@ test('the script for Jenkins and others keeps the diff, the events and the outco
   await writeFile(path.join(project.folder, 'build/more.html'), 'more');
   expect(await sh(project, script, [])).toMatchObject({stdout: expect.stringMatching(/pushed\n$/) as string});
   const file = (name: string) => readFile(path.join(project.folder, name), 'utf8');
-  expect(await file('diff.md')).toContain('<code>more.html</code>');
+  expect(await file('diff.md')).toMatch(/^ {4}added .* more\.html$/m);
   expect(JSON.parse(await file('push.json'))).toMatchObject({status: 'finished', check: {passed: true}});
   expect((await file('events.ndjson')).trimEnd().split('\n').at(-1)).toContain('"status":"success"');
 });

@@ -40,7 +40,9 @@ describe('the guide to writing a backend plugin', () => {
   afterAll(() => rm(folder, {recursive: true, force: true}));
 
   test('leads to a backend that is found and configured, when it is linked and when it is installed', () => {
-    expect(output.match(/^acme +mycli-plugin-acme 1\.0\.0 .* configured$/gm)).toHaveLength(2);
+    expect(output.match(/^acme \(mycli-plugin-acme 1\.0\.0\): .*(?:\n {2}.*: .*){2}\n {2}configured$/gm)).toHaveLength(
+      2,
+    );
   });
 
   test('leads to a plugin that passes every case of the conformance suite that its service allows', () => {

@@ -112,7 +112,7 @@ function listFiles(files: PlannedFiles, output: Output): void {
 const plannedColumns: readonly Column<PlannedFiles[number]>[] = [
   {name: 'category', value: ({category}) => categoryWords[category]},
   {name: 'size', value: ({size}) => prettyBytes(size)},
-  {name: 'path', value: ({path}) => path, flexible: 'wrap'},
+  {name: 'path', value: ({path}) => path, flexible: true},
 ];
 
 /** A plan for programs, without what only packing needs. */

@@ -6,7 +6,6 @@ import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {CategoryDiff, FileChange} from '../../operations/compare-contents.js';
 import type {BundleDiffDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
-import {htmlInMarkdown} from './terminal.js';
 import {printTable, type Column} from './table.js';
 
 export interface DiffDisplay {
@@ -15,20 +14,38 @@ export interface DiffDisplay {
 }
 
 export function renderDiff(diff: DiffBundlesResult, {limit, markdown}: DiffDisplay, output: Output): JsonDocument {
-  if (markdown) for (const line of markdownLines(diff, limit, output)) output.result(line);
-  else showText(diff, limit, output);
+  const summary = [outcomeOf(diff), ...(diff.configKnown ? [] : [notCompared])];
+  if (markdown) {
+    for (const line of ['### Bundle diff', '', ...summary, '']) output.result(line);
+    showChanges(diff, limit, indented(output));
+  } else {
+    showChanges(diff, limit, output);
+    output.result('');
+    for (const sentence of summary) output.outcome(sentence);
+  }
   return {...diff} satisfies BundleDiffDocument;
 }
 
-function showText(diff: DiffBundlesResult, limit: number, output: Output): void {
-  const {before, after, changes, config} = diff;
+interface Printer extends Pick<Output, 'width' | 'clean'> {
+  result(line: string): void;
+  outcome(sentence: string, indent?: string): void;
+}
+
+/** Prints a code block of Markdown, in which nothing is interpreted and no one is mentioned. */
+function indented(output: Output): Printer {
+  const result = (line: string) => output.result(line && `    ${line.replaceAll('\n', ' ')}`);
+  return {width: Number.POSITIVE_INFINITY, clean: (text) => output.clean(text), result, outcome: result};
+}
+
+function showChanges(diff: DiffBundlesResult, limit: number, output: Printer): void {
+  const {before, after, categories, total, changes, config} = diff;
   const more = (number: number) => {
     if (number > 0) output.outcome(`${String(number)} more. Pass --limit N to show more, or --json to get all.`);
   };
   output.outcome(`before  ${describeSide(before)}`, ' '.repeat(8));
   output.outcome(`after   ${describeSide(after)}`, ' '.repeat(8));
   output.result('');
-  printTable(categoryRows(diff), categoryColumns, output);
+  printTable([...categories, {category: 'total' as const, ...total}], categoryColumns, output);
   if (changes.length > 0) {
     output.result('');
     printTable(changes.slice(0, limit), changeColumns, output);
@@ -38,9 +55,6 @@ function showText(diff: DiffBundlesResult, limit: number, output: Output): void 
   for (const {key, before: old, after: now} of config.slice(0, limit))
     output.outcome(`${key}: ${shownValue(old)} -> ${shownValue(now)}`);
   more(config.length - limit);
-  output.result('');
-  output.outcome(outcomeOf(diff));
-  if (!diff.configKnown) output.outcome(notCompared);
 }
 
 /** It limits what the outcome says, so `--quiet` does not leave it out. */
@@ -71,10 +85,6 @@ function signed(bytes: number): string {
 
 type CategoryRow = Omit<CategoryDiff, 'category'> & {readonly category: CategoryDiff['category'] | 'total'};
 
-function categoryRows({categories, total}: DiffBundlesResult): readonly CategoryRow[] {
-  return [...categories, {category: 'total', ...total}];
-}
-
 function categoryName(category: CategoryRow['category'] = 'unknown'): string {
   return category === 'unknown' || category === 'total' ? category : categoryWords[category];
 }
@@ -93,7 +103,7 @@ const changeColumns: readonly Column<FileChange>[] = [
   {name: 'change', value: ({change}) => change},
   {name: 'growth', value: ({bytes}) => signed(bytes)},
   {name: 'size', value: ({before, after}) => prettyBytes((after ?? before)?.size ?? 0)},
-  {name: 'path', value: (change) => describeChange(change), flexible: 'wrap'},
+  {name: 'path', value: (change) => describeChange(change), flexible: true},
 ];
 
 /** A path, with what changed if it is not the content. */
@@ -107,40 +117,4 @@ function describeChange({path, differs, before, after}: FileChange): string {
   };
   const notes = differs.map((what) => texts[what]).filter((text) => text !== '');
   return notes.length === 0 ? path : `${path} (${notes.join(', ')})`;
-}
-
-const settingColumns: readonly Column<DiffBundlesResult['config'][number]>[] = [
-  {name: 'setting', value: ({key}) => key, flexible: 'wrap'},
-  {name: 'before', value: ({before}) => shownValue(before), flexible: 'wrap'},
-  {name: 'after', value: ({after}) => shownValue(after), flexible: 'wrap'},
-];
-
-/**
- * A report for a pull request. Tables are HTML, in which no Markdown is interpreted, and everything foreign is code, in
- * which no one is mentioned.
- */
-function markdownLines(diff: DiffBundlesResult, limit: number, output: Output): readonly string[] {
-  const {before, after, changes, config, configKnown} = diff;
-  const code = (text: string) => `<code>${htmlInMarkdown(output.clean(text))}</code>`;
-  const line = (tag: 'th' | 'td', cells: readonly string[]) =>
-    `<tr>${cells.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>`;
-  const table = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], most = rows.length) => {
-    if (rows.length === 0) return [];
-    // What is long is foreign.
-    const cells = (row: Row) =>
-      columns.map(({value, flexible}) => (flexible === undefined ? htmlInMarkdown : code)(String(value(row))));
-    const heading = columns.map(({name}) => name);
-    const lines = ['', '<table>', line('th', heading), ...rows.slice(0, most).map((row) => line('td', cells(row)))];
-    const more = rows.length - most;
-    return [...lines, '</table>', ...(more > 0 ? ['', `And ${String(more)} more.`] : [])];
-  };
-  return [
-    '### Bundle diff',
-    '',
-    `<p>${code(before.name)} to ${code(after.name)}: <strong>${htmlInMarkdown(outcomeOf(diff))}</strong></p>`,
-    ...table(categoryRows(diff), categoryColumns),
-    ...table(changes, changeColumns, limit),
-    ...table(config, settingColumns, limit),
-    ...(configKnown ? [] : ['', notCompared]),
-  ];
 }

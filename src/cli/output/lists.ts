@@ -1,6 +1,5 @@
 import prettyBytes from 'pretty-bytes';
-import {projectTitle, type RuntimeBackend} from '../../backends/select.js';
-import type {BundleId, BundleItem, DeploymentItem} from '../../backends/contract.js';
+import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
 import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
@@ -32,7 +31,7 @@ export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'created', value: ({createdAt}) => createdAt, time: true},
   {name: 'by', value: ({createdBy}) => createdBy},
   {name: 'targets', value: ({inUseBy}) => inUseBy?.join(', ')},
-  {name: 'message', value: ({message}) => message, flexible: 'cut'},
+  {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
 export const deploymentColumns: readonly Column<ListedDeployment>[] = [
@@ -41,7 +40,7 @@ export const deploymentColumns: readonly Column<ListedDeployment>[] = [
   {name: 'created', value: ({createdAt}) => createdAt, time: true},
   {name: 'by', value: ({createdBy}) => createdBy},
   {name: 'deployment', value: ({deployment}) => deployment.deploymentId, extra: true},
-  {name: 'message', value: ({message}) => message, flexible: 'cut'},
+  {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
 export function renderBundles(
@@ -77,11 +76,6 @@ export function renderDeployments(
   } satisfies BundleHistoryDocument;
 }
 
-/** `Delete bundles 1, 2 of shop?` */
-export function deletionQuestion(ids: readonly BundleId[], projectSlug: string, backend: RuntimeBackend): string {
-  return `Delete ${ids.length === 1 ? 'bundle' : 'bundles'} ${ids.join(', ')} of ${projectTitle(projectSlug, backend)}?`;
-}
-
 export function renderPrunable(bundles: readonly BundleItem[], output: Output): void {
   printTable(bundles, chooseColumns(bundleColumns), output);
 }
@@ -103,7 +97,7 @@ function tellRest(shown: number, total = 0, output: Output): void {
   if (shown >= total) return;
   output.info(
     shown === 0
-      ? `Lower --offset: the list ends at ${String(total)}.`
+      ? `--offset is past the end: there are ${String(total)}.`
       : `Showing ${String(shown)} of ${String(total)}. Pass --offset to skip the newest, or --all to show all.`,
   );
 }
@@ -114,7 +108,7 @@ export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] 
   {
     name: 'path',
     value: ({path, linkTarget}) => (linkTarget === undefined ? path : `${path} -> ${linkTarget}`),
-    flexible: 'wrap',
+    flexible: true,
   },
 ];
 
@@ -189,10 +183,13 @@ export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[]
     `${problem === undefined ? showValue(value) : 'invalid'} (${describeSource(source, cwd)})`;
   return [
     {name: 'setting', value: ({name}) => definitions[name].config ?? name},
-    {name: 'value', value: ({value}) => showValue(value), flexible: 'wrap'},
-    {name: 'source', value: ({source}) => describeSource(source, cwd)},
-    {name: 'overrode', value: ({overrode}) => overrode.map(showOverridden).join('; '), flexible: 'wrap'},
-    {name: 'flag', value: ({name}) => flagOf(name), extra: true},
+    {name: 'value', value: ({value}) => showValue(value), flexible: true},
+    {
+      name: 'source',
+      value: ({source, overrode}) => [describeSource(source, cwd), ...overrode.map(showOverridden)].join('; overrode '),
+      flexible: true,
+    },
+    {name: 'flag', value: ({name}) => definitions[name].flag && `--${definitions[name].flag.name}`, extra: true},
   ];
 }
 
@@ -216,24 +213,6 @@ function showValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function flagOf(name: ExplainedSetting['name']): string | undefined {
-  const {flag} = definitions[name];
-  return flag === undefined ? undefined : `--${flag.name}`;
-}
-
-const backendColumns: readonly Column<BackendDescription>[] = [
-  {name: 'name', value: ({name}) => name},
-  {name: 'plugin', value: ({plugin, version = ''}) => `${plugin} ${version}`},
-  {name: 'summary', value: ({summary}) => summary, flexible: 'wrap'},
-  {name: 'formats', value: ({formats}) => formats.join(', ')},
-  {name: 'capabilities', value: ({capabilities}) => capabilities.join(', '), flexible: 'wrap'},
-  {
-    name: 'state',
-    value: ({configured, missing, check}) => (configured ? describeCheck(check) : `missing ${missing.join(', ')}`),
-    flexible: 'wrap',
-  },
-];
-
 /** `accepted, ann`; `refused: The key has expired.` */
 function describeCheck({status, user, clientId, reason}: Partial<CredentialCheck> = {}): string {
   if (status === 'accepted') return [status, user ?? clientId].filter(Boolean).join(', ');
@@ -245,6 +224,11 @@ export function renderBackends(
   failures: readonly BackendFailure[],
   output: Output,
 ): JsonDocument {
-  printTable(backends, backendColumns, output);
+  for (const {name, plugin, version = '', summary, formats, capabilities, configured, missing, check} of backends) {
+    const state = configured ? describeCheck(check) : `missing: ${missing.join(', ')}`;
+    output.outcome(`${name} (${plugin} ${version}): ${summary}`);
+    for (const line of [`formats: ${formats.join(', ')}`, `capabilities: ${capabilities.join(', ') || 'none'}`, state])
+      output.outcome(`  ${line}`, '    ');
+  }
   return {backends, failures} satisfies BackendListDocument;
 }

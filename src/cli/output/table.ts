@@ -11,8 +11,8 @@ export interface Column<Row> {
   readonly extra?: boolean | undefined;
   /** Whether its values are times in ISO 8601, which a terminal shows as ages. @default false */
   readonly time?: boolean | undefined;
-  /** On a narrow terminal, it takes the remaining width and is cut or wrapped. */
-  readonly flexible?: 'cut' | 'wrap' | undefined;
+  /** Whether it is wrapped on a narrow terminal. @default false */
+  readonly flexible?: boolean | undefined;
 }
 
 /**
@@ -46,20 +46,19 @@ const gap = '  ';
 const empty = '-';
 const flexibleWidth = 20;
 
-type Printer = Pick<Output, 'width' | 'clean' | 'result'>;
+type Printer = Pick<Output, 'width' | 'clean'> & {result(line: string): void};
 
 /**
  * Prints a table: a heading and the rows, aligned to the left, with a dash for cells without a value. On a terminal
- * that is too narrow, flexible columns shrink. If that does not suffice, each row is shown as a list of its values.
- * Cells are cleaned before they are cut, or half a secret could remain.
+ * that is too narrow, flexible columns shrink. If that does not suffice, each row is a list of its values.
+ * Cells are cleaned before they are wrapped, or half a secret could remain.
  */
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], output: Printer): void {
-  const {width} = output;
   const all = columns.map((column) => cellsOf(column, rows, output));
-  const fitting = shrink(all, width);
+  const fitting = shrink(all, output.width);
   const lines =
     fitting === undefined
-      ? rows.flatMap((_, row) => listLines(row, all, width))
+      ? rows.flatMap((_, row) => listLines(row, all))
       : [-1, ...rows.keys()].flatMap((row) => rowLines(row, fitting));
   for (const line of lines) output.result(line);
 }
@@ -80,7 +79,7 @@ function shrink(columns: readonly Cells[], width: number): readonly Cells[] | un
   const shrunk = columns.map((column) => ({...column}));
   const total = columns.reduce((sum, column) => sum + column.width, gap.length * (columns.length - 1));
   for (let excess = total - width; excess > 0; excess -= 1) {
-    const shrinkable = shrunk.filter((column) => column.flexible !== undefined && column.width > flexibleWidth);
+    const shrinkable = shrunk.filter((column) => column.flexible && column.width > flexibleWidth);
     const [widest] = shrinkable.sort((a, b) => b.width - a.width);
     if (widest === undefined) return undefined;
     widest.width -= 1;
@@ -90,11 +89,9 @@ function shrink(columns: readonly Cells[], width: number): readonly Cells[] | un
 
 /** The lines of a row, or of the heading for -1: one, or as many as a wrapped cell needs. */
 function rowLines(row: number, columns: readonly Cells[]): readonly string[] {
-  const cells = columns.map(({heading, texts, width, flexible}) => {
-    const lines = wrapCell(texts[row] ?? heading, width);
-    if (flexible !== 'cut' || lines.length === 1) return lines;
-    const [start] = wrapAnsi(texts[row] ?? '', width - 3, {hard: true, wordWrap: false, trim: false}).split('\n');
-    return [`${String(start)}...`];
+  const cells = columns.map(({heading, texts, width}) => {
+    const text = texts[row] ?? heading;
+    return stringWidth(text) <= width ? [text] : wrapAnsi(text, width, {hard: true}).split('\n');
   });
   const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({length: height}, (_, line) =>
@@ -105,20 +102,13 @@ function rowLines(row: number, columns: readonly Cells[]): readonly string[] {
   );
 }
 
-/** A row as its first value, with its other values below. */
-function listLines(row: number, [first, ...others]: readonly Cells[], width: number): readonly string[] {
-  const names = Math.max(...others.map(({heading}) => heading.length));
-  const values = others.flatMap(({heading, texts}) => {
-    const text = texts[row] ?? empty;
-    if (text === empty) return [];
-    const lines = wrapCell(text, Math.max(1, width - names - 2 * gap.length));
-    return lines.map((line, index) => gap + pad(index === 0 ? heading.toLowerCase() : '', names) + gap + line);
-  });
-  return [...wrapCell(first?.texts[row] ?? '', width), ...values];
-}
-
-function wrapCell(text: string, width: number): readonly string[] {
-  return stringWidth(text) <= width ? [text] : wrapAnsi(text, width, {hard: true}).split('\n');
+/** A row as its first value, with its other values below. The terminal wraps them. */
+function listLines(row: number, [first, ...others]: readonly Cells[]): readonly string[] {
+  const filled = others.filter(({texts}) => texts[row] !== empty);
+  return [
+    first?.texts[row] ?? '',
+    ...filled.map(({heading, texts}) => `${gap}${heading.toLowerCase()}: ${texts[row]}`),
+  ];
 }
 
 function pad(text: string, width: number): string {

@@ -2,7 +2,7 @@ import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {deletionQuestion} from '../../cli/output/lists.js';
+import {projectTitle} from '../../backends/select.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly aliases = ['delete'];
@@ -29,8 +29,10 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');
     const ask = async (backend: string, bundleIds: readonly (string | number)[]) => {
-      const question = deletionQuestion(bundleIds, projectSlug, backend);
-      if (!yes) await confirm(question, 'Cancelled. Nothing was deleted.', context);
+      if (yes) return;
+      const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
+      const question = `Delete ${what} of ${projectTitle(projectSlug, backend)}?`;
+      await confirm(question, 'Cancelled. Nothing was deleted.', context);
     };
     const result = await deleteBundles({...options, bundleIds: this.args.bundle, confirm: ask}, host);
     for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);

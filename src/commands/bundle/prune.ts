@@ -1,6 +1,7 @@
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
+import {projectTitle} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 
 /** It prunes a project: a target would suggest that the others are left alone. */
@@ -58,7 +59,8 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
           if (yes) return;
           renderPrunable(bundles, output);
           const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
-          await confirm(`Delete ${what} of ${projectSlug} (${backend})?`, 'Cancelled. Nothing was deleted.', context);
+          const question = `Delete ${what} of ${projectTitle(projectSlug, backend)}?`;
+          await confirm(question, 'Cancelled. Nothing was deleted.', context);
         },
       },
       host,

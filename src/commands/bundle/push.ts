@@ -41,7 +41,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   async #push(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
     const {archive, force, 'dry-run': dryRun} = this.flags;
     if (archive !== undefined && this.args.dir !== undefined) {
-      throw createError('ERR_USAGE', 'A folder and --archive cannot be pushed together.', {
+      throw createError('ERR_USAGE', '--archive cannot be combined with a folder.', {
         suggestions: ['Remove one of them.'],
       });
     }

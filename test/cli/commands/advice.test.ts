@@ -227,6 +227,6 @@ describe('lists', () => {
     expect(empty.stderr).not.toContain('No bundles');
     await mycli(['bundle:push']);
     const beyond = await mycli(['bundle:list', '--offset', '9']);
-    expect(beyond.stderr).toContain('Lower --offset: the list ends at 1.');
+    expect(beyond.stderr).toContain('--offset is past the end: there are 1.');
   });
 });

@@ -157,9 +157,9 @@ describe('config:show', () => {
     const {code, stdout, stderr} = await mycli('config:show', '--timeout', '5');
     expect(code).toBe(0);
     expect(stderr).toContain(join(project, 'mycli.config.json'));
-    expect(stdout).toMatch(/\ntimeout +5 +--timeout +30 \(.*mycli\.config\.json\); 600 \(default\)\n/);
-    expect(stdout).toMatch(/\ntargetSlug +staging +MYCLI_TARGET +prod /);
-    expect(stdout).toMatch(/\napiKey +\*+ +MYCLI_API_KEY +-\n/);
+    expect(stdout).toMatch(/\ntimeout +5 +--timeout; overrode 30 \(mycli\.config\.json\); overrode 600 \(default\)\n/);
+    expect(stdout).toMatch(/\ntargetSlug +staging +MYCLI_TARGET; overrode prod /);
+    expect(stdout).toMatch(/\napiKey +\*+ +MYCLI_API_KEY\n/);
     expect(runtime.requests).toEqual([]);
   });
 });

@@ -65,13 +65,13 @@ test.each([false, true])('of a v1 archive, which has no categories, has none (ma
   expect(text).toContain('The configurations were not compared,');
 });
 
-test('as Markdown interprets nothing of what files are called', () => {
+test('as Markdown is a code block below the outcome, in which nothing of what files are called is interpreted', () => {
   const text = show(before, after, {markdown: true});
-  expect(text).toContain(
-    '<td><code>static/&#60;img src=x&#62;|`*@team* #1 `/ ## [x](javascript:1).js</code></td></tr>',
-  );
-  // HTML blocks end at an empty line, and no line but the heading and the counts is Markdown.
-  for (const line of text.split('\n')) expect(line).toMatch(/^(?:$|<.*>$|### Bundle diff$|and \d+ more$)/);
+  expect(text).toMatch(/^### Bundle diff\n\nThe bundles differ: .*\n\n {4}before  bundle 41 on production/);
+  expect(text).toContain('static/<img src=x>|`*@team* #1 `/ ## [x](javascript:1).js\n');
+  for (const line of text.split('\n').slice(4)) expect(line).toMatch(/^(?:$| {4}\S)/);
   expect(text).not.toMatch(/[\u001B\u202E]/);
-  expect(show(before, after, {markdown: true, limit: 2})).toContain('</table>\n\nAnd 2 more.\n');
+  const evil = {...before, files: [{...file('a', 1), path: 'a'}], config: {...config('1'), 'k\n\n# x': '@team\n\n# y'}};
+  for (const line of show(evil, after, {markdown: true}).split('\n').slice(4)) expect(line).toMatch(/^(?:$| {4}\S)/);
+  expect(show(before, after, {markdown: true, limit: 2})).toContain('    2 more. Pass --limit N');
 });

@@ -205,6 +205,15 @@ test.runIf(hasScript).each(['--quiet', '--json'])('a question is asked on a term
   expect(runtime.requests.filter(({route}) => route === 'delete')).toHaveLength(1);
 });
 
+test.runIf(hasScript)('a question about pruning names the project as one about deleting does', async () => {
+  const env = await environment();
+  for (const message of ['first', 'second']) await runCli(binary, ['bundle:push', '-m', message], {cwd: root, env});
+  const screen = onTerminal(['bundle:prune', '--keep', '1'], env);
+  await screen.shows('Delete this bundle of shop?');
+  screen.child.stdin?.write('n\n');
+  expect(await screen.ended).toBe(2);
+});
+
 test('--debug tells each request, its answer, its time and its retries, on lines of their own and without secrets', async () => {
   const env = await environment({faults: ['429x1:route=upload,retry-after=0']});
   const {code, stderr} = await runCli(binary, ['bundle:push', '--debug'], {cwd: root, env});

@@ -338,7 +338,7 @@ describe('action.yml', () => {
     await writeFile(join(project, 'build/static/b.txt'), 'added');
     expect(await runAction(env)).toMatchObject({code: 0, outputs: {'bundle-id': '2'}});
     const summary = await readFile(join(root, 'summary'), 'utf8');
-    expect(summary).toContain('<td>5 B</td><td><code>static/b.txt</code></td></tr>\n</table>\n\n### mycli');
+    expect(summary).toContain('5 B   static/b.txt\n\n### mycli');
     expect(summary.match(/### mycli bundle:push/g)).toHaveLength(2);
   });
 

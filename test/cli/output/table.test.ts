@@ -47,7 +47,7 @@ describe('a table', () => {
     expect(renderTable(rows, columns).at(2)).toBe('2   abc      4');
   });
 
-  test('aligns what is two columns wide on a terminal, and cuts no character of it in half', () => {
+  test('aligns what is two columns wide on a terminal, and breaks no character of it in half', () => {
     const rows = [
       {id: 1, message: '修复登录错误'},
       {id: 2, message: 'fix the login'},
@@ -60,10 +60,11 @@ describe('a table', () => {
       '3   ログイン       6',
     ]);
     const more = [{id: 1, message: '修复登录错误，修复登录错误，修复登录'}, ...rows];
-    const cuttable = columns.map((column) => ({...column, flexible: 'cut'}) as const);
-    expect(renderTable(more, cuttable, {width: 31}).map((line) => line.slice(4))).toEqual([
+    const wrapped = columns.map((column) => ({...column, flexible: true}) as const);
+    expect(renderTable(more, wrapped, {width: 31}).map((line) => line.slice(4))).toEqual([
       'MESSAGE               TWICE',
-      '修复登录错误，修...   2',
+      '修复登录错误，修复登  2',
+      '录错误，修复登录',
       '修复登录错误          2',
       'fix the login         4',
       'ログイン              6',
@@ -78,7 +79,7 @@ describe('a table on a terminal', () => {
     {name: 'id', value: ({id}) => id},
     {name: 'created', value: ({at}) => at, time: true},
     {name: 'by', value: ({by}) => by},
-    {name: 'message', value: ({message}) => message, flexible: 'cut'},
+    {name: 'message', value: ({message}) => message, flexible: true},
   ];
   const rows = [
     {id: 1, at: ago(3.5 * 60_000), by: 'ada', message: 'Show a bundle that completed'},
@@ -94,41 +95,35 @@ describe('a table on a terminal', () => {
     expect(renderTable(rows, bundles, {width: Infinity, clean})[1]).toContain(rows[0]?.at);
   });
 
-  test('gives the message what is left, and masks secrets before it cuts', () => {
+  test('wraps the message in what is left, and masks secrets before', () => {
     const width = 41;
     const lines = renderTable(rows, bundles, {width, clean});
     expect(lines).toEqual([
       'ID  CREATED     BY   MESSAGE',
-      '1   3 min ago   ada  Show a bundle tha...',
-      '22  2 days ago  -    *** is in the mes...',
+      '1   3 min ago   ada  Show a bundle that',
+      '                     completed',
+      '22  2 days ago  -    *** is in the',
+      '                     message of this one',
     ]);
-    expect(Math.max(...lines.map((line) => line.length))).toBe(width);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   });
 
-  test('that is too narrow lists the values of each thing, broken between words', () => {
-    const long = [...rows, {id: 3, at: 'never', message: '/srv/projects/storefront/build/static/chunks'}];
-    expect(renderTable(long, bundles, {width: 30, clean})).toEqual([
+  test('that is too narrow lists the values of each thing', () => {
+    expect(renderTable(rows, bundles, {width: 30, clean})).toEqual([
       '1',
-      '  created  3 min ago',
-      '  by       ada',
-      '  message  Show a bundle that',
-      '           completed',
+      '  created: 3 min ago',
+      '  by: ada',
+      '  message: Show a bundle that completed',
       '22',
-      '  created  2 days ago',
-      '  message  *** is in the',
-      '           message of this one',
-      '3',
-      '  created  never',
-      '  message  /srv/projects/store',
-      '           front/build/static/',
-      '           chunks',
+      '  created: 2 days ago',
+      '  message: *** is in the message of this one',
     ]);
   });
 
   test('wraps a column whose values are needed whole', () => {
     const settings: readonly Column<readonly [string, string]>[] = [
       {name: 'setting', value: ([name]) => name},
-      {name: 'value', value: ([, value]) => value, flexible: 'wrap'},
+      {name: 'value', value: ([, value]) => value, flexible: true},
       {name: 'source', value: () => 'default'},
     ];
     const paths = [['buildDirectory', '/home/ada/projects/storefront/build']] as const;
