@@ -21,11 +21,12 @@ function scriptOf(guide: string): string {
 describe('the guide to writing a backend plugin', () => {
   let folder: string;
   let output: string;
+  let guide: string;
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'mycli-guide-'));
     await pack(root, folder);
-    const guide = await readFile(path.join(root, 'docs/guides/write-a-backend-plugin.md'), 'utf8');
+    guide = await readFile(path.join(root, 'docs/guides/write-a-backend-plugin.md'), 'utf8');
     await writeFile(path.join(folder, 'guide.sh'), scriptOf(guide).replaceAll('/path/to', folder));
     const env = {
       PATH: process.env['PATH'],
@@ -58,7 +59,11 @@ describe('the guide to writing a backend plugin', () => {
     const strict = ['--noEmit', '--allowJs', '--checkJs', '--strict', '--skipLibCheck', '--module', 'nodenext'];
     const types = ['--target', 'es2022', '--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types')];
     const cwd = path.join(folder, 'mycli-plugin-acme');
-    const files = ['src/hook.js', 'src/resume.js', 'test/acme.js', 'test/conformance.test.js'];
+    const backend = await readFile(path.join(cwd, 'src/backend.js'), 'utf8');
+    const members = /^async login.*?(?=^```)/ms.exec(guide)?.[0] ?? '';
+    expect(members).toContain('async verify(');
+    await writeFile(path.join(cwd, 'src/with-login.js'), backend.replace('async upload(', `${members}\nasync upload(`));
+    const files = ['src/hook.js', 'src/with-login.js', 'src/resume.js', 'test/acme.js', 'test/conformance.test.js'];
     await run(process.execPath, [tsc, ...strict, ...types, ...files], {cwd});
   });
 
