@@ -1,6 +1,6 @@
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import {missingSetting, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
@@ -151,12 +151,14 @@ export async function missingBuild(directory: string, cwd: string): Promise<read
   }
 }
 
-/**
- * Reports everything that is missing at once. A single missing thing has its own error.
- * @throws RuntimeCliError `ERR_SETUP_INCOMPLETE`.
- */
+/** Throws one error for everything that is missing. A single missing thing has its own. */
 export function requireTogether(missing: readonly Missing[]): void {
-  if (missing.length < 2) return;
+  const [first, ...others] = missing;
+  if (first === undefined) return;
+  if (others.length === 0) {
+    const isProject = first.what === definitions.projectSlug.label;
+    throw amendError(first.error, {suggestions: isProject ? [['Or set up a project: ', {run: ['init']}]] : []});
+  }
   const hint: Suggestion = ['Run ', {run: ['init']}, ' in a terminal to set up a project. Or set each of these:'];
   // A project that has a name is set up.
   const hints = missing.some(({what}) => what === definitions.projectSlug.label) ? [hint] : [];

@@ -51,20 +51,13 @@ export async function reachBackends<Needed extends SettingKey>({
   const incomplete = incompleteApi(settings, env);
   refuseUnusedOptions(context, preference);
   const {secrets, ...connection} = resolveConnection(context, settings);
-  const missing = [...missingSettings(settings, needs), ...lacks];
   const noBackend = incomplete ?? (previews ? undefined : unconfigured(connection, env));
   requireTogether([
-    ...missing,
+    ...missingSettings(settings, needs),
+    ...lacks,
     ...(builds ? await missingBuild(settings.buildDirectory.value, cwd) : []),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
-  // For a single missing thing, the operation's own error about the build or backend says more.
-  const [first] = missing;
-  if (first?.what === definitions.projectSlug.label) {
-    throw amendError(first.error, {suggestions: [['Or set up a project: ', {run: ['init']}]]});
-  }
-  if (first !== undefined) throw first.error;
-  if (incomplete !== undefined) throw incomplete;
   const backends = await loadWantedBackends(context, settings);
   const {options: backendOptions} = backends?.has(preference)
     ? await readPluginSettings(backends.find(preference), context, settings)

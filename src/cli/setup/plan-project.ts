@@ -23,7 +23,7 @@ import {
 import {trustAddresses, type CredentialKind} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
-import {requireSetting, type Setting, type Settings, type ValueSource} from '../settings/settings.js';
+import {type Setting, type Settings, type ValueSource} from '../settings/settings.js';
 import {signIn} from './login.js';
 import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
 
@@ -62,7 +62,6 @@ export async function planProject(
   const backend = backendOf(answers);
   const needed = neededFor(backend, answers);
   requireTogether(missingSettings(answers, needed));
-  for (const key of needed) requireSetting(answers, key);
   const stored = await signIn({context, settings: answers, backend, asks, verify});
   const addressOf = (key: AddressKey) => {
     const {[key]: setting} = answers;
