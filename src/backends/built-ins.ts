@@ -1,6 +1,7 @@
 import type {ErrorCode} from '../errors/index.js';
+import {flagValue} from '../errors/suggest.js';
 import type {Suggestion} from '../errors/suggestion.js';
-import {normalizeOrigin} from '../http/origin.js';
+import {normalizeOrigin, shownAddress} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
 import {apiBackend, identifyClient, type ApiRuntimeConnection} from './api/backend.js';
 import type {BuiltInContext, HostBackend} from './built-in.js';
@@ -97,18 +98,22 @@ const legacy: BuiltIn = {
   location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
   identify: ({origin, legacyAuth}, context) => identifyKey({...context, options: {origin, auth: legacyAuth}}),
   unconfigured(settings, env) {
-    const hasOrigin = legacyOrigin(settings, env) !== undefined;
     const hasKey = settings.legacyAuth !== undefined;
     return {
       code: hasKey ? 'ERR_ORIGIN_MISSING' : 'ERR_CREDENTIALS_MISSING',
-      suggestions: [legacySuggestion(hasOrigin, hasKey)],
+      suggestions: [legacySuggestion(legacyOrigin(settings, env), hasKey)],
     };
   },
 };
 
-function legacySuggestion(hasOrigin: boolean, hasKey: boolean): Suggestion {
+function legacySuggestion(origin: string | undefined, hasKey: boolean): Suggestion {
   if (hasKey) return 'Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.';
-  if (hasOrigin) return ['Run ', {run: ['auth:login']}, ', set MYCLI_API_KEY, or pass --api-key @FILE.'];
+  if (origin !== undefined)
+    return [
+      'Run ',
+      {run: ['auth:login', ...flagValue('--origin', shownAddress(origin))]},
+      ', set MYCLI_API_KEY, or pass --api-key @FILE.',
+    ];
   return ['Run ', {run: ['auth:login', '--origin', 'URL']}, ', or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.'];
 }
 

@@ -328,7 +328,7 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
     () => normalizeOrigin('origin', 'https://user:shh@runtime.example'),
     () => normalizeOrigin('origin', 'https://runtime.example/?key=1'),
     () => normalizeOrigin('origin', 'https://'),
-    () => assertTrustedOrigin('https://runtime.example', 'origin', {MYCLI_TRUSTED_ORIGINS: ','}),
+    () => assertTrustedOrigin('https://runtime.example', 'origin', {MYCLI_TRUSTED_ORIGINS: 'https://'}),
   ],
   ERR_CREDENTIALS_MISSING: [
     () => listBundles({...legacy, preference: 'api'}),

@@ -1,7 +1,7 @@
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {isBuiltIn, mayUse} from '../../backends/select.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
-import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
+import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
@@ -100,19 +100,7 @@ export function trustedOrigins(env: Environment): readonly string[] | undefined 
   const list = env[trustedOriginsVariable]?.trim() ?? '';
   if (list === '') return undefined;
   const entries = list.split(/[\s,]+/).filter((entry) => entry !== '');
-  if (entries.length === 0) throw invalidList('lists no origin');
-  return entries.map((entry) => {
-    const url = /^[a-z]+:\/\//i.test(entry) ? entry : `https://${entry}`;
-    if (URL.canParse(url)) return new URL(url).origin;
-    throw invalidList(`lists ${shownAddress(entry)}, which is not an origin`);
-  });
-}
-
-function invalidList(problem: string): RuntimeCliError {
-  const example = 'List origins such as https://runtime.example.com';
-  return createError('ERR_ORIGIN_INVALID', `${trustedOriginsVariable} ${problem}.`, {
-    suggestions: [`${example} in ${trustedOriginsVariable}, or unset it to trust every origin.`],
-  });
+  return entries.map((entry) => parseServiceUrl(trustedOriginsVariable, entry).origin);
 }
 
 /**

@@ -4,7 +4,7 @@ import {OptionText} from '../../backends/option-text.js';
 import {mayUse} from '../../backends/select.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
-import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
+import {partsOf} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
@@ -265,11 +265,11 @@ export function impliedFlags(settings: Settings, otherFile: boolean) {
   const {runtimeBackend, apiOrigin} = settings;
   const isOnlyLegacy = runtimeBackend.source.kind === 'default' && apiOrigin === undefined;
   const chosen = isOnlyLegacy ? [{flag: '--runtime-backend' as const, value: 'legacy'}] : [];
-  const given = (['projectSlug', 'targetSlug', 'runtimeBackend'] as const).flatMap((key) => {
-    const {flag} = definitions[key];
+  const given = (['projectSlug', 'targetSlug', 'runtimeBackend', 'origin'] as const).flatMap((key) => {
+    const {flag, syntax} = definitions[key];
     const setting = settings[key];
     if (flag === undefined || setting === undefined || !kinds.includes(setting.source.kind)) return [];
-    return [{flag: `--${flag.name}` as const, value: setting.value}];
+    return [{flag: `--${flag.name}` as const, value: shownText(syntax, setting.value)}];
   });
   return [...chosen, ...given];
 }
@@ -315,23 +315,19 @@ export function flagAndVariable(key: SettingKey): string {
   return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
 }
 
-/** An error that names settings by their flags and variables, and suggests a login with the origin of `--origin`. */
+/** An error that names settings by their flags and variables. */
 export function describeError(error: unknown, settings: Settings): unknown {
   if (!isRuntimeCliError(error)) return error;
   const {code, message, advice, details, exitCode} = error;
-  const {origin} = settings;
   const problems: unknown = details?.['problems'];
   const wrong: readonly unknown[] = Array.isArray(problems) ? problems.filter(isRecord).map(({option}) => option) : [];
   const typed = settingKeys.filter((key) => ['flag', 'environment'].includes(settings[key]?.source.kind ?? ''));
   const names = typed.filter((key) => wrong.includes(key)).map((key) => [key, settings[key]?.source.name] as const);
-  const isLogin = code === 'ERR_CREDENTIALS_MISSING' || code === 'ERR_SETUP_INCOMPLETE';
-  const place = isLogin && origin?.source.kind === 'flag' ? ['--origin', shownAddress(origin.value)] : [];
-  if (names.length + place.length === 0) return error;
+  if (names.length === 0) return error;
   const nameOf: ReadonlyMap<string, string | undefined> = new Map(names);
   const reword = (text: string) => text.replaceAll(/(?<![\w-])\w+/g, (word) => nameOf.get(word) ?? word);
-  const complete = ({run}: CommandToRun) => ({run: run.join() === 'auth:login' ? [...run, ...place] : run});
   const suggestions = advice.map((said) =>
-    partsOf(said).map((part) => (typeof part === 'string' ? reword(part) : complete(part))),
+    partsOf(said).map((part) => (typeof part === 'string' ? reword(part) : part)),
   );
   return createError(code, reword(message), {suggestions, details, exitCode, cause: error});
 }

@@ -8,7 +8,7 @@ import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/select.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import {commandHost, type CommandContext} from '../command/context.js';
-import {isPluginBackend, resolveConnection} from '../settings/connection.js';
+import {incompleteApi, isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 
@@ -29,11 +29,7 @@ export interface CredentialCheck {
 }
 
 /** A plugin's backend with its options, or the name of a built-in one, which takes them from the settings. */
-export type Service = BuiltInName | PluginService;
-
-interface PluginService extends Pick<PluginSettings, 'options'> {
-  readonly backend: HostBackend;
-}
+export type Service = BuiltInName | (Pick<PluginSettings, 'options'> & {readonly backend: HostBackend});
 
 /** Asks a service whether it accepts the credentials, with a request that changes nothing. */
 export async function askService(
@@ -45,8 +41,9 @@ export async function askService(
   const {signal} = context;
   const {projectSlug, organizationId, requestTimeout, runtimeBackend} = settings;
   if (typeof service !== 'string') {
-    await requireConfigured(context, settings, service);
     const {backend, options: backendOptions} = service;
+    const missing = await missingFor(context, settings, backend, {backendOptions});
+    if (missing.length > 0) throw notConfigured(backend, missing, {backendOptions}, context.env);
     if (backend.verify === undefined)
       return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
     const slugs = {projectSlug: projectSlug?.value, targetSlug: settings.targetSlug?.value};
@@ -54,12 +51,15 @@ export async function askService(
     const {account} = await verifyBackend(call, commandHost(context));
     return {status: 'accepted', user: account};
   }
-  const {secrets, ...connection} = resolveConnection(context, {
+  const asking: Settings = {
     ...settings,
     runtimeBackend: {value: service, source: runtimeBackend.source},
     // A token endpoint needs none.
     organizationId: organizationId ?? {value: '-', source: {kind: 'default', name: 'default'}},
-  });
+  };
+  const incomplete = incompleteApi(asking, context.env);
+  if (incomplete !== undefined) throw incomplete;
+  const {secrets, ...connection} = resolveConnection(context, asking);
   const call = {...connection, backend: service, projectSlug: organizationId && projectSlug?.value, signal};
   const {asked, ...identity} = await identify(call, commandHost(context, {secrets}));
   if (asked) return {status: 'accepted', ...identity};
@@ -80,28 +80,16 @@ async function checkService(context: CommandContext, settings: Settings, service
   if (typeof service === 'string') {
     for (const line of describeSettings(settings, addresses[service], context.cwd)) context.output.info(line);
   }
-  const user = service === 'legacy' ? apiUser?.value : undefined;
-  const client = service === 'api' ? clientId?.value : undefined;
+  const owners = {legacy: {user: apiUser?.value}, api: {clientId: clientId?.value}};
+  const owner = typeof service === 'string' ? owners[service] : {};
   try {
-    const check = await askService(context, settings, service);
-    return {check: {...check, user: user ?? check.user, clientId: client ?? check.clientId}, failed: false};
+    return {check: {...owner, ...(await askService(context, settings, service))}, failed: false};
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
     const {message: reason, suggestions} = error;
     const status = isRefusal(error) ? ('refused' as const) : ('unknown' as const);
-    return {check: {user, clientId: client, status, reason, suggestions}, failed: true};
+    return {check: {...owner, status, reason, suggestions}, failed: true};
   }
-}
-
-/** Checks the settings of a plugin's backend. */
-export async function requireConfigured(
-  context: CommandContext,
-  settings: Settings,
-  service: PluginService,
-): Promise<void> {
-  const {backend, options: backendOptions} = service;
-  const missing = await missingFor(context, settings, backend, {backendOptions});
-  if (missing.length > 0) throw notConfigured(backend, missing, {backendOptions}, context.env);
 }
 
 function missingFor(
@@ -138,7 +126,7 @@ export async function checkServices(
   backends: BackendRegistry | undefined,
   verify: boolean,
 ): Promise<readonly ServiceCredentials[]> {
-  const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientId, tokenUrl, clientSecret} = settings;
+  const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientSecret} = settings;
   if (backends !== undefined && isPluginBackend(runtimeBackend.value)) {
     const registration = backends.find(runtimeBackend.value);
     const {name, backend} = registration;
@@ -146,22 +134,14 @@ export async function checkServices(
     const row = {backend: name, source: sourceOfSecrets(registration, used, context, settings)};
     return [verify ? {...row, ...(await checkService(context, settings, {backend, ...used}))} : row];
   }
-  const isClient = clientId !== undefined && tokenUrl !== undefined && clientSecret !== undefined;
-  const rows = (
-    [
-      {backend: 'legacy', address: origin, secret: apiKey, isComplete: apiKey !== undefined},
-      {
-        backend: 'api',
-        address: apiOrigin,
-        secret: apiToken ?? clientSecret,
-        isComplete: apiToken !== undefined || isClient,
-      },
-    ] as const
-  ).filter(({backend}) => mayUse(runtimeBackend.value, backend));
-  const found = rows.map(async ({backend, address, secret, isComplete}) => {
-    if (address === undefined) return [];
+  const rows = [
+    {backend: 'legacy', address: origin, secret: apiKey},
+    {backend: 'api', address: apiOrigin, secret: apiToken ?? clientSecret},
+  ] as const;
+  const found = rows.map(async ({backend, address, secret}) => {
+    if (address === undefined || !mayUse(runtimeBackend.value, backend)) return [];
     const row = {backend, origin: shownAddress(address.value), source: secret?.source.name ?? null};
-    return [verify && isComplete ? {...row, ...(await checkService(context, settings, backend))} : row];
+    return [verify && secret ? {...row, ...(await checkService(context, settings, backend))} : row];
   });
   return (await Promise.all(found)).flat();
 }

@@ -394,6 +394,8 @@ describe('stored credentials', () => {
       code: 0,
       stdout: expect.stringMatching(/Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)/),
     });
+    const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};
+    expect((await mycli(['auth:status'], {env: half})).stdout).toContain('incomplete: missing token URL');
     const api = await mycli(['auth:status', ...flags.slice(0, 2)]);
     expect(api.stdout).toMatch(
       /Runtime \(OAuth\) at \S+: accepted, client \S+, token expires in \d+ minutes \(.*Z\) \(from /,
