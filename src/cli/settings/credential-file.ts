@@ -5,7 +5,6 @@ import * as v from 'valibot';
 import type {BuiltInName} from '../../backends/select.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
-import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 
@@ -64,7 +63,6 @@ export interface CredentialFile {
   readonly warn: (message: string) => void;
 }
 
-const loginAgain = (what: string): Suggestion => [`${what} and log in again with `, {run: ['auth:login']}, '.'];
 const whereStored = 'Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set.';
 
 export function credentialPath({directory}: Pick<CredentialFile, 'directory'>): string {
@@ -93,7 +91,7 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   if (result.success) return result.output;
   // Neither the content nor the JSON parser's error is repeated: both may contain a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
-    suggestions: [loginAgain('Remove the file')],
+    suggestions: [['Remove the file and log in again with ', {run: ['auth:login']}, '.']],
   });
 }
 

@@ -24,12 +24,12 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly context: CommandContext;
   readonly settings: Settings;
   readonly needs: readonly Needed[];
-  /** Whether it also requires a build. @default false */
+  /** Whether it also requires a build. */
   readonly builds?: boolean | undefined;
-  /** Whether it asks nothing of the backend, so that it needs no credentials. @default false */
+  /** Whether it asks nothing of the backend, so that it needs no credentials. */
   readonly previews?: boolean | undefined;
   readonly lacks?: readonly Missing[] | undefined;
-  /** Whether it changes something there, so that it shows the destination and its source. @default false */
+  /** Whether it changes something there, so that it shows the destination and its source. */
   readonly writes?: boolean | undefined;
 }
 
@@ -37,15 +37,8 @@ export interface BackendReach<Needed extends SettingKey> {
  * Prepares what commands need to reach a backend: the required settings, the connections that the settings allow, and
  * plugins' backends if one of them is requested. Sends nothing.
  */
-export async function reachBackends<Needed extends SettingKey>({
-  context,
-  settings,
-  needs,
-  builds = false,
-  previews = false,
-  lacks = [],
-  writes = false,
-}: BackendReach<Needed>) {
+export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
+  const {context, settings, needs, builds, previews, lacks = [], writes} = reach;
   const {config, cwd, env, flags, signal} = context;
   const {value: preference} = settings.runtimeBackend;
   const incomplete = incompleteApi(settings, env);
@@ -101,9 +94,7 @@ function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {
   if ((flags['backend-option'] ?? []).length === 0 || isPluginBackend(wanted)) return;
   const which = wanted === 'auto' ? 'and none is chosen' : `not to ${wanted}`;
   throw createError('ERR_USAGE', `--backend-option only applies to a plugin's backend, ${which}.`, {
-    suggestions: [
-      ["Pass --runtime-backend with the name of a plugin's backend. Run ", {run: ['backend:list']}, ' to list them.'],
-    ],
+    suggestions: [['Pass --runtime-backend NAME. Run ', {run: ['backend:list']}, ' to list the backends.']],
   });
 }
 
@@ -137,9 +128,8 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   const secrets = registry.registrations.flatMap((registration) =>
     secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, env),
   );
-  const typed = new Map((flags['backend-option'] ?? []).map(pairOf));
   // The name of a file with a secret is none.
-  const files = [...typed.values()].filter((text) => text.startsWith('@'));
+  const files = [...typedOptions(flags).values()].filter((text) => text.startsWith('@'));
   output.addSecrets(secrets.filter((secret) => !files.includes(secret)));
   const {value: wanted} = settings.runtimeBackend;
   if (!isPluginBackend(wanted) || registry.has(wanted)) {
@@ -148,9 +138,14 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   return registry;
 }
 
-function pairOf(text: string): readonly [name: string, value: string] {
-  const separator = text.indexOf('=');
-  return [text.slice(0, separator).trim(), text.slice(separator + 1)];
+/** The options on the command line. Of one that is repeated, the last one counts. */
+function typedOptions({'backend-option': texts = []}: CommandContext['flags']): ReadonlyMap<string, string> {
+  return new Map(
+    texts.map((text) => {
+      const separator = text.indexOf('=');
+      return [text.slice(0, separator).trim(), text.slice(separator + 1)];
+    }),
+  );
 }
 
 /** What is set for a plugin's backend. */
@@ -203,8 +198,7 @@ async function readSecretFlags(
 ): Promise<Readonly<Record<string, OptionText>>> {
   const {output, flags} = context;
   const variable = variableOf('backendOptions');
-  // Of an option that is repeated, the last one counts.
-  const typed = new Map((flags['backend-option'] ?? []).map(pairOf));
+  const typed = typedOptions(flags);
   const given = secrets.flatMap((option) => {
     const text = typed.get(option);
     return text === undefined ? [] : [{option, name: `--backend-option ${option}`, text, variable}];

@@ -5,8 +5,6 @@ import process from 'node:process';
 import {createError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../errors/suggest.js';
-import {trustedOriginsVariable} from '../settings/connection.js';
-import {definitions, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {Environment} from '../../http/types.js';
 import type {LocalRuntime} from '../../local-runtime/options.js';
 
@@ -35,26 +33,19 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
   return Object.fromEntries(Object.entries(allVariables).map(([name, of]) => [name, of(runtime)]));
 }
 
-/** Settings of the user that also apply to a local runtime: neither an address nor credentials of another service. */
-const kept: ReadonlySet<SettingKey> = new Set([
-  'projectSlug',
-  'targetSlug',
-  'runtimeBackend',
-  'backendOptions',
-  'requestTimeout',
-]);
-
 /**
- * The environment of a command that runs against a local runtime. Its variables replace everything that connects to
- * another service, so that the local runtime never receives that service's credentials.
+ * The environment of a command that runs against a local runtime, which must not receive credentials of another
+ * service.
  */
 export function commandEnvironment(env: Environment, runtime: Runtime): Environment {
-  const replaced = settingKeys
-    .filter((key) => definitions[key].set === 'connection' && !kept.has(key))
-    .map((key) => variableOf(key));
-  const foreign = new Set([...replaced, trustedOriginsVariable]);
-  const own = Object.entries(env).filter(([name]) => !foreign.has(name));
-  return {...Object.fromEntries(own), ...runtimeVariables(runtime)};
+  return {
+    ...env,
+    ...runtimeVariables(runtime),
+    MYCLI_API_USER: undefined,
+    MYCLI_API_TOKEN: undefined,
+    MYCLI_SCOPE: undefined,
+    MYCLI_TRUSTED_ORIGINS: undefined,
+  };
 }
 
 /** Variables that programs need and that contain no secrets. */

@@ -8,14 +8,19 @@ import {isRuntimeCliError, createError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
-import {definitions, variableOf} from '../../settings/definitions.js';
+import {definitions} from '../../settings/definitions.js';
 import {commandHost, type CommandContext} from '../command/context.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {addressOf, assertTrustedOrigin, trustedOrigins, type AddressKey} from '../settings/connection.js';
+import {
+  addressOf,
+  assertTrustedOrigin,
+  trustedOrigins,
+  trustedOriginsVariable,
+  type AddressKey,
+} from '../settings/connection.js';
 import {
   credentialPath,
   readCredentials,
-  secretsIn,
   updateCredentials,
   type CredentialKind,
   type OriginCredentials,
@@ -33,10 +38,8 @@ interface Login {
   readonly what: string;
   /** Lines with the addresses and their sources. */
   readonly shown: readonly string[];
-  /** The addresses that only a configuration file sets, and how to name them on the command line. */
-  readonly configured: readonly {readonly url: string; readonly flag: string; readonly variable?: string | undefined}[];
-  /** That configuration file. */
-  readonly file: string;
+  /** The addresses that only the configuration file sets, and how to name them on the command line. */
+  readonly configured: readonly {readonly url: string; readonly flag: string}[];
   readonly ask: () => Promise<Entered>;
 }
 
@@ -71,7 +74,7 @@ export async function logIn(context: CommandContext, login: Login, verifies: boo
  */
 async function confirmConfigured(
   context: CommandContext,
-  {what, file, configured, shown}: Login,
+  {what, configured, shown}: Login,
   asks: boolean,
 ): Promise<void> {
   for (const line of shown) context.output.info(line);
@@ -80,21 +83,17 @@ async function confirmConfigured(
   const known = new Set(trusted.map((url) => new URL(url).href));
   const unsaid = configured.filter(({url}) => !known.has(new URL(url).href));
   if (unsaid.length === 0) return;
-  const urls = [...new Set(unsaid.map(({url}) => shownAddress(url)))];
-  const message =
-    urls.length === 1
-      ? `The address ${urls.join('')} comes from ${file} and needs your confirmation.`
-      : `The addresses ${urls.join(' and ')} come from ${file} and need your confirmation.`;
+  const file = context.configFile?.path ?? '';
+  const urls = [...new Set(unsaid.map(({url}) => shownAddress(url)))].join(' and ');
+  const message = `The ${what} would go to ${urls}, which only ${file} sets.`;
   if (asks) {
-    await confirm(`${message} Send the ${what} there?`, 'Cancelled. Nothing was sent or stored.', context);
+    await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
     return;
   }
   const origins = [...new Set(unsaid.map(({url}) => new URL(url).origin))];
   const flags = [...new Set(unsaid.map(({flag}) => flag))].join(' ');
-  const variables = unsaid.flatMap(({variable}) => variable ?? []).join(' and ');
-  const advice = `pass ${flags}${variables === '' ? '' : ` or set ${variables}`}`;
   throw createError('ERR_ORIGIN_UNTRUSTED', `${message} Nothing was sent.`, {
-    suggestions: [`If you trust it, ${advice}. In CI, list ${origins.join(',')} in MYCLI_TRUSTED_ORIGINS.`],
+    suggestions: [`If you trust it, pass ${flags}. In CI, list ${origins.join(',')} in ${trustedOriginsVariable}.`],
     details: {origin: origins[0], file},
   });
 }
@@ -167,18 +166,17 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     'api-token': `Access token for ${origin}`,
     'client-secret': `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`,
   }[kind];
-  const credentialsOf = (given: string): OriginCredentials => {
-    const secret = checkedSecret(given, `the ${kind}`, ['Enter it in a terminal, or pipe it: mycli login < FILE.']);
-    if (kind === 'api-key') return {apiKey: {key: secret, user: settings.apiUser?.value}};
-    if (kind === 'api-token') return {api: {kind, token: secret}};
-    return {api: {kind, clientId, clientSecret: secret, tokenUrl}};
-  };
   const enter = (given: string): Entered => {
-    const credentials = credentialsOf(given);
+    const secret = checkedSecret(given, `the ${kind}`, ['Enter it in a terminal, or pipe it: mycli login < FILE.']);
+    const credentials: OriginCredentials = {
+      'api-key': {apiKey: {key: secret, user: settings.apiUser?.value}},
+      'api-token': {api: {kind: 'api-token' as const, token: secret}},
+      'client-secret': {api: {kind: 'client-secret' as const, clientId, clientSecret: secret, tokenUrl}},
+    }[kind];
     const {legacy, api} = credentialSettings(credentials, {kind: 'stored', name: 'mycli login'});
     return {
       facts: {origin, kind},
-      secrets: secretsIn(credentials),
+      secrets: [secret],
       label: `the ${kind} for ${origin}`,
       service: backend,
       settings: {...settings, [service]: {...settings[service], value: url}, ...legacy, ...api},
@@ -198,11 +196,9 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     shown: describeSettings(settings, addresses, context.cwd),
     prompt,
     enter,
-    file: fromFile.map((key) => settings[key]?.source.name)[0] ?? '',
     configured: fromFile.map((key) => {
       const address = key === 'tokenUrl' ? tokenUrl : url;
-      const flag = `--${String(definitions[key].flag?.name)} ${shellLine(address)}`;
-      return {url: address, flag, variable: variableOf(key)};
+      return {url: address, flag: `--${String(definitions[key].flag?.name)} ${shellLine(address)}`};
     }),
     ask: async () => enter(await readSecretInput(prompt, context)),
   };
@@ -237,7 +233,6 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
     what: `secrets of the ${name} backend`,
     shown: [],
     configured: configured.map(({option, url}) => ({url, flag: `--backend-option ${option}=ADDRESS`})),
-    file: configFile?.path ?? '',
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));
       const operations = await import('../../operations/identify.js');
@@ -312,10 +307,8 @@ export function loginDialogue(
   };
 }
 
-interface SignIn {
-  readonly context: CommandContext;
-  readonly settings: Settings;
-  readonly backend: string;
+export interface ProjectSetup {
+  /** Whether the user can be asked. Otherwise, what the questions suggest is taken. */
   readonly asks: boolean;
   readonly verify: boolean;
 }
@@ -325,7 +318,12 @@ interface SignIn {
  * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
  * @returns The kind of what was stored, if anything was.
  */
-export async function signIn({context, settings, backend, asks, verify}: SignIn): Promise<CredentialKind | undefined> {
+export async function signIn(
+  context: CommandContext,
+  settings: Settings,
+  backend: string,
+  {asks, verify}: ProjectSetup,
+): Promise<CredentialKind | undefined> {
   if (!isBuiltIn(backend)) return undefined;
   const {apiKey, apiToken, clientSecret} = settings;
   const kind = backend === 'legacy' ? 'api-key' : apiToken === undefined ? 'client-secret' : 'api-token';

@@ -8,7 +8,6 @@ import {exists, readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../frameworks/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
-import type {SettingKey} from '../../settings/definitions.js';
 import {slugMessage} from '../../settings/schemas.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
@@ -23,15 +22,9 @@ import {
 import {trustAddresses, type CredentialKind} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
-import {type Setting, type Settings, type ValueSource} from '../settings/settings.js';
-import {signIn} from './login.js';
+import type {Setting, Settings, ValueSource} from '../settings/settings.js';
+import {signIn, type ProjectSetup} from './login.js';
 import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
-
-interface ProjectSetup {
-  /** Whether the user can be asked. Otherwise, what the questions suggest is taken. */
-  readonly asks: boolean;
-  readonly verify: boolean;
-}
 
 interface ProjectPlan {
   readonly config: MycliConfig;
@@ -50,7 +43,7 @@ interface ProjectPlan {
 export async function planProject(
   context: CommandContext,
   settings: Settings,
-  {asks, verify}: ProjectSetup,
+  setup: ProjectSetup,
 ): Promise<ProjectPlan> {
   const {cwd, output} = context;
   const {value: preference} = settings.runtimeBackend;
@@ -58,11 +51,13 @@ export async function planProject(
   const detected = await detectBuild(cwd);
   if (detected !== undefined) output.info(describeBuild(detected));
   const suggested = await withSuggestions(settings, detected, cwd);
-  const answers = asks ? await interview(context, suggested) : suggested;
+  const answers = setup.asks ? await interview(context, suggested) : suggested;
   const backend = backendOf(answers);
-  const needed = neededFor(backend, answers);
-  requireTogether(missingSettings(answers, needed));
-  const stored = await signIn({context, settings: answers, backend, asks, verify});
+  // The secret is asked for.
+  const ofApi = () => missingApiSettings(answers).filter((key) => key !== 'clientSecret');
+  const needed = backend === 'api' ? ofApi() : addressKeys(backend);
+  requireTogether(missingSettings(answers, ['projectSlug', ...needed]));
+  const stored = await signIn(context, answers, backend, setup);
   const addressOf = (key: AddressKey) => {
     const {[key]: setting} = answers;
     return setting && serviceUrl(key, setting.source.name, setting.value);
@@ -234,13 +229,6 @@ function addressKeys(backend: string): readonly AddressKey[] {
   return backend === 'api' ? ['apiOrigin', 'tokenUrl'] : [];
 }
 
-function neededFor(backend: string, {apiToken}: Settings): readonly SettingKey[] {
-  if (backend === 'legacy') return ['projectSlug', 'origin'];
-  if (backend !== 'api') return ['projectSlug'];
-  const client = apiToken === undefined ? (['tokenUrl', 'clientId'] as const) : [];
-  return ['projectSlug', 'apiOrigin', 'organizationId', ...client];
-}
-
 /** What a project's own folder has besides its site. A server may need its packages. */
 async function notForVisitors(cwd: string, isStatic: boolean): Promise<readonly string[]> {
   const names = isStatic ? ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'] : [];
@@ -280,10 +268,11 @@ export async function writeProject(context: CommandContext, {config, addresses}:
   const plain: unknown = JSON.parse(JSON.stringify(config));
   const literal = inspect(plain, {compact: false, depth: null});
   await replaceTextFile(path, `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`);
-  // The project is set up all the same: a login asks to confirm the address.
-  const skip = (error: unknown) => {
-    context.output.debug(String(error));
-  };
-  if (addresses.length > 0) await trustAddresses(context.credentialFile, addresses).catch(skip);
+  if (addresses.length > 0) {
+    // The project is set up all the same: a login asks to confirm the address.
+    await trustAddresses(context.credentialFile, addresses).catch((error: unknown) =>
+      context.output.debug(String(error)),
+    );
+  }
   return path;
 }

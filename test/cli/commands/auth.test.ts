@@ -146,18 +146,13 @@ describe('a login in a checkout', () => {
   const config = () => join(root, 'mycli.config.json');
 
   test.each([
-    ['an origin', {origin: evil}, ['--kind', 'api-key'], [`--origin ${evil} or set MYCLI_RUNTIME_ORIGIN`, evil]],
-    [
-      'an API origin',
-      {api: {origin: evil}},
-      ['--kind', 'api-token'],
-      [`--api-origin ${evil} or set MYCLI_API_ORIGIN`, evil],
-    ],
+    ['an origin', {origin: evil}, ['--kind', 'api-key'], [`--origin ${evil}`, evil]],
+    ['an API origin', {api: {origin: evil}}, ['--kind', 'api-token'], [`--api-origin ${evil}`, evil]],
     [
       'a token endpoint',
       {api: {tokenUrl: `${evil}/token`}},
       ['--api-origin', apiOrigin, '--client-id', 'ci'],
-      [`--token-url ${evil}/token or set MYCLI_TOKEN_URL`, `${evil}/token`],
+      [`--token-url ${evil}/token`, `${evil}/token`],
     ],
   ])('sends nothing to %s that only its configuration file sets', async (_what, settings, args, named) => {
     await configure(settings);

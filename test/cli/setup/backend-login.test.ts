@@ -176,7 +176,7 @@ test('a login to an address that only a configuration file names is refused with
   expect(JSON.parse(stdout)).toMatchObject({
     error: {
       code: 'ERR_ORIGIN_UNTRUSTED',
-      message: `The address https://stranger.example/m comes from ${file} and needs your confirmation. Nothing was sent.`,
+      message: `The secrets of the acme backend would go to https://stranger.example/m, which only ${file} sets. Nothing was sent.`,
       suggestions: [
         'If you trust it, pass --backend-option memory=ADDRESS. In CI, list https://stranger.example in MYCLI_TRUSTED_ORIGINS.',
       ],
