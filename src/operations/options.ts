@@ -254,5 +254,5 @@ export interface DeployBundleResult extends DeploymentOutcome {
   readonly status: DeploymentStatus;
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
-  readonly raw: unknown;
+  readonly raw?: unknown;
 }

@@ -2,12 +2,12 @@ import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import type {RuntimeBackend} from '../../backends/select.js';
 import type {BundlePlan} from '../../bundle/index.js';
-import type {Bundle, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
+import type {Bundle, BundleFile, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
 import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
 import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {DownloadBundleResult} from '../../operations/download-bundle.js';
-import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
+import type {ArchiveInspection, BundleInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
 import type {DeployBundleResult} from '../../operations/options.js';
 import type {ArchiveSummary, PushResult} from '../../operations/push/options.js';
@@ -118,33 +118,17 @@ export interface ConfigShowDocument {
   readonly settings: readonly ExplainedSetting[];
 }
 
+type OnlyForPacking = 'projectSlug' | 'emptyFolders' | 'warnings' | 'modifiedAt' | 'compressionLevel';
+
 /** The files and configuration that would be packed. */
-interface PlannedBundle extends Pick<
-  BundlePlan,
-  | 'buildDirectory'
-  | 'rootDir'
-  | 'configPath'
-  | 'matchMode'
-  | 'message'
-  | 'config'
-  | 'sources'
-  | 'provenance'
-  | 'totalBytes'
-> {
-  readonly files: readonly {
-    /** Relative to the build directory. */
-    readonly path: string;
-    /** Bytes. */
-    readonly size: number;
-    readonly category: BundleFileCategory;
-  }[];
+interface PlannedBundle extends Omit<BundlePlan, 'files' | OnlyForPacking> {
+  readonly files: readonly (Pick<BundleFile, 'path' | 'size'> & {readonly category: BundleFileCategory})[];
 }
 
 /** What `bundle:build --dry-run` would pack. */
 interface BuildDryRun extends PlannedBundle {
   /** Nothing was written. */
   readonly dryRun: true;
-  readonly format: BundleFormat;
 }
 
 /** The written archive. */
@@ -164,12 +148,6 @@ interface BuiltBundle extends Pick<
 
 /** The built archive, or the plan of a dry run. Not printed with `--output -`. */
 export type BundleBuildDocument = BuiltBundle | BuildDryRun;
-
-/** The pushed bundle. */
-interface PushedBundle extends Omit<PushResult, 'raw'> {
-  /** The backend's own responses, unmodified. May be absent. */
-  readonly raw: {readonly bundle?: unknown; readonly deployment?: unknown};
-}
 
 /** Destination of a dry run of a push. */
 interface PushDryRun {
@@ -197,19 +175,16 @@ interface PushArchiveDryRun extends PushDryRun {
 }
 
 /** The pushed bundle, or the plan of a dry run. */
-export type BundlePushDocument = PushedBundle | PushBuildDryRun | PushArchiveDryRun;
+export type BundlePushDocument = PushResult | PushBuildDryRun | PushArchiveDryRun;
 
 /** The deployed bundle. */
-export interface BundleDeployDocument extends Omit<DeployBundleResult, 'raw'> {
-  /** The backend's own response, unmodified. May be absent. */
-  readonly raw?: unknown;
-}
+export type BundleDeployDocument = DeployBundleResult;
 
 /** The bundle deployed by the rollback. */
-export interface BundleRollbackDocument extends BundleDeployDocument, Pick<RollbackBundleResult, 'rolledBackFrom'> {}
+export type BundleRollbackDocument = RollbackBundleResult;
 
 /** The bundle deployed by the promotion. */
-export interface BundlePromoteDocument extends BundleDeployDocument, Pick<PromoteBundleResult, 'promotedFrom'> {}
+export type BundlePromoteDocument = PromoteBundleResult;
 
 /** The log of a deployment. */
 export type BundleLogsDocument = ReadLogsResult;
@@ -224,10 +199,7 @@ interface ListedDeployment extends Omit<DeploymentItem, 'deployment'> {
 }
 
 /** A deployment in a history. */
-interface HistoryDeployment extends ListedDeployment {
-  /** Whether it is the one whose bundle the target runs. False for all of them if the server does not report it. */
-  readonly live: boolean;
-}
+interface HistoryDeployment extends ListedDeployment, Pick<ListDeploymentsResult['deployments'][number], 'live'> {}
 
 /** What each target of a project runs. */
 export interface StatusDocument extends Omit<ProjectStatus, 'targets'> {
@@ -266,15 +238,8 @@ export type BundleDeleteDocument = DeleteBundlesResult;
 /** The pruned bundles, or with `--dry-run` those that would be. */
 export type BundlePruneDocument = PruneBundlesResult;
 
-/** Contents of an archive file or an uploaded bundle. */
-export interface BundleInspectDocument extends ArchiveInspection {
-  /** For an uploaded bundle: the backend it came from. */
-  readonly backend?: RuntimeBackend | undefined;
-  /** For an uploaded bundle. */
-  readonly projectSlug?: string | undefined;
-  /** For an uploaded bundle. */
-  readonly bundleId?: BundleId | undefined;
-}
+/** Contents of an archive file or, with its backend, project and ID, of an uploaded bundle. */
+export type BundleInspectDocument = ArchiveInspection & Partial<BundleInspection>;
 
 /** The running local runtime, on one line as soon as it is ready. */
 export type RuntimeStartDocument = Pick<LocalRuntime, 'origin' | 'appsOrigin' | 'dataDirectory' | 'credentials'>;

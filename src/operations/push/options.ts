@@ -73,7 +73,7 @@ export interface PushResult extends DeploymentOutcome {
   /** Where the bundle comes from; undefined outside git and CI. */
   readonly provenance?: BundleProvenance | undefined;
   /** The backend's own responses, unmodified; `bundle` is undefined if nothing was uploaded. */
-  readonly raw: {readonly bundle: unknown; readonly deployment?: unknown};
+  readonly raw: {readonly bundle?: unknown; readonly deployment?: unknown};
 }
 
 /** What `pushBundleV2` resolves to. */
