@@ -11,7 +11,7 @@ interface Commands {
   findCommand(id: string): object | undefined;
 }
 
-function beforeEnd(argv: readonly string[]): readonly string[] {
+export function beforeEnd(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end === -1 ? argv : argv.slice(0, end);
 }
@@ -70,13 +70,10 @@ export function rejectSwitchValues(argv: readonly string[], flags: FlagShapes): 
  * help and succeed, having done nothing.
  */
 export function asksFor(names: readonly string[], argv: readonly string[], flags: FlagShapes): boolean {
-  return beforeEnd(argv).some((argument, at) => names.includes(argument) && !takesValue(argv[at - 1] ?? '', flags));
-}
-
-function takesValue(argument: string, flags: FlagShapes): boolean {
-  return Object.entries(flags).some(
-    ([name, {type, char}]) => type === 'option' && [`--${name}`, `-${String(char)}`].includes(argument),
-  );
+  const takingValue = Object.entries(flags)
+    .filter(([, {type}]) => type === 'option')
+    .flatMap(([name, {char}]) => [`--${name}`, `-${String(char)}`]);
+  return beforeEnd(argv).some((argument, at) => names.includes(argument) && !takingValue.includes(argv[at - 1] ?? ''));
 }
 
 type FlagShapes = Readonly<

@@ -52,7 +52,6 @@ export interface Session {
 
 type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 
-/** What a command has to work with. */
 export class CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly output: Output;
@@ -112,7 +111,6 @@ export class CommandContext {
     return settings;
   }
 
-  /** Rewrites an error to name settings by their flags and variables. */
   describeError(error: unknown): unknown {
     return this.#settings === undefined ? error : describeError(error, this.#settings);
   }
@@ -125,38 +123,28 @@ function workingDirectory(cwd: string, flag: unknown): string {
   throw createError('ERR_USAGE', `--cwd is not a folder: ${flag}.`);
 }
 
-interface CommandHostOptions {
+interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'commandFlags'> {
   /** Where plugins that follow changes are. @default nobody is asked */
   readonly config?: PluginConfig | undefined;
-  /** Values to mask in all their output. */
-  readonly secrets?: readonly string[];
-  /** Lines with the source of each setting, shown with the choice of the backend. */
-  readonly resolved?: readonly string[];
-  /** Flags that suggested commands repeat. */
-  readonly commandFlags?: readonly string[];
 }
 
 /** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
 const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollback', 'delete']);
 
 /** The host of a command's operations, which shows their steps on the terminal. */
-export function commandHost(
-  context: CommandContext,
-  {secrets = [], resolved = [], commandFlags, config}: CommandHostOptions = {},
-): PipelineHost {
+export function commandHost(context: CommandContext, {config, ...given}: CommandHostOptions = {}): PipelineHost {
   const {cwd, configDirectory, env, session, output, flags} = context;
   const {'output-env': outputEnv} = flags;
   let changing: string | undefined;
   const current = () => session.writes.find(({ended}) => ended === undefined);
   return {
+    ...given,
     cwd,
     configDirectory,
     env,
     safety: session.safety,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
     userAgent: context.config.userAgent,
-    secrets,
-    commandFlags,
     logger: {
       debug: (message) => output.debug(message),
       // A redrawn task list shows waits itself.
@@ -166,7 +154,6 @@ export function commandHost(
     maskSecret: (secret) => output.addSecrets([secret]),
     now: () => new Date(),
     terminal: output,
-    settings: resolved,
     onEvent(event) {
       if (event.type === 'warning') output.warn(event.message);
       else session.events?.emit(event);

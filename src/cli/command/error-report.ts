@@ -7,7 +7,6 @@ import {messageOf} from '../../errors/system-failure.js';
 import {isRecord} from '../../errors/json.js';
 import type {EventError} from '../../operations/events.js';
 
-/** What programs are told of an error. */
 export function reportOf(error: RuntimeCliError): EventError {
   const {code, message, exitCode, status, suggestions, method, path, requestId} = error;
   const known = Object.entries({...error.details, method, path, requestId}).filter(([, value]) => value !== undefined);
@@ -180,12 +179,10 @@ export function unknownCommand(
   return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${typed}`, {suggestions});
 }
 
-/** Whether a hook has thrown an error that is meant to end the command. */
 export function endsCommand(error: unknown): boolean {
   return isRuntimeCliError(error) || (isOclifError(error) && (error.oclif.exit ?? 0) !== 0);
 }
 
-/** The error of a command that a plugin's hook has ended. */
 export function endedByPlugin(plugin: string, error: unknown): RuntimeCliError {
   const suggestions = [withoutPlugin(plugin)];
   if (requestedExitCode(error) !== undefined) {
@@ -196,7 +193,6 @@ export function endedByPlugin(plugin: string, error: unknown): RuntimeCliError {
   return amendError(own, {message: asSentence(`Plugin ${plugin} ended the command: ${own.message}`), suggestions});
 }
 
-/** The error of a command that something else ended. */
 export function endedEarly(): RuntimeCliError {
   const cause = 'Code that it ran ended the process or waits for something that never happens.';
   return createError('ERR_ENDED_EARLY', 'The command exited before it finished.', {
@@ -204,7 +200,6 @@ export function endedEarly(): RuntimeCliError {
   });
 }
 
-/** What to do about a plugin that breaks a command. */
 export function withoutPlugin(plugin: string): Suggestion {
   return [
     `Report this to the authors of ${plugin}. To go on without it, run `,

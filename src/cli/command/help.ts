@@ -41,10 +41,6 @@ function firstClause(summary = ''): string {
   return summary.replace(/(?:;|,|:? \(|: |\. ).*$/s, '').replace(/\.$/, '');
 }
 
-/** The commands at the top of the start page, by their short names. */
-const mainCommands = ['init', 'push', 'status', 'rollback'];
-const examples = ['init', 'push --target staging --wait'];
-
 const groupTitles = ['SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED'] as const;
 const shipping = ['init', 'bundle:push', 'bundle:deploy', 'status', 'open', 'bundle:rollback'];
 const projectTopics = ['auth', 'config', 'doctor', 'runtime'];
@@ -75,10 +71,10 @@ export class GroupedHelp extends Help {
 
   #start(): readonly string[] {
     const {bin, commands} = this.config;
-    const main = mainCommands.flatMap((name) => commands.find(({id}) => id === name) ?? []);
+    const main = ['init', 'push', 'status', 'rollback'].flatMap((name) => commands.find(({id}) => id === name) ?? []);
     return [
       this.section('MAIN COMMANDS', this.#summaries(main)),
-      this.section('EXAMPLES', examples.map((example) => `$ ${bin} ${example}`).join('\n')),
+      this.section('EXAMPLES', `$ ${bin} init\n$ ${bin} push --target staging --wait`),
       this.section('MORE HELP', [
         [`${bin} --help`, 'List all commands.'],
         [`${bin} COMMAND -h`, 'Show the main flags of a command; --help shows more.'],

@@ -120,7 +120,6 @@ export function lackedTarget(settings: Settings): readonly Missing[] {
   return [{what: 'target', error}];
 }
 
-/** The flags among the settings that `matches` accepts. */
 function flagsAmong(settings: Settings, matches: (key: SettingKey) => boolean): readonly string[] {
   return settingKeys
     .filter((key) => matches(key) && settings[key]?.source.kind === 'flag')

@@ -18,7 +18,6 @@ export function skipsPlugins(env: Environment): boolean {
 
 /** oclif's options, which it passes on to every configuration that it makes of ours. */
 interface HostOptions extends Interfaces.Options {
-  /** What the run shares with its command. */
   readonly session: Session;
 }
 
@@ -176,7 +175,6 @@ function readManifest(path: string): Manifest | undefined {
   }
 }
 
-/** What is wrong with the package of a plugin, as a sentence, and what to do about it, as another one. */
 interface PluginProblem {
   readonly message: string;
   readonly suggestion: string;

@@ -20,6 +20,7 @@ import {Output, stdoutError} from '../output/output.js';
 import {isDebugging, isInteractive, usesColor, usesUnicode} from '../output/terminal.js';
 import {
   asksFor,
+  beforeEnd,
   commandFirst,
   helpFlags,
   isOclifCommand,
@@ -81,8 +82,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
 function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
   const {env, stdout, stderr} = host;
   // Before oclif parses, because parsing errors must be JSON, too.
-  const argv = host.argv.slice(2);
-  const switches = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const switches = beforeEnd(host.argv.slice(2));
   const output = new Output({
     stdout,
     stderr,
@@ -296,7 +296,9 @@ function fail(session: Session, error: unknown): number {
   const requested = requestedExitCode(error);
   if (requested !== undefined && foreign) return requested;
   output.releaseStream();
-  const own = asOwnError(signal.aborted ? interruptionOf(error, signal.reason) : error, {foreign});
+  // After a signal, every error is a consequence of it, unless it describes what the interruption left behind.
+  const isOwnReason = isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED';
+  const own = asOwnError(signal.aborted && !isOwnReason ? signal.reason : error, {foreign});
   const {message, advice, requestId} = own;
   output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
@@ -306,12 +308,6 @@ function fail(session: Session, error: unknown): number {
   return report.exitCode;
 }
 
-// After a signal, every error is a consequence of it, unless it describes what the interruption left behind.
-function interruptionOf(error: unknown, reason: unknown): unknown {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_INTERRUPTED' ? error : reason;
-}
-
-/** Cleans up: no temporary file, no hidden cursor. */
 function leave({temporary, output, events}: Session): void {
   for (const directory of temporary.splice(0)) {
     try {

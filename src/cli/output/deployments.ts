@@ -1,12 +1,13 @@
 import prettyBytes from 'pretty-bytes';
-import {categoryOf, categoryWords, type BundlePlan} from '../../bundle/index.js';
+import {categoryOf, type BundlePlan} from '../../bundle/index.js';
 import {projectTitle} from '../../backends/select.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
-import {describeAge, printTable, type Column} from './table.js';
+import {fileColumns} from './lists.js';
+import {describeAge, printTable} from './table.js';
 import {placeFlags} from '../../errors/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps} from '../../pipelines/next-steps.js';
@@ -104,16 +105,10 @@ type PlannedFiles = ReturnType<typeof plannedDocument>['files'];
 const listedFiles = 20;
 
 function listFiles(files: PlannedFiles, output: Output): void {
-  printTable(files.slice(0, listedFiles), plannedColumns, output);
+  printTable(files.slice(0, listedFiles), fileColumns, output);
   const more = files.length - listedFiles;
   if (more > 0) output.result(`... and ${String(more)} more ${more === 1 ? 'file' : 'files'}; --json lists all.`);
 }
-
-const plannedColumns: readonly Column<PlannedFiles[number]>[] = [
-  {name: 'category', value: ({category}) => categoryWords[category]},
-  {name: 'size', value: ({size}) => prettyBytes(size)},
-  {name: 'path', value: ({path}) => path, flexible: true},
-];
 
 /** A plan for programs, without what only packing needs. */
 function plannedDocument({

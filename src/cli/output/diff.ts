@@ -8,12 +8,11 @@ import type {BundleDiffDocument} from './documents.js';
 import type {JsonDocument, Output} from './output.js';
 import {printTable, type Column} from './table.js';
 
-export interface DiffDisplay {
-  readonly limit: number;
-  readonly markdown: boolean;
-}
-
-export function renderDiff(diff: DiffBundlesResult, {limit, markdown}: DiffDisplay, output: Output): JsonDocument {
+export function renderDiff(
+  diff: DiffBundlesResult,
+  {limit, markdown}: {readonly limit: number; readonly markdown: boolean},
+  output: Output,
+): JsonDocument {
   const summary = [outcomeOf(diff), ...(diff.configKnown ? [] : [notCompared])];
   if (markdown) {
     for (const line of ['### Bundle diff', '', ...summary, '']) output.result(line);

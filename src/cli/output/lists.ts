@@ -102,7 +102,9 @@ function tellRest(shown: number, total = 0, output: Output): void {
   );
 }
 
-export const fileColumns: readonly Column<ArchiveInspection['files'][number]>[] = [
+type ShownFile = Pick<ArchiveInspection['files'][number], 'path' | 'size' | 'category' | 'linkTarget'>;
+
+export const fileColumns: readonly Column<ShownFile>[] = [
   {name: 'category', value: ({category}) => category && categoryWords[category]},
   {name: 'size', value: ({size}) => prettyBytes(size)},
   {

@@ -35,13 +35,11 @@ export interface OutputOptions {
   readonly stderr: Writable & MaybeTerminal;
   /** Whether to print one JSON document to stdout, and nothing else there. */
   readonly json: boolean;
-  /** Whether to print only results, warnings and errors. */
   readonly quiet: boolean;
   readonly debugging: boolean;
   /** Whether stderr can be redrawn. */
   readonly interactive: boolean;
   readonly color: boolean;
-  /** Whether stderr can show more than ASCII. */
   readonly unicode: boolean;
   /**
    * Whether GitHub Actions reads the output: warnings and errors become annotations, and no other line is a command.
@@ -128,7 +126,6 @@ export class Output implements Logger {
     });
   }
 
-  /** Writes data to stdout, which was reserved for it. */
   data(text: string): void {
     this.#writeStdout(text);
   }
@@ -143,13 +140,11 @@ export class Output implements Logger {
     this.stream.write('\u001B[?25h');
   }
 
-  /** Gives stdout back, for foreign commands and help. */
   releaseStdout(): void {
     this.stdoutClaimed = false;
     this.#options.stdout.write = this.#writeStdout;
   }
 
-  /** Resolves once everything written to stdout has been flushed. */
   async flush(): Promise<void> {
     const error = await new Promise<Error | null | undefined>((resolve) => void this.#writeStdout('', resolve));
     if (error && systemCode(error) !== 'EPIPE') throw stdoutError(error);
@@ -198,7 +193,6 @@ export class Output implements Logger {
       this.stream.write(`${this.#plain(this.#paint('dim', `debug: ${this.clean(line)}`))}\n`);
   }
 
-  /** An error, followed by its suggestions, one per line. */
   error(message: string, suggestions: readonly Suggestion[]): void {
     const text = this.clean(message);
     if (this.#options.annotating) this.stream.write(`${annotation('error', text)}\n`);

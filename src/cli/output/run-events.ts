@@ -43,7 +43,6 @@ export class RunEvents {
     this.emit({type: 'outcome', status: 'success', ...(result && {result})});
   }
 
-  /** The last event, unless there is one already. */
   fail(error: EventError, how: 'error' | 'interrupted'): void {
     this.emit({type: 'outcome', status: how, error});
   }

@@ -82,10 +82,8 @@ async function append(path: string | undefined, text: string): Promise<void> {
   if (path) await appendFile(path, text);
 }
 
-type Entry = readonly [name: string, value: string];
-
 /** The outputs that are plain single lines. Others are left out, since a modified ID would mean something else. */
-function plainEntries(output: Output, outputs: Outputs): readonly Entry[] {
+function plainEntries(output: Output, outputs: Outputs): readonly (readonly [name: string, value: string])[] {
   return Object.entries(outputs).flatMap(([name, value]) => {
     if (value === undefined) return [];
     if (value !== '' && value === output.clean(value) && !/[\t\n]/.test(value)) return [[name, value] as const];

@@ -94,12 +94,13 @@ function rowLines(row: number, columns: readonly Cells[]): readonly string[] {
     return stringWidth(text) <= width ? [text] : wrapAnsi(text, width, {hard: true}).split('\n');
   });
   const height = Math.max(...cells.map((lines) => lines.length));
-  return Array.from({length: height}, (_, line) =>
-    columns
-      .map(({width}, index) => pad(cells[index]?.[line] ?? '', width))
-      .join(gap)
-      .trimEnd(),
-  );
+  return Array.from({length: height}, (_, line) => {
+    const texts = columns.map(({width}, index) => {
+      const text = cells[index]?.[line] ?? '';
+      return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
+    });
+    return texts.join(gap).trimEnd();
+  });
 }
 
 /** A row as its first value, with its other values below. The terminal wraps them. */
@@ -109,10 +110,6 @@ function listLines(row: number, [first, ...others]: readonly Cells[]): readonly 
     first?.texts[row] ?? '',
     ...filled.map(({heading, texts}) => `${gap}${heading.toLowerCase()}: ${texts[row]}`),
   ];
-}
-
-function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - stringWidth(text)));
 }
 
 const units = [

@@ -70,7 +70,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
     host: commandHost(context, {
       secrets,
       config: writes && followsWrites(config) ? config : undefined,
-      resolved: writes ? describeResolved(settings, cwd) : [],
+      settings: writes ? describeResolved(settings, cwd) : [],
       commandFlags: repeatedFlags(flags),
     }),
   };
