@@ -7,6 +7,8 @@ import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {flagAndVariable, missingSetting, secretValues, valuesIn, type Setting, type Settings} from './settings.js';
 
+export {backendTitle, isBuiltIn, mayUse, projectTitle} from '../../backends/select.js';
+
 export function isPluginBackend(name: string): boolean {
   return name !== 'auto' && !isBuiltIn(name);
 }

@@ -1,4 +1,4 @@
-import {isBuiltIn} from '../../backends/select.js';
+import {isBuiltIn} from '../../cli/settings/connection.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';

@@ -1,5 +1,5 @@
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import {isPluginBackend} from '../../cli/settings/connection.js';
+import {isPluginBackend, mayUse} from '../../cli/settings/connection.js';
 import {
   readCredentials,
   secretsIn,
@@ -12,7 +12,6 @@ import {originOf} from '../../cli/settings/load-settings.js';
 import type {AuthLogoutDocument} from '../../cli/output/documents.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {mayUse} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 
 export default class AuthLogout extends BaseCommand<typeof AuthLogout> {

@@ -1,7 +1,7 @@
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
-import {projectTitle} from '../../backends/select.js';
+import {projectTitle} from '../../cli/settings/connection.js';
 import {createError} from '../../errors/index.js';
 
 /** It prunes a project: a target would suggest that the others are left alone. */
