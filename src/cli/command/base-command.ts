@@ -9,6 +9,7 @@ import type {JsonDocument} from '../output/output.js';
 import {givenValue, rejectSwitchValues} from './command-line.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {BackendReach} from '../settings/reach-backends.js';
+import {describeError} from '../settings/settings.js';
 import type {AllowedWrite} from '../settings/write-hooks.js';
 
 // All that the file of a command needs.
@@ -89,7 +90,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     try {
       return await this.execute(context);
     } catch (error) {
-      throw context.describeError(error);
+      throw context.settings === undefined ? error : describeError(error, context.settings);
     }
   }
 

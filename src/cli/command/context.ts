@@ -11,14 +11,7 @@ import type {CredentialFile} from '../settings/credential-file.js';
 import {loadSettings} from '../settings/load-settings.js';
 import type {AllowedWrite, PluginConfig} from '../settings/write-hooks.js';
 import {checkRecordFiles} from './records.js';
-import {
-  describeError,
-  impliedFlags,
-  secretValues,
-  type ConfigFile,
-  type FlagValues,
-  type Settings,
-} from '../settings/settings.js';
+import {impliedFlags, secretValues, type ConfigFile, type FlagValues, type Settings} from '../settings/settings.js';
 
 /** A run of mycli: what it has of the process, and what has happened so far. */
 export interface Session {
@@ -61,7 +54,8 @@ export class CommandContext {
   /** Once the settings are loaded. */
   configFile: ConfigFile | undefined;
   readonly credentialFile: CredentialFile;
-  #settings: Settings | undefined;
+  /** Once they are loaded. */
+  settings: Settings | undefined;
 
   /**
    * @param flags As given on the command line.
@@ -103,16 +97,12 @@ export class CommandContext {
   async loadSettings({stored = true} = {}): Promise<Settings> {
     const {flags, output} = this;
     const {settings, sources} = await loadSettings(this, stored);
-    this.#settings = settings;
+    this.settings = settings;
     this.configFile = sources.file;
     output.addSecrets(secretValues(settings));
     const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
     output.shortenHints({given: impliedFlags(settings, otherFile)});
     return settings;
-  }
-
-  describeError(error: unknown): unknown {
-    return this.#settings === undefined ? error : describeError(error, this.#settings);
   }
 }
 

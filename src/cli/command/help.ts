@@ -86,15 +86,10 @@ export class GroupedHelp extends Help {
     // List commands with aliases once, by what people type. Completion has a command of our own.
     const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id) && id !== 'autocomplete');
     const name = ({id, aliases}: Command.Loadable) => (isOclifCommand(id) ? id : [...aliases, id].join(', '));
-    return groupTitles.map((title) =>
-      this.section(
-        title,
-        this.#summaries(
-          commands.filter((command) => groupOf(command) === title),
-          name,
-        ),
-      ),
-    );
+    return groupTitles.map((title) => {
+      const group = commands.filter((command) => groupOf(command) === title);
+      return this.section(title, this.#summaries(group, name));
+    });
   }
 
   #summaries(commands: readonly Command.Loadable[], name = ({id}: Command.Loadable) => id): string {

@@ -21,7 +21,7 @@ import type {ExplainedSettings} from '../settings/load-settings.js';
 import {describeSource, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {JsonDocument, Output} from './output.js';
 import {count, oneLine} from '../../errors/sentence.js';
-import {chooseColumns, printTable, type Column, describeAge} from './table.js';
+import {printTable, type Column, describeAge} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
 
@@ -76,15 +76,11 @@ export function renderDeployments(
   } satisfies BundleHistoryDocument;
 }
 
-export function renderPrunable(bundles: readonly BundleItem[], output: Output): void {
-  printTable(bundles, chooseColumns(bundleColumns), output);
-}
-
 export function renderPruned(result: PruneBundlesResult, output: Output): JsonDocument {
   const {dryRun, found, deleted, kept, projectSlug} = result;
   if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
   else if (dryRun) {
-    renderPrunable(found, output);
+    printTable(found, bundleColumns, output);
     output.outcome(`Would delete ${count(found.length, 'bundle')} of ${projectSlug} and keep ${String(kept)}.`);
   } else {
     const spared = found.length - deleted.length;

@@ -209,7 +209,10 @@ export class Output implements Logger {
 
   /** A document with the keys of every document. */
   complete(document: JsonDocument): JsonDocument {
-    return {schemaVersion: 1, ...document, ...this.#documentWarnings(document)};
+    const own: unknown = document['warnings'];
+    const listed: readonly unknown[] = Array.isArray(own) ? own : [];
+    const all = new Set([...listed.map((item) => oneLineOf(this.clean(String(item)))), ...this.#warnings]);
+    return {schemaVersion: 1, ...document, ...(all.size > 0 && {warnings: [...all]})};
   }
 
   /** A value as one line of JSON, masked and safe for a terminal. */
@@ -244,14 +247,6 @@ export class Output implements Logger {
       if (at !== -1 && !(id === 'status' && flag === '--target')) words.splice(at, pair.length);
     }
     return shellLine('mycli', this.#hints.aliases.get(String(id)) ?? String(id), ...words);
-  }
-
-  #documentWarnings(document: JsonDocument): JsonDocument {
-    const own: unknown = document['warnings'];
-    const listed: readonly unknown[] = Array.isArray(own) ? own : [];
-    const known = listed.map((item) => oneLineOf(this.clean(String(item))));
-    const more = [...this.#warnings].filter((warning) => !known.includes(warning));
-    return more.length === 0 ? {} : {warnings: [...listed, ...more]};
   }
 
   // Masks value by value, because a secret in the finished text may be escaped.

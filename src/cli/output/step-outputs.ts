@@ -10,13 +10,6 @@ import type {CommandContext} from '../command/context.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
-type StepOutputContext = Pick<CommandContext, 'cwd' | 'env' | 'flags' | 'output'>;
-
-export interface StepPlace {
-  readonly projectSlug?: string | undefined;
-  readonly targetSlug?: string | undefined;
-}
-
 /** What later steps of a pipeline need, by name of the output. */
 const outputNames = ['bundle-id', 'deployment-id', 'backend', 'url', 'sha256'] as const;
 type Outputs = Readonly<Partial<Record<(typeof outputNames)[number], string | undefined>>>;
@@ -25,26 +18,26 @@ type Outputs = Readonly<Partial<Record<(typeof outputNames)[number], string | un
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
  * and the file of `--output-env`, which has no outputs of an earlier run from then on.
  * @param command its ID, for the heading of the summary
- * @param act `note`: told where it deploys to, for a failure
  * @throws RuntimeCliError `ERR_OUTPUT`, before doing anything, when that file cannot be written; otherwise what `act`
  * throws.
  */
 export async function withStepOutputs<Document extends JsonDocument>(
-  {cwd, env, flags: {'output-env': outputEnv}, output}: StepOutputContext,
+  context: CommandContext,
   command: string,
-  act: (note: (place: StepPlace) => void) => Promise<Document>,
+  act: () => Promise<Document>,
 ): Promise<Document> {
+  const {cwd, env, output} = context;
+  const {'output-env': outputEnv} = context.flags;
   const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
   const unset = Object.fromEntries(outputNames.map((name) => [dotenvName(name), undefined]));
   if (envFile !== undefined) await writeEnvFile(envFile, unset, output);
-  let place: StepPlace = {};
   const report = async (result: string, facts: JsonDocument) => {
     const outputs = outputsOf(facts);
     const entries = plainEntries(output, outputs);
     const rows = {
       result,
-      project: place.projectSlug,
-      target: place.targetSlug,
+      project: context.settings?.projectSlug?.value,
+      target: context.settings?.targetSlug?.value,
       check: describeCheck(facts['check']),
       rollback: describeRollback(facts['rollback']),
       ...outputs,
@@ -62,9 +55,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
     }
   };
   try {
-    const document = await act((known) => {
-      place = known;
-    });
+    const document = await act();
     const result = textOf(document['status']) ?? (document['unchanged'] === true ? 'unchanged' : 'uploaded');
     // A dry run has no outcome.
     if (document['dryRun'] !== true) await report(result, document);

@@ -1,7 +1,7 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {BundleDeployDocument} from '../../cli/output/documents.js';
 import {Args, BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
+import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
@@ -22,12 +22,11 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
-    return withStepOutputs(context, 'bundle:deploy', (note) => this.#deploy(context, note));
+    return withStepOutputs(context, 'bundle:deploy', () => this.#deploy(context));
   }
 
-  async #deploy(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
+  async #deploy(context: CommandContext): Promise<JsonDocument> {
     const settings = await context.loadSettings();
-    note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
     const needs = ['projectSlug', 'targetSlug'] as const;
     const {options, host} = await this.reach(context, needs, {settings, writes: true});
     const {deployBundle} = await import('../../pipelines/deploy.js');

@@ -47,7 +47,8 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
     const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');
-    const {renderPrunable, renderPruned} = await import('../../cli/output/lists.js');
+    const {bundleColumns, renderPruned} = await import('../../cli/output/lists.js');
+    const {printTable} = await import('../../cli/output/table.js');
     const {output} = context;
     const rules = {keep, olderThanMs, match};
     const result = await pruneBundles(
@@ -57,7 +58,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
         dryRun,
         confirm: async (backend, bundles) => {
           if (yes) return;
-          renderPrunable(bundles, output);
+          printTable(bundles, bundleColumns, output);
           const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
           const question = `Delete ${what} of ${projectTitle(projectSlug, backend)}?`;
           await confirm(question, 'Cancelled. Nothing was deleted.', context);

@@ -6,7 +6,7 @@ import {
   lackedTarget,
   rejectV2OnlyFlags,
 } from '../../cli/command/operation-options.js';
-import {withStepOutputs, type StepPlace} from '../../cli/output/step-outputs.js';
+import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
@@ -35,10 +35,10 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
-    return withStepOutputs(context, 'bundle:push', (note) => this.#push(context, note));
+    return withStepOutputs(context, 'bundle:push', () => this.#push(context));
   }
 
-  async #push(context: CommandContext, note: (place: StepPlace) => void): Promise<JsonDocument> {
+  async #push(context: CommandContext): Promise<JsonDocument> {
     const {archive, force, 'dry-run': dryRun} = this.flags;
     if (archive !== undefined && this.args.dir !== undefined) {
       throw createError('ERR_USAGE', '--archive cannot be combined with a folder.', {
@@ -47,7 +47,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     }
     const loaded = await this.#loadSettings(context);
     const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
-    note({projectSlug: settings.projectSlug?.value, targetSlug: settings.targetSlug?.value});
     const targetSlug = settings.targetSlug?.value;
     const {options, host} = await this.reach(context, ['projectSlug'], {
       settings,
