@@ -4,8 +4,10 @@ import {mkdtemp, rm} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a case makes and removes the folder of its bundles itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
+import {createRedactor} from '../http/redact.js';
 import {createBundleMaker, type MakeBundle} from './bundles.js';
 import {bundleCases} from './cases/bundles.js';
 import {deploymentCases} from './cases/deployments.js';
@@ -13,7 +15,7 @@ import {everyBackendCases} from './cases/every-backend.js';
 import {faultCases} from './cases/faults.js';
 import {listCases} from './cases/lists.js';
 import {resumeCase, uploadCases} from './cases/uploads.js';
-import {NotTried} from './expectations.js';
+import {NotTried, redactedError} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
 import {operations, uploadOperation} from './operations.js';
 import {Relay} from './relay.js';
@@ -22,11 +24,12 @@ import {Subject, type Case, type Open} from './subject.js';
 /**
  * The cases that a backend must pass, for any test runner. The built-in backends pass the same ones. There are cases
  * for each format that the backend accepts and each capability that it has. A case opens and closes everything it
- * needs, with its own bundles, so cases can run concurrently. Failures are assertion errors of `node:assert`.
+ * needs, with its own bundles, so cases can run concurrently. Failures are assertion errors of `node:assert`, and have
+ * the secrets of the fixtures masked.
  *
- * A backend that does not have the shape of the contract only gets one case, which says so.
+ * A backend that does not have the shape of the contract only gets one case, which says so. So do fixtures whose `skip`
+ * names an unknown case.
  * @param createBackend creates the backend. Called at once, to see what it has, and again in every case.
- * @throws TypeError when `fixtures.skip` names an unknown case.
  */
 export function backendConformance(
   createBackend: () => AnyBackend,
@@ -45,9 +48,10 @@ export function backendConformance(
   const names = all.map(({name}) => name);
   const unknown = Object.keys(skip).filter((name) => !names.includes(name));
   if (unknown.length > 0) {
-    throw new TypeError(
-      `fixtures.skip has unknown cases: ${unknown.join('; ')}. This backend has: ${names.join('; ')}.`,
-    );
+    const message = `fixtures.skip has unknown cases: ${unknown.join('; ')}. This backend has: ${names.join('; ')}.`;
+    const proves = 'Each name in "skip" of the fixtures is that of a case of this backend.';
+    // Thrown right here, Node would print the line of the source, which is that of a minified file.
+    return [{name: 'fixtures.skip names cases that there are', proves, run: async () => assert.fail(message)}];
   }
   return all.map(({name, proves, run}) => ({
     name,
@@ -81,7 +85,10 @@ function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): r
   return cases.filter(({needs = []}) => needs.every((member) => Reflect.get(backend, member) !== undefined));
 }
 
-/** Runs a case within its time, and closes everything that was opened in it. */
+/**
+ * Runs a case within its time, and closes everything that was opened in it.
+ * @throws NotTried; any other error without secrets, because runners print it whole.
+ */
 async function runCase(
   run: Case['run'],
   createBackend: () => AnyBackend,
@@ -89,36 +96,41 @@ async function runCase(
   makeBundle: MakeBundle,
 ): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
-  const closings: (() => void | Promise<void>)[] = [];
+  const opened: Subject[] = [];
   let number = 0;
-  const open: Open = async (backend = createBackend()) => {
+  const open: Open = async () => {
     const relay = new Relay();
-    closings.push(() => relay.close());
     const service = await fixtures.openService({through: (origin) => relay.through(origin)});
-    closings.push(() => service.close?.());
-    const projectSlug = service.projectSlug ?? `conformance-${randomBytes(3).toString('hex')}`;
-    return new Subject({
-      backend,
+    const subject = new Subject({
+      backend: createBackend(),
       createBackend,
       service,
       fixtures,
       relay,
-      projectSlug,
-      states: new Map(),
-      build: (wish) => makeBundle({...wish, number: (number += 1)}, directory),
+      projectSlug: service.projectSlug ?? `conformance-${randomBytes(3).toString('hex')}`,
+      saved: {},
+      masked: [],
+      texts: [],
+      makeBundle: (wish) => makeBundle({...wish, number: (number += 1)}, directory),
     });
+    opened.push(subject);
+    return subject;
   };
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<never>((_, reject) => {
-    const message = `This case took longer than ${limitMs / 1000} s: something never ends.`;
-    timer = setTimeout(() => reject(new assert.AssertionError({message})), limitMs);
+  const tooLong = delay(limitMs, undefined, {ref: false}).then(() => {
+    assert.fail(`This case took longer than ${limitMs / 1000} s: something never ends.`);
   });
   try {
     await Promise.race([open().then((subject) => run(subject, open)), tooLong]);
+  } catch (error) {
+    if (error instanceof NotTried) throw error;
+    const secrets = await Promise.all(opened.map((subject) => subject.secrets()));
+    throw redactedError(error, createRedactor(secrets.flat()));
   } finally {
-    clearTimeout(timer);
-    for (const close of closings) await close();
+    for (const {parts} of opened) {
+      await parts.relay.close();
+      await parts.service.close?.();
+    }
     await rm(directory, {recursive: true, force: true, maxRetries: 5});
   }
 }

@@ -1,4 +1,4 @@
-import {createCipheriv} from 'node:crypto';
+import {randomBytes} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {pipeline, Transform} from 'node:stream';
@@ -7,8 +7,8 @@ import {planBundle, withReaders, writeBundle} from '../bundle/index.js';
 
 /** Larger than a chunk, and not a multiple of 3, which would hide errors in base64. */
 const usualBytes = 200_003;
-/** Larger than the parts that services take, which are usually 5 or 8 MiB. */
-export const largeBytes = 9 * 1024 * 1024 + 1;
+/** Larger than the parts that services take, which are 5 to 16 MiB. */
+export const largeBytes = 17 * 1024 * 1024 + 1;
 
 export interface BundleWish {
   /** @default the preferred format of the backend */
@@ -17,21 +17,15 @@ export interface BundleWish {
   readonly contentBytes?: number | undefined;
   /** @default one of its own */
   readonly message?: string | undefined;
-}
-
-interface Content {
-  readonly format: BundleFormat;
-  readonly contentBytes?: number | undefined;
   /** Only for v1, which has it in its archive. */
   readonly projectSlug?: string | undefined;
-  /** Each number has its own, reproducible content. */
-  readonly number: number;
 }
 
-export type FormattedWish = BundleWish & Pick<Content, 'format' | 'projectSlug'>;
+/** Each number has its own content. */
+type Content = BundleWish & {readonly number: number};
 
 /** Makes a bundle in a folder, where nothing has its number. */
-export type MakeBundle = (wish: FormattedWish & Content, directory: string) => Promise<Bundle>;
+export type MakeBundle = (wish: Content, directory: string) => Promise<Bundle>;
 
 /** Makes the bundles of a suite. Packing takes most of its time, so each content is packed once. */
 export function createBundleMaker(limits: BackendLimits = {}): MakeBundle {
@@ -50,7 +44,7 @@ export function createBundleMaker(limits: BackendLimits = {}): MakeBundle {
 }
 
 async function pack(
-  {format, number, contentBytes = usualBytes, projectSlug}: Content,
+  {format = 'v2', contentBytes = usualBytes, projectSlug}: Content,
   {maxBundleBytes = 2 ** 40}: BackendLimits,
   cwd: string,
 ) {
@@ -58,16 +52,10 @@ async function pack(
   await writeFile(path.join(cwd, 'build', 'ssr.js'), 'export const get = () => "conformance";\n');
   // An archive has its headers, too.
   const most = Math.max(1, maxBundleBytes - 4608 - Math.ceil(maxBundleBytes / 8192));
-  await writeFile(path.join(cwd, 'build', 'static', 'content.bin'), noise(number, Math.min(contentBytes, most)));
+  await writeFile(path.join(cwd, 'build', 'static', 'content.bin'), randomBytes(Math.min(contentBytes, most)));
   const plan = await planBundle({format, projectSlug, cwd, env: {}, now: () => new Date(), compressionLevel: 0});
   const bundle = await writeBundle(plan, {path: path.join(cwd, 'archive')});
   return {bundle, archive: await readFile(bundle.path)};
-}
-
-/** Random-looking bytes, so that lost, duplicated or moved ones are detected. */
-function noise(seed: number, bytes: number): Buffer {
-  const key = Buffer.alloc(16, seed);
-  return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(bytes));
 }
 
 /** The same bundle, whose reading stalls halfway, whatever part of it is read: `onStall` is called then. */

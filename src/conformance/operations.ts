@@ -68,12 +68,10 @@ export function uploadOperation(format: BundleFormat): Operation {
 }
 
 export async function prepare(subject: Subject, {on, format}: Operation): Promise<Prepared> {
-  const {formats, deploy, deploysOnUpload = []} = subject.backend;
   const bundle = await subject.makeBundle({format});
   if (on === 'nothing') return {bundle, bundleId: ''};
-  const canDeploy = deploy !== undefined || formats.slice(0, 1).some((one) => deploysOnUpload.includes(one));
-  if (!canDeploy || on === 'bundle') return {bundle, bundleId: await subject.upload(bundle)};
-  return {bundle, ...(await subject.pushed())};
+  if (!subject.backend.deploy || on === 'bundle') return {bundle, bundleId: await subject.upload(bundle)};
+  return {bundle, ...(await subject.deployed())};
 }
 
 function deploymentOf({deployment}: Prepared): DeploymentRef {

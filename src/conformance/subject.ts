@@ -4,10 +4,9 @@ import type {HostBackend} from '../backends/built-in.js';
 import {backendCalls, callInContext, contextFor} from '../backends/call.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/configuration.js';
-import {createBackendContext} from '../backends/context.js';
+import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
 import type {
   AnyBackend,
-  BackendContext,
   BackendLoginContext,
   Bundle,
   BundleId,
@@ -19,9 +18,10 @@ import type {
 } from '../backends/contract.js';
 import {uploadStateOf} from '../backends/upload-state.js';
 import {isRuntimeCliError} from '../errors/index.js';
-import {containsSecret, createRedactor} from '../http/redact.js';
-import type {BundleWish, FormattedWish} from './bundles.js';
-import {CallFailure, expectAnswer, expectBytes, notTried, outcomeOf, printableOf, shown} from './expectations.js';
+import {jsonProblem} from '../errors/json.js';
+import {containsSecret} from '../http/redact.js';
+import type {BundleWish} from './bundles.js';
+import {CallFailure, expectAnswer, expectBytes, notTried, printableOf, shown} from './expectations.js';
 import type {ConformanceFixtures, ConformanceService} from './fixtures.js';
 import type {Relay} from './relay.js';
 
@@ -40,18 +40,13 @@ type AnswerTo<Name extends Called> = Awaited<ReturnType<Members[Name]>>;
 export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
-export type CallOptions = Partial<Pick<BackendLoginContext, 'prompt' | 'openUrl'>> & {
-  readonly targetSlug?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** @default an upload has nothing to resume it with */
-  readonly state?: UploadState | undefined;
-};
+/** By default, an upload has nothing to resume it with. */
+export type CallOptions = Partial<
+  Pick<BackendLoginContext, 'prompt' | 'openUrl'> &
+    Pick<BackendContextOptions, 'targetSlug' | 'signal' | 'state' | 'onProgress' | 'onRetry'>
+>;
 
-type PushOptions = Pick<BundleWish, 'format'> & Pick<CallOptions, 'targetSlug'>;
-
-interface Pushed extends Pick<DeployResult, 'deployment'>, Partial<Pick<DeployResult, 'status'>> {
-  readonly bundleId: BundleId;
-}
+type Deployed = DeployResult & {readonly bundleId: BundleId};
 
 interface SubjectParts {
   readonly createBackend: () => AnyBackend;
@@ -59,53 +54,36 @@ interface SubjectParts {
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly fixtures: ConformanceFixtures;
-  /** The states of unfinished uploads, by the digest of the archive. */
-  readonly states: Map<string, unknown>;
   readonly relay: Relay;
-  readonly build: (wish: FormattedWish) => Promise<Bundle>;
+  /** What an unfinished upload has saved. */
+  readonly saved: {state?: unknown};
+  /** What the host masks in this case: what the backend declares, and what it has learned so far. */
+  readonly masked: string[];
+  /** Everything that the backend has logged or thrown so far, before anything is masked. */
+  readonly texts: string[];
+  readonly makeBundle: (wish: BundleWish) => Promise<Bundle>;
 }
 
 /** A backend and its service. Calls the backend as mycli does, and keeps what it says. */
 export class Subject {
-  readonly parts: SubjectParts;
   /** With its answers checked. */
   readonly backend: HostBackend;
   readonly service: ConformanceService;
-  readonly relay: Relay;
   readonly targetSlug: string;
   readonly otherTarget: string;
-  /** Everything that the backend has logged or thrown so far, before anything is masked. */
-  readonly texts: string[] = [];
-  readonly learnedSecrets = new Set<string>();
-  readonly progress: Parameters<BackendContext['onProgress']>[0][] = [];
-  onProgress: BackendContext['onProgress'] = () => undefined;
-  /** What calls are cleaning up after an abort. */
-  readonly cleanups: Promise<void>[] = [];
-  readonly #log = (message: string) => void this.texts.push(message);
-  readonly #logger = {debug: this.#log, info: this.#log, warn: this.#log};
 
-  constructor(parts: SubjectParts) {
-    const {backend, service, relay} = parts;
-    this.parts = parts;
-    // What only built-in backends have is not copied.
-    const {deploysOnUpload}: Partial<HostBackend> = backend;
-    this.backend = {...checkedBackend(backend, 'this package'), deploysOnUpload};
+  constructor(readonly parts: SubjectParts) {
+    const {backend, service, masked} = parts;
+    this.backend = checkedBackend(backend, 'this package');
     this.service = service;
-    this.relay = relay;
     this.targetSlug = service.targetSlug ?? 'staging';
     this.otherTarget = service.promotionTargetSlug ?? 'production';
+    masked.push(...this.#declaredSecrets());
   }
 
   /** The same service with a new backend, as another process would see it. */
-  again(changes: Partial<Pick<SubjectParts, 'service' | 'projectSlug' | 'states'>> = {}): Subject {
+  again(changes: Partial<SubjectParts> = {}): Subject {
     return new Subject({...this.parts, backend: this.parts.createBackend(), ...changes});
-  }
-
-  elsewhere(): Subject {
-    if (this.service.projectSlug !== undefined) {
-      notTried('The service of the fixtures has a projectSlug, so there is no other project.');
-    }
-    return this.again({projectSlug: `${this.parts.projectSlug}-2`, states: new Map()});
   }
 
   /**
@@ -115,147 +93,130 @@ export class Subject {
   async call<Name extends Called>(
     name: Name,
     request: RequestOf<Name>,
-    {state, signal = new AbortController().signal, targetSlug, ...dialogue}: CallOptions = {},
+    {state, prompt, openUrl, signal = new AbortController().signal, ...options}: CallOptions = {},
   ): Promise<AnswerTo<Name>> {
     const {backend, service} = this;
+    const {projectSlug, relay, masked, texts} = this.parts;
     type Member = (...given: readonly unknown[]) => Promise<AnswerTo<Name>>;
     const member = backend[name] as unknown as Member | undefined;
     assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
-    const given = request === undefined || name === 'upload' ? request : this.#asTyped(request);
-    const {targetSlug: own, to = own} = Object(request) as {readonly targetSlug?: string; readonly to?: string};
-    const validated = await this.#validated(service.options);
-    const problems = (validated.issues ?? []).map(({message}) => message).join('; ');
-    assert.equal(problems, '', `The options of the service do not match the schema: ${problems}`);
-    const secrets = [...this.declaredSecrets()];
-    const logger = this.#logger;
+    const {value, missing} = await this.#validated(service.options);
+    expectAnswer('what the schema refuses of the options of the service', missing, []);
+    const {targetSlug, to = targetSlug} = Object(request) as {readonly targetSlug?: string; readonly to?: string};
+    const logger = this.#logger();
     const context = await createBackendContext({
-      projectSlug: this.parts.projectSlug,
-      targetSlug: targetSlug ?? to,
-      options: validated.issues ? undefined : validated.value,
+      projectSlug,
+      targetSlug: to,
+      options: value,
       signal,
       logger,
       rateLimit,
-      secrets,
+      secrets: masked,
       wait: true,
       configDirectory: service.configDirectory ?? '/',
       env: {...service.env},
       userAgent: 'mycli/1.0.0 conformance',
-      reroute: (url) => this.relay.reroute(url),
-      state: state && uploadStateOf(backend, state, {secrets, logger}),
-      onSecret: (secret) => {
-        secrets.push(secret);
-        this.learnedSecrets.add(secret);
-      },
-      onRetry: () => void (this.progress.length = 0),
-      onProgress: (progress) => {
-        this.progress.push(progress);
-        this.onProgress(progress);
-      },
-      onCleanup: (work) => void this.cleanups.push(work),
+      reroute: (url) => relay.reroute(url),
+      state: state && uploadStateOf(backend, state, {secrets: masked, logger}),
+      onSecret: (secret) => void masked.push(secret),
+      ...options,
     });
-    const {doing} = backendCalls[name];
+    const given = request === undefined ? [] : [this.#asTyped(request)];
     try {
-      return await callInContext(backend, {doing}, {...context, logger}, (ready) =>
-        member(...(given === undefined ? [] : [given]), {...contextFor(name, ready), ...dialogue}),
+      return await callInContext(backend, {doing: backendCalls[name].doing}, {...context, logger}, (ready) =>
+        member(...given, {...contextFor(name, ready), prompt, openUrl}),
       );
     } catch (error) {
-      this.texts.push(printableOf(error));
+      texts.push(printableOf(error));
       if (!isRuntimeCliError(error)) throw error;
-      const {writeTo: _, ...printed} = Object(given) as {readonly writeTo?: unknown};
-      const words = given === undefined || name === 'upload' ? '' : shown(printed);
-      throw new CallFailure(`${name}(${words})`, error, createRedactor(secrets));
+      const {writeTo: _, ...printed} = Object(request) as {readonly writeTo?: unknown};
+      const isLong = request === undefined || name === 'upload';
+      throw new CallFailure(`${name}(${isLong ? '' : shown(printed)})`, error);
     }
+  }
+
+  #logger() {
+    const log = (message: string) => void this.parts.texts.push(message);
+    return {debug: log, info: log, warn: log};
   }
 
   /** A request as the host makes it: users type text. */
   #asTyped(request: object): object {
     const {bundleId} = request as {readonly bundleId?: BundleId};
-    const isText = bundleId === undefined || this.backend.bundleIds === 'number';
-    return isText ? request : {...request, bundleId: String(bundleId)};
+    if (bundleId !== undefined && this.backend.bundleIds !== 'number') return {...request, bundleId: String(bundleId)};
+    return request;
   }
 
+  /** What the backend lacks with these settings. */
   async check({options = this.service.options, env = this.service.env ?? {}} = {}): Promise<readonly string[]> {
-    const validated = await this.#validated(options);
-    if (validated.issues) return validated.issues.map(({message}) => message);
-    const {targetSlug, service} = this;
-    const place = {configDirectory: service.configDirectory ?? '/', projectSlug: this.parts.projectSlug, targetSlug};
-    return (await this.backend.check({...place, options: validated.value, env, logger: this.#logger})).missing ?? [];
+    const {value, missing} = await this.#validated(options);
+    if (missing.length > 0) return missing;
+    const {configDirectory = '/'} = this.service;
+    const place = {configDirectory, projectSlug: this.parts.projectSlug, targetSlug: this.targetSlug};
+    return (await this.backend.check({...place, options: value, env, logger: this.#logger()})).missing ?? [];
   }
 
-  /** The options as the schema of the backend returns them; without one, they stay unchanged. */
-  async #validated(options: unknown) {
-    return (await this.backend.options?.['~standard'].validate(options)) ?? {value: options, issues: undefined};
-  }
-
-  declaredSecrets(): readonly string[] {
-    const {options, env} = this.service;
-    return secretsOf(this.backend, {backendOptions: {...(Object(options) as object)}}, env);
+  /** The options as the schema of the backend returns them, and what it refuses. */
+  async #validated(options: unknown): Promise<{readonly value?: unknown; readonly missing: readonly string[]}> {
+    const {issues, ...valid} = (await this.backend.options?.['~standard'].validate(options)) ?? {value: options};
+    return {...valid, missing: (issues ?? []).map(({message}) => message)};
   }
 
   makeBundle({format = this.backend.formats[0] ?? 'v2', ...wish}: BundleWish = {}): Promise<Bundle> {
-    const projectSlug = format === 'v1' ? this.parts.projectSlug : undefined;
-    return this.parts.build({...wish, format, projectSlug});
+    const {makeBundle, projectSlug} = this.parts;
+    return makeBundle({...wish, format, ...(format === 'v1' && {projectSlug})});
   }
 
-  /** Uploads a bundle as the host does, which keeps what to resume it with, by default without deploying it. */
-  async uploadResult(bundle: Bundle, targetSlug?: string): Promise<AnswerTo<'upload'>> {
-    const {states} = this.parts;
-    const {sha256} = bundle;
+  /** Uploads a bundle, by default a new one, as the host does, which keeps what to resume it with. */
+  async upload(bundle?: Bundle, options?: CallOptions): Promise<BundleId> {
+    const {saved} = this.parts;
     const state: UploadState = {
-      read: async () => states.get(sha256),
-      write: async (value) => void states.set(sha256, value),
-      remove: async () => void states.delete(sha256),
+      read: async () => saved.state,
+      write: async (value) => void (saved.state = value),
+      remove: async () => void (saved.state = undefined),
     };
-    const result = await this.call('upload', bundle, {targetSlug, state});
-    states.delete(sha256);
-    return result;
+    const {bundleId} = await this.call('upload', bundle ?? (await this.makeBundle()), {state, ...options});
+    saved.state = undefined;
+    return bundleId;
   }
 
-  async upload(bundle?: Bundle): Promise<BundleId> {
-    return (await this.uploadResult(bundle ?? (await this.makeBundle()))).bundleId;
-  }
-
-  /** Uploads a bundle, by default a new one, and waits until lists show it. */
+  /** Uploads a bundle and waits until lists show it. */
   async uploaded(bundle?: Bundle): Promise<BundleId> {
     const bundleId = await this.upload(bundle);
     await this.nextInstant();
     return bundleId;
   }
 
-  /** Deploys a bundle to the target, and waits until it runs there. */
-  async deploy(bundleId: BundleId): Promise<DeploymentRef> {
-    const result = await this.call('deploy', {bundleId, targetSlug: this.targetSlug});
+  /** Deploys a bundle, by default a new one, and waits until it runs on the target. */
+  async deployed(bundleId?: BundleId, targetSlug = this.targetSlug): Promise<Deployed> {
+    const result = await this.deploy(bundleId, targetSlug);
     await this.finished(result);
-    return result.deployment;
+    return result;
   }
 
-  /** Pushes a bundle to a target like the host: with an upload that deploys, or an upload and then a deployment. */
-  async push({format, targetSlug = this.targetSlug}: PushOptions = {}): Promise<Pushed> {
-    const {bundleId, deployment} = await this.uploadResult(await this.makeBundle({format}), targetSlug);
-    if (deployment) return {bundleId, deployment};
+  async deploy(given?: BundleId, targetSlug = this.targetSlug): Promise<Deployed> {
+    const bundleId = given ?? (await this.upload());
     return {bundleId, ...(await this.call('deploy', {bundleId, targetSlug}))};
   }
 
-  /** Pushes a bundle, and waits until it runs on the target. */
-  async pushed(options?: PushOptions): Promise<Pushed> {
-    const {bundleId, ...result} = await this.push(options);
-    await this.finished(result);
-    return {bundleId, deployment: fromJson(result.deployment)};
-  }
-
-  /** Waits until a deployment has finished, if the backend can tell, and until lists show it. */
-  async finished({deployment, status: reported}: Omit<Pushed, 'bundleId'>): Promise<void> {
-    if (this.backend.getDeployment) {
-      const what = `the deployment ${shown(deployment)}`;
+  /**
+   * Waits until a deployment has finished, if the backend can tell, and until lists show it. Looks at it like another
+   * process, which has the reference as JSON.
+   */
+  async finished({deployment, status: reported}: Pick<Deployed, 'deployment'> & Partial<Deployed>): Promise<void> {
+    const what = `the deployment ${shown(deployment)}`;
+    const problem = jsonProblem(deployment);
+    assert.equal(problem, undefined, `Expected the reference of ${what} to be plain JSON. It ${problem ?? ''}.`);
+    const other = this.again();
+    const look = async () => {
+      const {status, description} = await other.call('getDeployment', fromJson(deployment));
+      assert.notEqual(status, 'failed', `Expected ${what} to finish. The backend reports "failed": ${description}`);
+      const early = `Expected ${what}, which was reported as "finished", to be so. getDeployment() reports "${status}".`;
       const advice = 'Until it is live, report "in_progress".';
-      await this.becomes(what, ['finished'], async () => {
-        const {status, percentage = 0, description} = await this.call('getDeployment', deployment);
-        assert.notEqual(status, 'failed', `Expected ${what} to finish. The backend reports "failed": ${description}`);
-        if (reported === 'finished') expectAnswer(`${what}, which was reported as finished,`, status, reported, advice);
-        assert.ok(percentage >= 0 && percentage <= 100, `Expected 0 to 100 %. The backend reports ${percentage}.`);
-        return status;
-      });
-    }
+      assert.ok(reported !== 'finished' || status === 'finished', `${early} ${advice}`);
+      return status;
+    };
+    if (this.backend.getDeployment) await this.becomes(what, ['finished'], look);
     await this.nextInstant();
   }
 
@@ -285,9 +246,12 @@ export class Subject {
       cursor = page.cursor;
     } while (cursor !== undefined);
     const items = pages.flatMap((page) => page.items);
-    const totals = pages.map(({total = items.length}) => total);
-    const what = `the totals of the pages of a list, which have ${items.length} items together,`;
-    expectAnswer(what, totals, Array<number>(pages.length).fill(items.length));
+    const wrong = pages.find(({total = items.length}) => total !== items.length)?.total;
+    assert.equal(
+      wrong,
+      undefined,
+      `The total of ${name}() is ${wrong}. Its pages have ${items.length} items together.`,
+    );
     return items;
   }
 
@@ -295,33 +259,24 @@ export class Subject {
     return this.list('listDeployments', {targetSlug});
   }
 
-  /** The deployments to a target, of which there may be no history yet. */
-  async historyIfAny(targetSlug?: string): Promise<readonly unknown[]> {
-    return (await outcomeOf(this.history(targetSlug))).result ?? [];
-  }
-
-  endOf(deployment: DeploymentRef): Promise<string> {
-    return this.becomes('the deployment', ['finished', 'failed'], async () => {
-      return (await this.call('getDeployment', deployment)).status;
-    });
-  }
-
   /** Waits until the service can order what happened before and what happens after. */
   async nextInstant(): Promise<void> {
     await delay(this.parts.fixtures.timeResolutionMs ?? 10);
   }
 
-  /** Asserts that the service has every byte of `bundle`: its archive, its files, or both. */
-  async assertArrived(bundle: Bundle, bundleId: BundleId): Promise<void> {
+  /** Asserts that the service has every byte of `bundle`: its archive, its files, or both. `after`: what was done. */
+  async assertArrived(bundle: Bundle, bundleId: BundleId, after = 'its upload'): Promise<void> {
     const {readUploaded, readUploadedFile} = this.service;
     const {projectSlug} = this.parts;
     const advice = 'The service of the fixtures has neither readUploaded() nor readUploadedFile().';
     assert.ok(readUploaded ?? readUploadedFile, advice);
-    const what = `the bundle ${shown(bundleId)} in the service`;
-    if (readUploaded) await expectBytes(what, bundle, () => readUploaded(bundleId, projectSlug));
-    for await (const entry of readUploadedFile ? bundle.entries() : []) {
-      if (entry.linkTarget !== undefined || !readUploadedFile) continue;
-      await expectBytes(`${entry.path} of ${what}`, entry, () => readUploadedFile(bundleId, entry.path, projectSlug));
+    const what = `the bundle ${shown(bundleId)} in the service, after ${after},`;
+    const whole = () => bundle.createReadStream();
+    if (readUploaded) await expectBytes(what, whole, () => readUploaded(bundleId, projectSlug));
+    if (!readUploadedFile) return;
+    for await (const entry of bundle.entries()) {
+      const read = () => readUploadedFile(bundleId, entry.path, projectSlug);
+      await expectBytes(`${entry.path} of ${what}`, () => entry.open(), read);
     }
   }
 
@@ -331,16 +286,31 @@ export class Subject {
     assert.ok(kept <= most, `After ${after} the service should keep at most ${most} uploads. It keeps ${kept}.`);
   }
 
-  async issuedSecrets(): Promise<readonly string[]> {
-    return (await this.service.issuedSecrets?.()) ?? [];
+  /** Asserts that the backend masks whatever the service has issued to it. */
+  async assertMasked(): Promise<void> {
+    const issued = (await this.service.issuedSecrets?.()) ?? [];
+    const areMasked = issued.every((secret) => this.parts.masked.includes(secret));
+    assert.ok(areMasked, 'The backend does not mask every secret that it learns with "context.maskSecret".');
+  }
+
+  /** Everything that must not be printed. */
+  async secrets(): Promise<readonly string[]> {
+    const {secrets = [], issuedSecrets} = this.service;
+    return [...secrets, ...this.parts.masked, ...((await issuedSecrets?.()) ?? [])];
   }
 
   /** Asserts that nothing that the backend logged or threw contains a secret. */
   async assertNoLeak(): Promise<void> {
-    const secrets = [...(this.service.secrets ?? []), ...(await this.issuedSecrets())];
-    const leak = this.texts.find((text) => containsSecret(text, secrets));
-    const masked = createRedactor(secrets)(leak ?? '');
-    assert.equal(leak, undefined, `An error or a log contains a secret: ${masked}`);
+    const secrets = await this.secrets();
+    const declared = [...(this.service.secrets ?? []), ...this.#declaredSecrets()];
+    const leak = this.parts.texts.find((text) => containsSecret(text, secrets));
+    const kind = containsSecret(leak ?? '', declared) ? 'a declared secret' : 'a secret that the service has issued';
+    assert.equal(leak, undefined, `An error or a log contains ${kind}: ${leak ?? ''}`);
+  }
+
+  #declaredSecrets(): readonly string[] {
+    const {options, env} = this.service;
+    return secretsOf(this.parts.backend, {backendOptions: {...(Object(options) as object)}}, env);
   }
 }
 
@@ -354,8 +324,8 @@ export function fromJson(deployment: DeploymentRef): DeploymentRef {
   return JSON.parse(JSON.stringify(deployment)) as DeploymentRef;
 }
 
-/** Opens another service, for `backend` or a new one. It is closed at the end of the case. */
-export type Open = (backend?: AnyBackend) => Promise<Subject>;
+/** Opens another service. It is closed at the end of the case. */
+export type Open = () => Promise<Subject>;
 
 /** What a case proves, and how. */
 export interface Case {

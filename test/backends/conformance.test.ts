@@ -46,10 +46,13 @@ describe('the Api backend passes the conformance suite', () => {
   }
 });
 
-const legacyFixtures = fixturesOf(({origin, credentials: {apiKey}}) => ({
-  options: {origin, auth: new ApiKeyStrategy({apiKey})},
-  secrets: [apiKey],
-}));
+const legacyFixtures: ConformanceFixtures = {
+  ...fixturesOf(({origin, credentials: {apiKey}}) => ({
+    options: {origin, auth: new ApiKeyStrategy({apiKey})},
+    secrets: [apiKey],
+  })),
+  skip: {'upload (v1): deploys nothing': 'with a target it does, which the tests of pushes cover'},
+};
 
 describe('the legacy backend passes the conformance suite', () => {
   for (const {name, skip, run} of backendConformance(() => legacyBackend, legacyFixtures)) {
@@ -65,5 +68,5 @@ describe('the legacy backend passes the conformance suite with uploads that are 
     upload: (bundle, context) => uploadStream({...bundle, read: () => bundle.createReadStream()}, context),
   };
   const cases = backendConformance(() => streaming, legacyFixtures).filter(({name}) => name.startsWith('upload'));
-  test.each(cases)('$name', ({run}) => run());
+  for (const {name, skip, run} of cases) test.skipIf(skip !== undefined)(name, run);
 });

@@ -147,8 +147,8 @@ export const brokenBackends: readonly BrokenBackend[] = [
     return call(context);
   }),
 
-  broken('changes a byte of the tenth part', (good) => ({
-    upload: (bundle, context) => good.upload(changed(bundle, 1_400_000), context),
+  broken('changes a byte beyond 16 MiB', (good) => ({
+    upload: (bundle, context) => good.upload(changed(bundle, 16 * 1024 * 1024), context),
   })),
   broken('reports progress that runs backwards', (good) => ({
     upload: async (bundle, context) => {
@@ -203,16 +203,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const http: Context['http'] = Object.assign(context.http.extend({}), {delete: async () => Promise.resolve()});
     return call({...context, http});
   }),
-  broken('says that it has deployed an upload without a target', (good) => ({
+  broken('deploys an upload when there is a target', (good) => ({
     upload: async (bundle, context) => {
       const result = await good.upload(bundle, context);
-      return {...result, ...(context.targetSlug === undefined && {deployment: {deploymentId: 'x'}})};
-    },
-  })),
-  broken('deploys each upload', (good) => ({
-    upload: async (bundle, context) => {
-      const result = await good.upload(bundle, context);
-      await good.deploy({bundleId: result.bundleId, targetSlug: 'production'}, context);
+      const {bundleId} = result;
+      const {targetSlug} = context;
+      if (targetSlug !== undefined) await good.deploy({bundleId, targetSlug}, context);
       return result;
     },
   })),
@@ -462,6 +458,15 @@ export const brokenBackends: readonly BrokenBackend[] = [
       if (!items.some((item) => item.bundleId === bundleId)) await good.deleteBundle({bundleId}, context);
     },
   })),
+  broken('deletes a bundle twice', (good) => {
+    const deleted = new Set<BundleId>();
+    return {
+      deleteBundle: async (request, context) => {
+        if (!deleted.has(request.bundleId)) await good.deleteBundle(request, context);
+        deleted.add(request.bundleId);
+      },
+    };
+  }),
   broken('deletes every bundle with the same message', (good) => ({
     deleteBundle: async ({bundleId}, context) => {
       const {items} = await good.listBundles({limit: 5}, context);
@@ -469,6 +474,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
       const same = items.filter((item) => item.message === message).map((item) => item.bundleId);
       for (const id of message === undefined ? [bundleId] : same) await good.deleteBundle({bundleId: id}, context);
     },
+  })),
+  broken('puts IDs of deployments into URLs as they are', (good) => ({
+    getDeployment: ({deploymentId, ...deployment}, context) =>
+      good.getDeployment({...deployment, deploymentId: String(deploymentId).replace(/\?$/, '')}, context),
   })),
   broken('puts IDs into URLs as they are', (good) => {
     const changes = onBundles.map((name) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import {Writable} from 'node:stream';
+import {PassThrough, Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import type {BundleId, DownloadResume, DownloadStart} from '../../backends/contract.js';
 import {anyError, expectAbort, expectAnswer, expectBytes, expectError} from '../expectations.js';
@@ -11,59 +11,40 @@ export const bundleCases: readonly Case[] = [
   {
     name: 'download: returns the uploaded bytes',
     needs: ['download'],
-    proves: 'The bytes are those of the upload, and so are the digest and the total if they are reported.',
+    proves:
+      'The bytes are those of the upload, and so are the digest and the total if they are reported. With its validator, a ' +
+      'download continues where it says, or starts over; with that of another archive, it starts over. One that is ' +
+      'aborted ends within a second.',
     async run(subject) {
       const bundle = await subject.makeBundle();
       const {size, sha256} = bundle;
-      const fetched = await fetchArchive(subject, await subject.upload(bundle));
-      const start = {offset: fetched.offset, total: fetched.total ?? size, sha256: fetched.sha256 ?? sha256};
-      expectAnswer('the start of the download', start, {offset: 0, total: size, sha256});
-      await expectBytes('the download', bundle, async () => fetched.content);
-    },
-  },
-  {
-    name: 'download: an abort in the middle ends it within a second',
-    needs: ['download'],
-    proves: 'A download that is aborted while it writes ends within a second.',
-    async run(subject) {
-      const bundleId = await subject.upload();
-      await expectAbort('the download', subject.cleanups, (signal, abort) => {
+      const [bundleId, otherId] = [await subject.upload(bundle), await subject.upload()];
+      const {content, ...start} = await fetchArchive(subject, bundleId);
+      const found = {offset: start.offset, total: start.total ?? size, sha256: start.sha256 ?? sha256};
+      expectAnswer('the start of the download', found, {offset: 0, total: size, sha256});
+      const whole = () => bundle.createReadStream();
+      await expectBytes('the download', whole, async () => content);
+
+      const {validator: other} = await fetchArchive(subject, otherId);
+      // Without a validator, the host never resumes.
+      if (start.validator !== undefined && other !== undefined) {
+        assert.notEqual(start.validator, other, `Expected two archives to have different validators, not ${other}.`);
+        await assertResumed(subject, bundleId, {size, validator: start.validator, isSame: true});
+        await assertResumed(subject, bundleId, {size, validator: other, isSame: false});
+      }
+
+      await expectAbort('the download', (signal, abort) => {
         // Accepts one chunk and never finishes it.
         return subject.call('download', {bundleId, writeTo: new Writable({write: abort})}, {signal});
       });
     },
   },
   {
-    name: 'download: it resumes where it stopped, or starts over',
-    needs: ['download'],
-    proves:
-      'With a validator, a download continues the same archive where it says, or starts over and says so. Two archives ' +
-      'have different validators, and the validator of another one makes a download start over.',
-    async run(subject) {
-      const bundle = await subject.makeBundle();
-      const {size} = bundle;
-      const [bundleId, otherId] = [await subject.upload(bundle), await subject.upload()];
-      const {validator} = await fetchArchive(subject, bundleId);
-      const {validator: other} = await fetchArchive(subject, otherId);
-      // Without a validator, the host never resumes.
-      if (validator === undefined || other === undefined) return;
-      assert.notEqual(validator, other, `Expected two archives to have different validators, not ${shown(other)}.`);
-      const half = Math.floor(size / 2);
-      for (const given of [validator, other]) {
-        const resume = {offset: half, validator: given};
-        const {content, offset, total = size} = await fetchArchive(subject, bundleId, resume);
-        const start = offset === half && given === validator ? half : 0;
-        const what = `the start and length of a download with the validator ${given}, resumed at ${half},`;
-        const advice = `The validator of the archive is ${validator}. Send the given one as If-Range, or compare it.`;
-        const expected = {offset: start, total: size, length: size - start};
-        expectAnswer(what, {offset, total, length: content.length}, expected, advice);
-      }
-    },
-  },
-  {
     name: 'delete: removes the bundle and no other',
     needs: ['deleteBundle'],
-    proves: 'The bundle is gone, and bundles with the same content or the same message stay.',
+    proves:
+      'The bundle is gone, and bundles with the same content or message stay. Deleting it again is refused, with ' +
+      '`ERR_BUNDLE_UNKNOWN` or the status 404.',
     async run(subject) {
       const unwanted = await subject.makeBundle();
       const namesake = await subject.makeBundle({message: unwanted.message});
@@ -76,15 +57,18 @@ export const bundleCases: readonly Case[] = [
       assert.ok(!listed.some((item) => item.bundleId === bundleId), `${gone} It is still listed.`);
       const reading = subject.assertArrived(unwanted, bundleId);
       await assert.rejects(reading, assert.AssertionError, `${gone} The service still has it.`);
+      const again = subject.call('deleteBundle', {bundleId});
+      await expectError(`a deletion of ${shown(bundleId)}, which is gone,`, again, unknownBundle);
       // A service may store equal archives once.
-      if (copyId !== bundleId) await subject.assertArrived(unwanted, copyId);
-      await subject.assertArrived(namesake, namesakeId);
+      if (copyId !== bundleId)
+        await subject.assertArrived(unwanted, copyId, 'the deletion of a bundle with its content');
+      await subject.assertArrived(namesake, namesakeId, 'the deletion of a bundle with its message');
     },
   },
   ...bundleOperations.map(idCase),
 ];
 
-/** Downloads an archive, as slowly as it goes to a disk, with what the backend says when it starts. */
+/** Downloads an archive, with what the backend says when it starts. */
 async function fetchArchive(
   subject: Subject,
   bundleId: BundleId,
@@ -92,17 +76,26 @@ async function fetchArchive(
 ): Promise<DownloadStart & {readonly content: Buffer}> {
   const pieces: Buffer[] = [];
   let started: DownloadStart = {offset: 0};
-  const writeTo = new Writable({
-    write(piece: Buffer, _, done) {
-      pieces.push(piece);
-      setImmediate(done);
-    },
-  });
+  const writeTo = new PassThrough().on('data', (piece: Buffer) => void pieces.push(piece));
   await subject.call('download', {bundleId, writeTo, resume, onStart: (start) => void (started = start)});
   // Like the host, which ends what a backend has left open.
-  if (!writeTo.writableEnded) writeTo.end();
-  await finished(writeTo);
+  await finished(writeTo.end());
   return {...started, content: Buffer.concat(pieces)};
+}
+
+/** Asserts that a download with a validator goes on in the middle or starts over, which it must for another archive. */
+async function assertResumed(
+  subject: Subject,
+  bundleId: BundleId,
+  {size, validator, isSame}: {readonly size: number; readonly validator: string; readonly isSame: boolean},
+): Promise<void> {
+  const half = Math.floor(size / 2);
+  const {content, offset, total = size} = await fetchArchive(subject, bundleId, {offset: half, validator});
+  const start = offset === half && isSame ? half : 0;
+  const whose = isSame ? 'its own validator' : 'the validator of another archive';
+  const what = `the start and length of a download with ${whose}, ${validator}, resumed at ${half},`;
+  const expected = {offset: start, total: size, length: size - start};
+  expectAnswer(what, {offset, total, length: content.length}, expected, 'Send it as If-Range, or compare it.');
 }
 
 /** An ID that nothing has, of the same form as `id`: a service may refuse any other before it looks. */
@@ -114,28 +107,32 @@ export function unknownIdLike(id: BundleId): BundleId {
   return isHex ? id.replaceAll(/[0-9a-f]/gi, '0').replace(/^(0{8}-0{4}-)0(0{3}-)0/, '$14$28') : 'no-such-bundle';
 }
 
+/** IDs that nothing has, and that lead to `id` in a URL or a path that they are not encoded for. */
+export function idsAlike(id: BundleId): readonly BundleId[] {
+  return [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`];
+}
+
+export const encoding = 'Encode IDs in URLs and paths.';
+
 /** The case of an operation that takes the ID of a bundle. */
 function idCase({name, needs, run}: Operation): Case {
   return {
     name: `${name}: an unknown bundle is refused with a code`,
     needs: [needs],
     proves:
-      'An ID that no bundle has is refused, with `ERR_BUNDLE_UNKNOWN` or the status 404, and so is the ID of a bundle ' +
-      'with `?`, `#` or `..` around it: encode it in a URL or a path.',
+      'An ID that no bundle has is refused, with `ERR_BUNDLE_UNKNOWN` or the status 404, and so is one with `?`, `#` or ' +
+      '`..` around it: encode it in a URL or a path.',
     async run(subject) {
       const bundle = await subject.makeBundle();
       const id = await subject.upload(bundle);
-      const isText = subject.backend.bundleIds !== 'number';
-      const alike = isText ? [`${id}?`, `${id}#x`, `x/../${id}`, `./${id}`, `${id}/.`] : [];
-      for (const bundleId of [unknownIdLike(id), ...alike]) {
-        const expected = alike.includes(String(bundleId)) ? anyError : unknownBundle;
-        await expectError(
-          `${name} of the unknown bundle ${shown(bundleId)}`,
-          run(subject, {bundleId, bundle}),
-          expected,
-        );
+      const unknownId = unknownIdLike(id);
+      const work = run(subject, {bundleId: unknownId, bundle});
+      await expectError(`${name} of the unknown bundle ${shown(unknownId)}`, work, unknownBundle);
+      for (const bundleId of subject.backend.bundleIds === 'number' ? [] : idsAlike(id)) {
+        const what = `${name} of the unknown bundle ${shown(bundleId)}`;
+        await expectError(what, run(subject, {bundleId, bundle}), anyError, encoding);
       }
-      await subject.assertArrived(bundle, id);
+      await subject.assertArrived(bundle, id, `${name} of IDs that look like its own`);
     },
   };
 }

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
 import type {BundleId} from '../../backends/contract.js';
-import type {ErrorCode} from '../../errors/index.js';
-import {
-  anyError,
-  expectAbort,
-  expectError,
-  notTried,
-  outcomeOf,
-  withCode,
-  type ExpectedError,
-} from '../expectations.js';
+import {anyError, expectAbort, expectError, notTried, outcomeOf} from '../expectations.js';
+import {withCode, type ExpectedError} from '../expectations.js';
 import {prepare, type Operation} from '../operations.js';
 import {faults, type Fault} from '../relay.js';
-import {rateLimit, type Case, type Subject} from '../subject.js';
+import {notOffered, rateLimit, type Case, type Subject} from '../subject.js';
 
 /** What happens to each request of an operation in turn, and what that may lead to. */
 interface FaultRule {
   readonly name: string;
   readonly proves: string;
-  /** Which operations it is tried on. @default all */
-  readonly of?: (operation: Operation) => boolean;
+  /** Whether it is about what an upload leaves in the service. @default it is tried on all operations */
+  readonly isAboutUploads?: true;
   readonly kind: Fault['kind'];
   /** Whether it happens to the requests after that one, too. Then the operation must fail if it needs them. */
   readonly lasts?: true;
@@ -29,20 +21,8 @@ interface FaultRule {
 
 const isUpload = ({needs}: Operation) => needs === 'upload';
 
-const credentialCodes = ['ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'] as const;
-/** Codes that tell users to do something else than what they do about a service that fails. */
-const otherCodes: readonly ErrorCode[] = [
-  ...credentialCodes,
-  'ERR_BACKEND_FAILED',
-  'ERR_NETWORK',
-  'ERR_TARGET_BUSY',
-  'ERR_BUNDLE_UNKNOWN',
-  'ERR_RATE_LIMITED',
-];
-const serviceFailure: ExpectedError = {
-  text: 'the code of a failure of the service, such as ERR_SERVER',
-  fits: ({code}) => !otherCodes.includes(code),
-};
+/** What a service that fails leads to. Any other code tells users to do something else about it. */
+const serviceFailures = ['ERR_SERVER', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID', 'ERR_REJECTED'] as const;
 
 const rules: readonly FaultRule[] = [
   {
@@ -55,14 +35,14 @@ const rules: readonly FaultRule[] = [
     proves: 'A 500 to any of its requests is not reported as anything that users would do something else about.',
     kind: 'fail',
     lasts: true,
-    error: serviceFailure,
+    error: withCode(...serviceFailures),
   },
   {
     name: 'refused credentials are reported as such',
     proves: 'A 401 to any of its requests surfaces as `ERR_UNAUTHORIZED`, `ERR_FORBIDDEN` or `ERR_OAUTH`.',
     kind: 'refuse',
     lasts: true,
-    error: withCode(...credentialCodes),
+    error: withCode('ERR_UNAUTHORIZED', 'ERR_FORBIDDEN', 'ERR_OAUTH'),
   },
   {
     name: 'a persistent rate limit is reported as such',
@@ -87,7 +67,7 @@ const rules: readonly FaultRule[] = [
   {
     name: 'what fails leaves nothing behind',
     proves: 'When any of its requests is refused once, nothing is left of the upload.',
-    of: isUpload,
+    isAboutUploads: true,
     kind: 'refuse',
     error: anyError,
   },
@@ -100,36 +80,34 @@ const mostRequests = 6;
 export function faultCases(operation: Operation): readonly Case[] {
   // Without a fault, it sends as many requests each time.
   let counting: Promise<number> | undefined;
-  const count = async (trial: Subject) => {
-    const prepared = await prepare(trial, operation);
-    return countRequests(trial, () => operation.run(trial, prepared));
-  };
-  return rules
-    .filter(({of}) => of?.(operation) ?? true)
-    .map((rule) => ({
-      name: `${operation.name}: ${rule.name}`,
-      needs: [operation.needs],
-      proves: rule.proves,
-      async run(trial, open) {
-        const total = await (counting ??= open().then(count));
-        // A backend without credentials must say so: one whose requests do not pass the suite looks the same.
-        if (total === 0 && rule.kind === 'refuse' && rule.lasts && ['upload', 'verify'].includes(operation.needs)) {
-          notTried(
-            `No request of ${operation.name} passes the suite. Send it with context.http, or give your client the ` +
-              'address that through() of openService returns.',
-          );
-        }
-        const tryAt = rule.kind === 'hold' ? abortAt : failAt;
-        for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
-          await tryAt(at === 1 ? trial : await open(), operation, rule, {at, total});
-        }
-      },
-    }));
+  const caseOf = (rule: FaultRule): Case => ({
+    name: `${operation.name}: ${rule.name}`,
+    needs: [operation.needs],
+    proves: rule.proves,
+    async run(trial, open) {
+      if (rule.isAboutUploads && !trial.service.countUploads) notOffered('countUploads');
+      const total = await (counting ??= open().then((subject) => countRequests(subject, operation)));
+      // A backend without credentials must say so: one whose requests do not pass the suite looks the same.
+      if (total === 0 && rule.kind === 'refuse' && rule.lasts && ['upload', 'verify'].includes(operation.needs)) {
+        notTried(
+          `No request of ${operation.name} passes the suite. Send it with context.http, or give your client the ` +
+            'address that through() of openService returns.',
+        );
+      }
+      const tryAt = rule.kind === 'hold' ? abortAt : failAt;
+      for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
+        await tryAt(at === 1 ? trial : await open(), operation, rule, {at, total});
+      }
+    },
+  });
+  return rules.filter(({isAboutUploads}) => !isAboutUploads || isUpload(operation)).map(caseOf);
 }
 
-export async function countRequests({relay}: Subject, work: () => Promise<unknown>): Promise<number> {
+async function countRequests(subject: Subject, operation: Operation): Promise<number> {
+  const {relay} = subject.parts;
+  const prepared = await prepare(subject, operation);
   relay.arm();
-  await work();
+  await operation.run(subject, prepared);
   return relay.requests;
 }
 
@@ -143,8 +121,8 @@ async function abortAt(subject: Subject, operation: Operation, _: FaultRule, {at
   // By its last request, a deployment may have been made: what is left is to clean up.
   if (operation.name === 'deploy' && at === total && total > 1) return;
   const prepared = await prepare(subject, operation);
-  await expectAbort(`${operation.name} at request ${at}`, subject.cleanups, async (signal, onHeld) => {
-    subject.relay.arm({kind: 'hold', at, onHeld});
+  await expectAbort(`${operation.name} at request ${at}`, async (signal, onHeld) => {
+    subject.parts.relay.arm({kind: 'hold', at, onHeld});
     await operation.run(subject, prepared, {signal});
   });
   if (isUpload(operation)) await subject.assertKept(0, `an abort at request ${at}`);
@@ -154,12 +132,13 @@ async function failAt(subject: Subject, operation: Operation, rule: FaultRule, {
   const {kind, lasts = false} = rule;
   const expected = kind === 'lose' && !operation.writes ? undefined : rule.error;
   const what = `${operation.name}, whose request ${at} ${faults[kind].does},`;
+  const {relay} = subject.parts;
   const prepared = await prepare(subject, operation);
-  subject.relay.arm({kind, at, lasts});
+  relay.arm({kind, at, lasts});
   const work = operation.run(subject, prepared);
   const {result, error} = await outcomeOf(work);
-  const sent = subject.relay.requests;
-  subject.relay.arm();
+  const sent = relay.requests;
+  relay.arm();
 
   // What writes may do without some requests. The last one of a deployment may only clean up after it.
   const isListed = operation.name === 'deploy' && subject.backend.listDeployments !== undefined;
@@ -169,7 +148,7 @@ async function failAt(subject: Subject, operation: Operation, rule: FaultRule, {
 
   await subject.assertNoLeak();
   if (isUpload(operation)) {
-    if (!error) await subject.assertArrived(prepared.bundle, (result as {readonly bundleId: BundleId}).bundleId);
+    if (!error) await subject.assertArrived(prepared.bundle, (result as {readonly bundleId: BundleId}).bundleId, what);
     await subject.assertKept(error && !lasts && kind !== 'lose' ? 0 : 1, what);
   }
   if (isListed) {
