@@ -90,7 +90,7 @@ function pairsOf(names: readonly string[]): string {
 }
 
 /** How to set options. A secret is neither passed as a flag nor put into a file. @param wrong begin with their names */
-function optionSuggestions(
+export function optionSuggestions(
   {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   wrong: readonly string[],
 ): readonly Suggestion[] {
@@ -99,10 +99,10 @@ function optionSuggestions(
   const variables = secretEnv.filter((name) => names.includes(name));
   const login = {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};
   return [
-    ...(variables.length === 0 ? [] : [[`Set ${variables.join(' and ')}, or run: `, login]]),
+    ...(variables.length === 0 ? [] : [[`Set ${variables.join(' and ')}, or run in a terminal: `, login]]),
     ...(secret.length === 0
       ? []
-      : [[`Add ${pairsOf(secret)} to MYCLI_BACKEND_OPTION (key=value,key=value), or run: `, login]]),
+      : [[`Add ${pairsOf(secret)} to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: `, login]]),
     ...(names.every((name) => secret.includes(name) || variables.includes(name))
       ? []
       : [`Pass --backend-option key=value, or set "backends.${backend}" in the configuration file.`]),

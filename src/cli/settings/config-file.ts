@@ -141,11 +141,8 @@ async function configFile(file: string): Promise<ConfigFile> {
   const config = await readConfig(file);
   const {success, output, issues = []} = v.safeParse(fileSchema, config);
   const unknown = issues.find(({kind, expected}) => kind === 'schema' && expected === 'never');
-  if (unknown !== undefined)
-    throw unknownKey(
-      (unknown.path ?? []).map(({key}) => String(key)),
-      file,
-    );
+  const unknownPath = unknown?.path?.map(({key}) => String(key));
+  if (unknownPath !== undefined) throw unknownKey(unknownPath, file);
   refuseBackendSecrets(asRecord(config['backends']), file);
   if (success) {
     const targets = Object.entries(asRecord(output['targets']));
@@ -188,8 +185,8 @@ function unknownKey(path: readonly string[], file: string): Error {
 }
 
 function refuseBackendSecrets(backends: Config, file: string): void {
-  for (const backend of Object.keys(backends)) {
-    const secret = Object.keys(asRecord(backends[backend])).find(isSecretName);
+  for (const [backend, options] of Object.entries(backends)) {
+    const secret = Object.keys(asRecord(options)).find(isSecretName);
     if (secret === undefined) continue;
     const place = `Add ${secret}=... to MYCLI_BACKEND_OPTION (key=value,key=value) instead.`;
     throw misplacedSecret(file, `backends.${backend}.${secret}`, place);

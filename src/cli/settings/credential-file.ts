@@ -18,11 +18,10 @@ const clientSecret = v.object({
   /** The only token endpoint that may receive the secret. */
   tokenUrl: url,
 });
-const apiToken = v.object({kind: v.literal('api-token'), token: text});
 
 const originCredentials = v.object({
   apiKey: v.optional(v.object({key: text, user: v.optional(text)})),
-  api: v.optional(v.variant('kind', [clientSecret, apiToken])),
+  api: v.optional(v.variant('kind', [clientSecret, v.object({kind: v.literal('api-token'), token: text})])),
 });
 
 const backendCredentials = v.object({

@@ -18,7 +18,6 @@ import {
 import {
   explainEach,
   resolveSettings,
-  type ExplainedSetting,
   type Setting,
   type Settings,
   type SettingsSources,
@@ -53,15 +52,10 @@ async function readSources(context: SettingsContext, takesStored: boolean): Prom
   return takesStored ? {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)} : sources;
 }
 
-export interface ExplainedSettings {
-  readonly configFile?: string | undefined;
-  readonly settings: readonly ExplainedSetting[];
-  /** The resolved settings; secrets are not read. */
-  readonly resolved: Settings;
-}
+export type ExplainedSettings = Awaited<ReturnType<typeof explainSettings>>;
 
 /** Resolves every setting, with its value in each source. Secrets are not read. */
-export async function explainSettings(context: SettingsContext): Promise<ExplainedSettings> {
+export async function explainSettings(context: SettingsContext) {
   const sources = await readSources(context, true);
   return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
 }
@@ -157,7 +151,6 @@ function isOwnClient(
 
 type Credentials = ReturnType<typeof credentialSettings>;
 
-/** Credentials of an origin as settings, by backend. */
 export function credentialSettings({apiKey, api}: OriginCredentials, source: ValueSource) {
   const secretOf = (value: string | undefined) =>
     value === undefined ? undefined : {value: new Secret(value), source};

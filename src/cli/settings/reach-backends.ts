@@ -7,7 +7,6 @@ import type {BackendRegistration, BackendRegistry} from '../../backends/registry
 import {backendTitle, qualifiedName} from '../../backends/select.js';
 import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
-import type {CommandToRun} from '../../errors/suggestion.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {commandHost, type CommandContext} from '../command/context.js';
@@ -132,9 +131,8 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   const files = [...typedOptions(flags).values()].filter((text) => text.startsWith('@'));
   output.addSecrets(secrets.filter((secret) => !files.includes(secret)));
   const {value: wanted} = settings.runtimeBackend;
-  if (!isPluginBackend(wanted) || registry.has(wanted)) {
-    for (const {message} of registry.failures) output.warn(message);
-  }
+  const isMissing = isPluginBackend(wanted) && !registry.has(wanted);
+  if (!isMissing) for (const {message} of registry.failures) output.warn(message);
   return registry;
 }
 
@@ -148,7 +146,6 @@ function typedOptions({'backend-option': texts = []}: CommandContext['flags']): 
   );
 }
 
-/** What is set for a plugin's backend. */
 export interface PluginSettings {
   readonly options: SettingValue<'backendOptions'>[string];
   /** The variables that `auth:login` has stored. They are set now, and none of them was. */
@@ -224,11 +221,6 @@ export function optionsFor(
   return runtimeBackend.value === name ? {...value[qualified], ...value[name]} : {...value[name], ...value[qualified]};
 }
 
-/** The command that stores the secrets of a backend. */
-export function loginCommand(backend: string): CommandToRun {
-  return {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};
-}
-
 /**
  * The addresses in options, as http(s) URLs: what URL parsers take for one, whatever the option is called, and hosts.
  * Rather too often than too seldom: a secret that is taken for one of another address is asked for again, otherwise it
@@ -261,7 +253,6 @@ function urlIn(text: string, option: string): string | undefined {
   return isDotted || hasPort || hostname === 'localhost' || hostOption.test(option) ? `${origin}/` : undefined;
 }
 
-/** The origins of the URLs and hosts in options. */
 export function originsIn(options: unknown): readonly string[] {
   return [...new Set(urlsIn(options).map((url) => new URL(url).origin))];
 }
@@ -285,7 +276,7 @@ export async function storedSecrets(
   if (other === undefined) return stored.values;
   file.warn(
     `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
-      `To store them for it, run: ${commandLine(...loginCommand(backend).run)}`,
+      `To store them for it, run: ${commandLine('auth:login', ...flagValue('--runtime-backend', backend))}`,
   );
   return {};
 }

@@ -92,7 +92,6 @@ export interface SettingsSources {
   readonly stored?: Partial<Settings> | undefined;
 }
 
-/** What one source has for a setting. */
 interface Candidate {
   readonly source: ValueSource;
   readonly read: () => unknown;
@@ -226,7 +225,6 @@ export function shownText(syntax: Syntax, value: string): string {
   return syntax === 'url' ? shownAddress(value) : value;
 }
 
-/** A value without secrets. */
 function masked(key: SettingKey, value: unknown): unknown {
   const {syntax} = definitions[key];
   if (value instanceof Secret) return value.toString();
@@ -292,7 +290,6 @@ export function describeSource({kind, name}: ValueSource, cwd: string): string {
   return kind === 'config' ? relative(cwd, name) || name : name;
 }
 
-/** The value of a required setting. */
 export function requireSetting<K extends SettingKey>(settings: Settings, key: K): NonNullable<Settings[K]>['value'] {
   const setting = settings[key];
   if (setting !== undefined) return setting.value;
@@ -321,10 +318,13 @@ export function describeError(error: unknown, settings: Settings): unknown {
   const {code, message, advice, details, exitCode} = error;
   const problems: unknown = details?.['problems'];
   const wrong: readonly unknown[] = Array.isArray(problems) ? problems.filter(isRecord).map(({option}) => option) : [];
-  const typed = settingKeys.filter((key) => ['flag', 'environment'].includes(settings[key]?.source.kind ?? ''));
-  const names = typed.filter((key) => wrong.includes(key)).map((key) => [key, settings[key]?.source.name] as const);
-  if (names.length === 0) return error;
-  const nameOf: ReadonlyMap<string, string | undefined> = new Map(names);
+  const nameOf = new Map<string, string>();
+  for (const key of settingKeys) {
+    const source = settings[key]?.source;
+    const isTyped = source?.kind === 'flag' || source?.kind === 'environment';
+    if (isTyped && wrong.includes(key)) nameOf.set(key, source.name);
+  }
+  if (nameOf.size === 0) return error;
   const reword = (text: string) => text.replaceAll(/(?<![\w-])\w+/g, (word) => nameOf.get(word) ?? word);
   const suggestions = advice.map((said) =>
     partsOf(said).map((part) => (typeof part === 'string' ? reword(part) : part)),

@@ -38,7 +38,6 @@ export class Secret {
 /** An invalid value. The message completes the sentence "--flag ...": "must be an integer". */
 export class InvalidValue extends Error {}
 
-/** Validates a value. */
 export function judged<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;

@@ -146,7 +146,6 @@ export async function checkServices(
   return (await Promise.all(found)).flat();
 }
 
-/** Where the secrets of a plugin's backend come from. */
 function sourceOfSecrets(
   registration: BackendRegistration,
   used: PluginSettings,

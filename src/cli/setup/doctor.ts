@@ -15,7 +15,7 @@ import type {CommandContext} from '../command/context.js';
 import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
 import {incompleteApi} from '../settings/connection.js';
-import {explainSettings} from '../settings/load-settings.js';
+import {explainSettings, originOf} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
@@ -106,10 +106,8 @@ function describeService({backend, origin, check, failed}: ServiceCredentials): 
 
 /** The proxies of the configured addresses. Without one, the variables are checked all the same. */
 function checkProxies(env: Environment, {origin, apiOrigin, tokenUrl}: Partial<Settings> = {}): Finding {
-  const addresses = [origin, apiOrigin, tokenUrl].flatMap((setting) => setting?.value ?? []);
-  const urls = addresses.map((address) => (address.includes('://') ? address : `https://${address}`));
-  const usable = urls.filter((url) => URL.canParse(url));
-  const asked = usable.length > 0 ? usable : ['https://service.invalid', 'http://service.invalid'];
+  const origins = [origin, apiOrigin, tokenUrl].flatMap((setting) => originOf(setting) ?? []);
+  const asked = origins.length > 0 ? origins : ['https://service.invalid', 'http://service.invalid'];
   const used = new Set(asked.flatMap((url) => proxyFor(new URL(url), env)?.origin ?? []));
   return found('ok', used.size === 0 ? 'No proxy is used.' : `Requests go through ${[...used].join(', ')}.`);
 }
@@ -151,16 +149,13 @@ async function checkPackages({plugins, version}: Interfaces.Config): Promise<rea
   return problems.flat().map(({message, suggestion}) => found('warning', message, [suggestion]));
 }
 
-type Marks = Readonly<Record<CheckResult['status'], string>>;
-const unicodeMarks: Marks = {ok: '✔', warning: '⚠', failed: '✖', skipped: '-'};
-const asciiMarks: Marks = {ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: '-   '};
-
-/** Prints a line for each check, followed by its suggestions. */
 export function reportChecks(
   checks: readonly CheckResult[],
   output: Pick<Output, 'json' | 'unicode' | 'outcome'>,
 ): void {
-  const marks = output.unicode ? unicodeMarks : asciiMarks;
+  const marks = output.unicode
+    ? {ok: '✔', warning: '⚠', failed: '✖', skipped: '-'}
+    : {ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: '-   '};
   const width = Math.max(...checks.map(({name}) => name.length));
   for (const {name, status, message, suggestions} of checks) {
     const indent = ' '.repeat(marks[status].length + width + 3);

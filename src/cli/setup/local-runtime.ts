@@ -25,7 +25,6 @@ const apiVariables: Variables = {
 };
 const allVariables: Variables = {...legacyVariables, ...apiVariables};
 
-/** The same without values. */
 export const unsetVariables = Object.fromEntries(Object.keys(allVariables).map((name) => [name, undefined]));
 
 /** The variables that point mycli at a local runtime, for both backends. */

@@ -1,5 +1,6 @@
 import {createInterface} from 'node:readline';
 import {shownUrl} from '../../backends/answers.js';
+import {optionSuggestions} from '../../backends/configuration.js';
 import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
@@ -27,7 +28,7 @@ import {
   type StoredCredentials,
 } from '../settings/credential-file.js';
 import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
-import {loginCommand, optionsFor, originsIn, urlsIn, useSecrets} from '../settings/reach-backends.js';
+import {optionsFor, originsIn, urlsIn, useSecrets} from '../settings/reach-backends.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {askService, isRefusal, type Service} from './check-credentials.js';
 import {askText, askYesNo, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
@@ -98,7 +99,6 @@ async function confirmConfigured(
   });
 }
 
-/** Asks the service, stores the credentials, and says so. */
 async function verifyAndStore(context: CommandContext, entered: Entered, verifies: boolean): Promise<Verified> {
   const {output, credentialFile, signal} = context;
   output.addSecrets(entered.secrets);
@@ -145,7 +145,6 @@ interface BuiltInLogin extends Login {
   readonly enter: (secret: string) => Entered;
 }
 
-/** Determines from the settings what a login is for. */
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind): BuiltInLogin {
   const backend = kind === 'api-key' ? 'legacy' : 'api';
   const addressAt = (key: AddressKey) => {
@@ -204,7 +203,6 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   };
 }
 
-/** Determines what a login to a plugin's backend is for. */
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
   const {name, backend} = registration;
   const {configFile, env, signal} = context;
@@ -271,22 +269,16 @@ async function askForSecrets(
 
 /** What a backend's own login talks to the user with. */
 export function loginDialogue(
-  {name: backend, secrets = [], secretEnv = []}: SecretNames,
+  backend: SecretNames,
   context: Pick<CommandContext, 'env' | 'output' | 'stdin' | 'signal'>,
 ): Pick<BackendLoginContext, 'prompt' | 'openUrl'> {
+  const {name, secrets = [], secretEnv = []} = backend;
   const {env, output} = context;
   return {
     async prompt({message: text, secret = false}) {
       if (!canAsk(context)) {
-        const options = secrets.map((name) => `${name}=...`).join(',');
-        const ways = [
-          ...(options === '' ? [] : [`add ${options} to MYCLI_BACKEND_OPTION (key=value,key=value)`]),
-          ...(secretEnv.length === 0 ? [] : [`set ${secretEnv.join(' and ')}`]),
-        ];
-        const message = `The ${backend} backend asks for "${text}", but there is no terminal to ask in.`;
-        throw createError('ERR_USAGE', message, {
-          suggestions: [['In a terminal, run: ', loginCommand(backend)], `In CI, ${ways.join(', or ')}.`],
-        });
+        const message = `The ${name} backend asks for "${text}", but there is no terminal to ask in.`;
+        throw createError('ERR_USAGE', message, {suggestions: optionSuggestions(backend, [...secrets, ...secretEnv])});
       }
       const answer = secret ? await readSecretInput(text, context) : await askText({text, fallback: ''}, context);
       const entered = answer.trim();

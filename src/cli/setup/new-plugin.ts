@@ -16,18 +16,14 @@ export interface NewPlugin {
 const templateName = 'acme';
 const packagePrefix = 'mycli-plugin-';
 
-/** The name of the package for a backend. */
 export function pluginPackage(name: string): string {
-  const problem = nameProblem(name);
-  if (problem === undefined) return `${packagePrefix}${name}`;
-  throw createError('ERR_USAGE', `The backend cannot be called ${JSON.stringify(name)}: ${problem}.`);
-}
-
-function nameProblem(name: string): string | undefined {
-  if (reservedNames.has(name)) return 'this name is reserved';
-  if (name.startsWith(packagePrefix)) return `the package is called ${packagePrefix}NAME, the backend NAME`;
-  if (backendNamePattern.test(name)) return undefined;
-  return 'a name starts with a letter and has at most 32 of a-z, 0-9 and "-"';
+  const refuse = (why: string) => {
+    throw createError('ERR_USAGE', `The backend cannot be called ${JSON.stringify(name)}: ${why}.`);
+  };
+  if (reservedNames.has(name)) refuse('this name is reserved');
+  if (name.startsWith(packagePrefix)) refuse(`the package is called ${packagePrefix}NAME, the backend NAME`);
+  if (!backendNamePattern.test(name)) refuse('a name starts with a letter and has at most 32 of a-z, 0-9 and "-"');
+  return `${packagePrefix}${name}`;
 }
 
 /**

@@ -112,11 +112,7 @@ function describeBuild({framework, buildDirectory, static: isStatic}: DetectedBu
 }
 
 /** The settings with what the project's files suggest for the project and the build folder. */
-async function withSuggestions(
-  settings: Settings,
-  detected: DetectedBuild | undefined,
-  cwd: string,
-): Promise<Settings> {
+async function withSuggestions(settings: Settings, detected: DetectedBuild | undefined, cwd: string) {
   const source = {kind: 'default', name: 'detected'} as const;
   const slug = await suggestedSlug(cwd);
   const {projectSlug = slug === '' ? undefined : {value: slug, source}, buildDirectory} = settings;
@@ -175,25 +171,17 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
   });
   const {buildDirectory: suggested} = known;
   await ask('buildDirectory', 'Build folder', {fallback: folderFrom(cwd, suggested.value)});
-  const {apiKey, apiToken, clientSecret, buildDirectory} = known;
-  // The credentials that are stored for the addresses, which may have changed.
-  const unstored = {
-    ...known,
-    buildDirectory: {...buildDirectory, value: resolve(cwd, buildDirectory.value)},
-    apiKey: unlessStored(apiKey),
-    apiToken: unlessStored(apiToken),
-    clientSecret: unlessStored(clientSecret),
-  };
-  return {...unstored, ...(await storedSettings(unstored, context.credentialFile))};
+  const {buildDirectory} = known;
+  known = {...known, buildDirectory: {...buildDirectory, value: resolve(cwd, buildDirectory.value)}};
+  // What is stored for the addresses, which may have changed. Settings with a default are never stored.
+  const unstored = Object.entries(known).filter(([, setting]) => setting?.source.kind !== 'stored');
+  const answers = Object.fromEntries<unknown>(unstored) as Settings;
+  return {...answers, ...(await storedSettings(answers, context.credentialFile))};
 }
 
 /** Whether a flag, a variable or an answer sets it, so that there is nothing to ask. */
 function isGiven(setting: Setting<unknown> | undefined): boolean {
   return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
-}
-
-function unlessStored<T>(setting: Setting<T> | undefined): Setting<T> | undefined {
-  return setting?.source.kind === 'stored' ? undefined : setting;
 }
 
 async function askForBackend(context: CommandContext, settings: Settings): Promise<string> {

@@ -12,7 +12,6 @@ export interface QuestionContext {
   readonly signal: AbortSignal;
 }
 
-/** Whether there is a terminal to ask in. */
 export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>): boolean {
   return output.terminal && stdin.isTTY === true;
 }
@@ -25,10 +24,7 @@ export function requireConsent(yes: boolean, context: Pick<QuestionContext, 'out
   });
 }
 
-/**
- * Asks for consent.
- * @param refusal the message of the error if the answer is no
- */
+/** Asks for consent. `refusal`: the message of the error if the answer is no. */
 export async function confirm(question: string, refusal: string, context: QuestionContext): Promise<void> {
   if (!(await askYesNo(question, false, context))) throw createError('ERR_USAGE', refusal);
 }
@@ -70,12 +66,11 @@ export async function askText({text: question, fallback, check}: Question, conte
   return answer.trim();
 }
 
-/** Asks to choose one of several values. */
-export function askChoice<Value extends string>(
+export function askChoice(
   message: string,
-  choices: readonly {readonly name: string; readonly value: Value}[],
+  choices: readonly {readonly name: string; readonly value: string}[],
   context: QuestionContext,
-): Promise<Value> {
+): Promise<string> {
   return ask(({select}, terminal) => select({message, choices}, terminal), context);
 }
 
@@ -115,11 +110,7 @@ async function ask<Answer>(
   }
 }
 
-/**
- * Opens a URL in the user's browser.
- * @param url http(s), as `shownUrl` makes it
- * @returns Whether a browser was started. False without a display, or without the program that finds the browser.
- */
+/** Opens an http(s) URL in the user's browser. Resolves to false if there is no display or no browser. */
 export async function openBrowser(url: string, env: Environment): Promise<boolean> {
   const hasDisplay = ['darwin', 'win32'].includes(process.platform) || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
   if (!hasDisplay) return false;

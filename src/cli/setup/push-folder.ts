@@ -16,7 +16,6 @@ const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
  * The settings with the folder to push: the argument, else the configured one, else the one that the framework of the
  * project builds into. A site without server code is pushed as one, unless something says which files are for the
  * server.
- * @param argument The folder on the command line.
  */
 export async function withPushFolder(
   settings: Settings,

@@ -117,8 +117,8 @@ describe('the dialogue of a login', () => {
       code: 'ERR_USAGE',
       message: 'The acme backend asks for "Email", but there is no terminal to ask in.',
       suggestions: [
-        'In a terminal, run: mycli auth:login --runtime-backend acme',
-        'In CI, add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or set ACME_KEY.',
+        'Set ACME_KEY, or run in a terminal: mycli auth:login --runtime-backend acme',
+        'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: mycli auth:login --runtime-backend acme',
       ],
     });
   });
@@ -144,7 +144,9 @@ test('a login to a plugin stores its secret options, which its commands use unti
   };
   const memory = ['--backend-option', 'memory=m'];
   const advice = await run(['bundle:push', ...memory]);
-  expect(advice.stderr).toContain('Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run: mycli login\n');
+  expect(advice.stderr).toContain(
+    'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: mycli login\n',
+  );
 
   const login = await run(['auth:login', '--json'], `${token}\n`);
   const file = join(bench.root, 'mycli', 'credentials.json');
@@ -303,7 +305,7 @@ test('a backend that only reads variables gets the stored ones, and so does its 
     return ended;
   };
   const advice = await run(['bundle:push']);
-  expect(advice.stderr).toContain('Set SDK_KEY, or run: mycli login\n');
+  expect(advice.stderr).toContain('Set SDK_KEY, or run in a terminal: mycli login\n');
   const refused = await run(['auth:login'], 'bad-canary\n');
   expect(refused).toMatchObject({code: 4, stderr: expect.stringContaining('The key *** has expired') as string});
   const login = await run(['auth:login', '--json'], 'good-canary\n');

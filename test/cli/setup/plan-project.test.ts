@@ -8,6 +8,7 @@ import type {Interfaces} from '@oclif/core';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {CommandContext} from '../../../src/cli/command/context.js';
 import {collectOutput} from '../collect-output.js';
+import {updateCredentials} from '../../../src/cli/settings/credential-file.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {closedOrigin} from '../../recording-server.js';
@@ -168,6 +169,26 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
     expect(shown).not.toContain('URL of the service');
     expect(await stored()).toMatchObject({origins: {[runtime.origin]: {apiKey: {key}}}});
   });
+});
+
+test('init: the user of the last login is not that of another address', async () => {
+  const directory = join(root, 'config');
+  const last = 'https://last.example';
+  await updateCredentials({directory, warn: () => undefined}, () => ({
+    origins: {[last]: {apiKey: {key: 'old', user: 'ann'}}},
+    last: {backend: 'legacy', legacy: last},
+  }));
+  const flags = {project: 'shop', target: 'staging', 'build-directory': 'dist', static: true};
+  const {config, hasCredentials} = await plan(
+    [
+      ['What do you deploy to?', ''],
+      [`URL of the service: (${last})`, runtime.origin],
+      [keyQuestion, ''],
+    ],
+    {flags},
+  );
+  expect(config).toMatchObject({origin: runtime.origin, apiUser: undefined});
+  expect(hasCredentials).toBe(false);
 });
 
 describe('credentials that will not do', {timeout: 20_000}, () => {
