@@ -19,6 +19,14 @@ export interface NextSteps {
   readonly hasHistory: boolean;
 }
 
+/** What a command shows after a push or a deployment. */
+export interface Outcome<Result> {
+  readonly result: Result;
+  readonly next: NextSteps;
+  /** How long it took, in words. */
+  readonly took: string;
+}
+
 interface Deployed {
   readonly backend: RuntimeBackend;
   readonly projectSlug: string;
@@ -37,7 +45,7 @@ export async function withNextSteps<Result extends Deployed>(
   options: CommonOptions & ConnectionOptions,
   host: PipelineHost,
   {history}: {readonly history: boolean},
-): Promise<{readonly result: Result; readonly next: NextSteps; readonly took: string}> {
+): Promise<Outcome<Result>> {
   const startedAt = performance.now();
   const result = await run();
   const took = describeDuration(performance.now() - startedAt);

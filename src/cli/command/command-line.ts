@@ -7,10 +7,6 @@ export const versionFlags: readonly string[] = ['--version', '-v'];
 const globalSwitches: readonly string[] = ['--json', '--debug', '--quiet'];
 const globalOptions: readonly string[] = ['--cwd', '-C', '--config'];
 
-interface Commands {
-  findCommand(id: string): object | undefined;
-}
-
 export function beforeEnd(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end === -1 ? argv : argv.slice(0, end);
@@ -19,7 +15,7 @@ export function beforeEnd(argv: readonly string[]): readonly string[] {
 /** Turns `help push` into `push --help`, which loads no plugin of oclif. With flags, `help` stays a command. */
 export function spellHelp(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
-  return first === 'help' && !rest.some(isFlag) ? [...rest, '--help'] : argv;
+  return first === 'help' && leadingWords(rest).length === rest.length ? [...rest, '--help'] : argv;
 }
 
 /** Turns `--json push` into `push --json`: moves the global flags before a command behind it. */
@@ -36,7 +32,10 @@ function isGlobal(argument: string): boolean {
 }
 
 /** Turns `bundle push --wait` into `bundle:push --wait`: joins as many leading words as name a command. */
-export function joinWords(argv: readonly string[], commands: Commands): readonly string[] {
+export function joinWords(
+  argv: readonly string[],
+  commands: {findCommand(id: string): object | undefined},
+): readonly string[] {
   for (let count = leadingWords(argv).length; count > 1; count -= 1) {
     const id = argv.slice(0, count).join(':');
     if (commands.findCommand(id)) return [id, ...argv.slice(count)];
@@ -45,7 +44,7 @@ export function joinWords(argv: readonly string[], commands: Commands): readonly
 }
 
 export function leadingWords(argv: readonly string[]): readonly string[] {
-  const end = argv.findIndex(isFlag);
+  const end = argv.findIndex((argument) => argument.startsWith('-'));
   return end === -1 ? argv : argv.slice(0, end);
 }
 
@@ -88,10 +87,6 @@ export function givenValue(argv: readonly string[], name: string, char?: string)
     return char !== undefined && word.startsWith(char) ? word.slice(char.length).replace(/^=/, '') : [];
   });
   return values.at(-1);
-}
-
-function isFlag(argument: string): boolean {
-  return argument.startsWith('-');
 }
 
 /**

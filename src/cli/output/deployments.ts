@@ -10,15 +10,8 @@ import {fileColumns} from './lists.js';
 import {describeAge, printTable} from './table.js';
 import {placeFlags} from '../../errors/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
-import type {NextSteps} from '../../pipelines/next-steps.js';
+import type {NextSteps, Outcome} from '../../pipelines/next-steps.js';
 import type {DeployBundleResult, DeploymentOutcome} from '../../operations/options.js';
-
-interface Outcome<Result> {
-  readonly result: Result;
-  readonly next: NextSteps;
-  /** How long it took, in words. */
-  readonly took: string;
-}
 
 export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): JsonDocument {
   const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;
@@ -99,12 +92,10 @@ export function renderBuild(
   } satisfies BundleBuildDocument;
 }
 
-type PlannedFiles = ReturnType<typeof plannedDocument>['files'];
-
 /** How many files a dry run lists. `--json` has them all. */
 const listedFiles = 20;
 
-function listFiles(files: PlannedFiles, output: Output): void {
+function listFiles(files: ReturnType<typeof plannedDocument>['files'], output: Output): void {
   printTable(files.slice(0, listedFiles), fileColumns, output);
   const more = files.length - listedFiles;
   if (more > 0) output.result(`... and ${String(more)} more ${more === 1 ? 'file' : 'files'}; --json lists all.`);

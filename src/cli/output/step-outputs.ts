@@ -10,9 +10,7 @@ import type {CommandContext} from '../command/context.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
-/** What later steps of a pipeline need, by name of the output. */
-const outputNames = ['bundle-id', 'deployment-id', 'backend', 'url', 'sha256'] as const;
-type Outputs = Readonly<Partial<Record<(typeof outputNames)[number], string | undefined>>>;
+type Outputs = Readonly<Record<string, string | undefined>>;
 
 /**
  * Runs a command and reports its outcome, even a failure, to the CI system: in `$GITHUB_OUTPUT`, `$GITHUB_STEP_SUMMARY`
@@ -29,7 +27,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
   const {cwd, env, output} = context;
   const {'output-env': outputEnv} = context.flags;
   const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
-  const unset = Object.fromEntries(outputNames.map((name) => [dotenvName(name), undefined]));
+  const unset = Object.fromEntries(Object.keys(outputsOf({})).map((name) => [dotenvName(name), undefined]));
   if (envFile !== undefined) await writeEnvFile(envFile, unset, output);
   const report = async (result: string, facts: JsonDocument) => {
     const outputs = outputsOf(facts);
@@ -83,7 +81,7 @@ function plainEntries(output: Output, outputs: Outputs): readonly (readonly [nam
   });
 }
 
-/** The outputs in the document of a push or a deployment, or in the details of an error. */
+/** What later steps of a pipeline need, in the document of a push or a deployment, or in the details of an error. */
 function outputsOf({bundleId, deploymentId, deployment, backend, url, archive}: JsonDocument): Outputs {
   return {
     'bundle-id': textOf(bundleId),

@@ -1,6 +1,6 @@
 import stringWidth from 'fast-string-width';
 import {wrapAnsi} from 'fast-wrap-ansi';
-import {createError, nearest} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
 import type {Output} from './output.js';
 
 export interface Column<Row> {
@@ -23,16 +23,11 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
   if (names === undefined) return columns.filter(({extra}) => extra !== true);
   return names.split(',').map((text) => {
     const name = text.trim().toLowerCase();
-    const known = columns.map((column) => column.name);
     const column = columns.find((candidate) => candidate.name === name);
     if (column) return column;
-    const meant = nearest(name, known);
-    throw createError('ERR_USAGE', `Unknown column: ${text.trim()}`, {
-      suggestions: [
-        ...(meant === undefined ? [] : [`Did you mean ${meant}?`]),
-        `Pass --columns a comma-separated list of: ${known.join(', ')}.`,
-      ],
-    });
+    const known = columns.map((candidate) => candidate.name);
+    const suggestions = [`Pass --columns a comma-separated list of: ${known.join(', ')}.`];
+    throw createError('ERR_USAGE', `Unknown column: ${text.trim()}`, {suggestions});
   });
 }
 
