@@ -94,7 +94,7 @@ export async function expectError(
 ): Promise<void> {
   const {result, error} = await outcomeOf(work);
   const expected = `Expected ${what} to fail with ${text}.`;
-  assert.ok(error, `${expected} The backend reported a success: ${shown(result)} ${advice}`.trim());
+  assert.ok(error, `${expected} The backend reported a success: ${shown(result)}. ${advice}`.trim());
   assert.ok(fits(error), `${expected} The backend failed with ${shown(error)}`);
 }
 

@@ -81,8 +81,9 @@ export interface ConformanceService {
   /** Values in `options` and `env`, and answers of `answer`, that must not appear in any error or log. */
   readonly secrets?: readonly string[] | undefined;
   /**
-   * The secrets that the backend has learned so far, such as tokens that the service has issued to it: it must mask
-   * them with `context.maskSecret`. @default none
+   * Optional. The secrets that the backend has learned so far, such as tokens that the service has issued to it: it
+   * must mask them with `context.maskSecret`, unless it declares them. With it, the cases about secrets find those that
+   * are not masked.
    */
   readonly issuedSecrets?: (() => readonly string[] | Promise<readonly string[]>) | undefined;
   /** Answers what `login` asks the user for. */
@@ -106,8 +107,8 @@ export interface ConformanceService {
     | ((bundleId: BundleId, path: string, projectSlug: string) => Promise<AsyncIterable<Uint8Array> | Uint8Array>)
     | undefined;
   /**
-   * Optional. How many uploads the service keeps, complete or not, bypassing the backend. With it, the suite finds what
-   * aborted, failed and repeated uploads leave behind.
+   * Optional. How many uploads the service keeps, complete or not, bypassing the backend. With it, the cases of uploads
+   * find what aborted and repeated ones leave behind, too. The case of what fails is skipped without it.
    */
   readonly countUploads?: (() => number | Promise<number>) | undefined;
   /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */

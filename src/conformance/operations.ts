@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import {Writable} from 'node:stream';
 import type {HostBackend} from '../backends/built-in.js';
 import {backendCalls} from '../backends/call.js';
@@ -54,11 +53,11 @@ export const operations: readonly Operation[] = [
   operation('promote', 'deployment', ({bundleId}, {targetSlug, otherTarget}) => {
     return {bundleId, from: targetSlug, to: otherTarget};
   }),
-  operation('getDeployment', 'deployment', deploymentOf),
+  operation('getDeployment', 'deployment', ({deployment = {}}) => deployment),
   operation('listBundles', 'bundle', () => ({limit})),
   operation('listDeployments', 'deployment', (_, {targetSlug}) => ({limit, targetSlug})),
   operation('listTargets', 'deployment', () => ({limit})),
-  operation('readLogs', 'deployment', (prepared) => ({deployment: deploymentOf(prepared)})),
+  operation('readLogs', 'deployment', ({deployment = {}}) => ({deployment})),
   ...bundleOperations,
 ];
 
@@ -72,9 +71,4 @@ export async function prepare(subject: Subject, {on, format}: Operation): Promis
   if (on === 'nothing') return {bundle, bundleId: ''};
   if (!subject.backend.deploy || on === 'bundle') return {bundle, bundleId: await subject.upload(bundle)};
   return {bundle, ...(await subject.deployed())};
-}
-
-function deploymentOf({deployment}: Prepared): DeploymentRef {
-  assert.ok(deployment, 'This case requires a deployment, and the backend does not deploy.');
-  return deployment;
 }

@@ -246,17 +246,20 @@ export class Subject {
       cursor = page.cursor;
     } while (cursor !== undefined);
     const items = pages.flatMap((page) => page.items);
-    const wrong = pages.find(({total = items.length}) => total !== items.length)?.total;
-    assert.equal(
-      wrong,
-      undefined,
-      `The total of ${name}() is ${wrong}. Its pages have ${items.length} items together.`,
-    );
+    const wrong = pages.find(({total = items.length}) => total !== items.length);
+    const length = `Its pages have ${items.length} items together.`;
+    assert.ok(!wrong, `The total of ${name}() is ${wrong?.total}. ${length}`);
     return items;
   }
 
+  /** The bundles of the project; none if the backend does not list them. */
+  async bundles(): Promise<readonly ItemOf<'listBundles'>[]> {
+    return this.backend.listBundles ? this.list('listBundles', {}) : [];
+  }
+
+  /** The deployments to a target; none if the backend does not list them. */
   async history(targetSlug = this.targetSlug): Promise<readonly ItemOf<'listDeployments'>[]> {
-    return this.list('listDeployments', {targetSlug});
+    return this.backend.listDeployments ? this.list('listDeployments', {targetSlug}) : [];
   }
 
   /** Waits until the service can order what happened before and what happens after. */
@@ -270,7 +273,7 @@ export class Subject {
     const {projectSlug} = this.parts;
     const advice = 'The service of the fixtures has neither readUploaded() nor readUploadedFile().';
     assert.ok(readUploaded ?? readUploadedFile, advice);
-    const what = `the bundle ${shown(bundleId)} in the service, after ${after},`;
+    const what = `the bundle ${shown(bundleId)} in the service after ${after}`;
     const whole = () => bundle.createReadStream();
     if (readUploaded) await expectBytes(what, whole, () => readUploaded(bundleId, projectSlug));
     if (!readUploadedFile) return;
@@ -317,6 +320,10 @@ export class Subject {
 /** Without an optional function of the service, the case cannot try anything. */
 export function notOffered(name: keyof ConformanceService): never {
   return notTried(`The service of the fixtures has no ${name}(), which this case needs.`);
+}
+
+export function idsOf(items: readonly {readonly bundleId?: BundleId | undefined}[]): readonly (BundleId | undefined)[] {
+  return items.map(({bundleId}) => bundleId);
 }
 
 /** A deployment as another process would have it, which only has the JSON. */

@@ -16,8 +16,7 @@ export const deploymentCases: readonly Case[] = [
       const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
       for (const bundleId of [older, newer]) {
         await assertNewest(subject, await subject.deployed(bundleId), subject.targetSlug);
-        const items = subject.backend.listBundles ? await subject.list('listBundles', {}) : [];
-        for (const item of items.filter(({inUseBy}) => inUseBy)) {
+        for (const item of (await subject.bundles()).filter(({inUseBy}) => inUseBy)) {
           const targets = item.bundleId === bundleId ? [subject.targetSlug] : [];
           expectAnswer(`inUseBy of the bundle ${shown(item.bundleId)}`, item.inUseBy, targets);
         }
@@ -74,7 +73,6 @@ export const deploymentCases: readonly Case[] = [
       const advice = 'Report "finished" only when the service says that it is live.';
       expectAnswer('the status of a deployment that fails', end, 'failed', advice);
       expectAnswer('the status of the deployment before one that failed', await statusOf(subject, good), 'finished');
-      if (!subject.backend.listDeployments) return;
       await subject.nextInstant();
       const listed = (await subject.history())[0]?.status;
       assert.notEqual(listed, 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
@@ -135,7 +133,7 @@ async function assertNewest(
   {deployment: {deploymentId}, bundleId}: {readonly deployment: DeploymentRef; readonly bundleId: BundleId},
   targetSlug: string,
 ): Promise<void> {
-  const [newest] = subject.backend.listDeployments ? await subject.history(targetSlug) : [];
+  const [newest] = await subject.history(targetSlug);
   const listedId = newest?.deployment.deploymentId;
   if (deploymentId === undefined || listedId === undefined) return;
   const listed = {deploymentId: listedId, bundleId: newest?.bundleId ?? bundleId};

@@ -4,9 +4,8 @@ import {subscribe, unsubscribe} from 'node:diagnostics_channel';
 import type {BackendLoginContext} from '../../backends/contract.js';
 import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
 import {bundleOperations, operations, prepare} from '../operations.js';
-import {notOffered, type Case, type Subject} from '../subject.js';
+import {idsOf, notOffered, type Case, type Subject} from '../subject.js';
 import {unknownIdLike} from './bundles.js';
-import {idsOf} from './lists.js';
 
 /** Cases for every backend, and for how users log in. */
 export const everyBackendCases: readonly Case[] = [
@@ -28,11 +27,10 @@ export const everyBackendCases: readonly Case[] = [
         await expectError(`${name} of a bundle of another project`, run(other, {bundle, bundleId}), anyError);
       }
       await subject.assertArrived(bundle, bundleId);
-      const {listBundles, listDeployments, deploy} = subject.backend;
+      const {listBundles, deploy} = subject.backend;
       const advice = 'Use context.projectSlug, in a stand-in for the service, too.';
-      const ids = listBundles ? idsOf(await other.list('listBundles', {})) : [own];
-      expectAnswer('the bundles in the list of a project', ids, [own], advice);
-      if (!listDeployments) return;
+      const ids = idsOf(await other.bundles());
+      expectAnswer('the bundles in the list of a project', ids, listBundles ? [own] : [], advice);
       if (deploy) await subject.deployed(bundleId);
       const {result: history = []} = await outcomeOf(other.history());
       expectAnswer('the history of another project', history, [], advice);

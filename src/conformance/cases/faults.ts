@@ -21,9 +21,6 @@ interface FaultRule {
 
 const isUpload = ({needs}: Operation) => needs === 'upload';
 
-/** What a service that fails leads to. Any other code tells users to do something else about it. */
-const serviceFailures = ['ERR_SERVER', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID', 'ERR_REJECTED'] as const;
-
 const rules: readonly FaultRule[] = [
   {
     name: 'an abort ends it within a second',
@@ -32,10 +29,11 @@ const rules: readonly FaultRule[] = [
   },
   {
     name: 'a failure of the service is reported as such',
-    proves: 'A 500 to any of its requests is not reported as anything that users would do something else about.',
+    proves: 'A 500 to any of its requests surfaces as `ERR_SERVER`, or as another code of a service that fails.',
     kind: 'fail',
     lasts: true,
-    error: withCode(...serviceFailures),
+    // Any other code tells users to do something else about it.
+    error: withCode('ERR_SERVER', 'ERR_OUTCOME_UNKNOWN', 'ERR_RESPONSE_INVALID', 'ERR_REJECTED'),
   },
   {
     name: 'refused credentials are reported as such',
@@ -131,7 +129,7 @@ async function abortAt(subject: Subject, operation: Operation, _: FaultRule, {at
 async function failAt(subject: Subject, operation: Operation, rule: FaultRule, {at, total}: Hit): Promise<void> {
   const {kind, lasts = false} = rule;
   const expected = kind === 'lose' && !operation.writes ? undefined : rule.error;
-  const what = `${operation.name}, whose request ${at} ${faults[kind].does},`;
+  const what = `${operation.name} (request ${at} ${faults[kind].does})`;
   const {relay} = subject.parts;
   const prepared = await prepare(subject, operation);
   relay.arm({kind, at, lasts});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange} from '../../backends/contract.js';
 import {expectAnswer} from '../expectations.js';
-import type {Case, ItemOf, Lister, RequestOf, Subject} from '../subject.js';
+import {idsOf, type Case, type ItemOf, type Lister, type RequestOf, type Subject} from '../subject.js';
 
 export const listCases: readonly Case[] = [
   {
@@ -22,7 +22,7 @@ export const listCases: readonly Case[] = [
       const listed = {message: items[0]?.message ?? message, sha256: items[0]?.sha256 ?? sha256};
       expectAnswer('the newest bundle in the list', listed, {message, sha256});
       await subject.becomes('the newest bundle in the list', ['ready', 'unknown'], async () => {
-        return (await subject.list('listBundles', {}))[0]?.status;
+        return (await subject.bundles())[0]?.status;
       });
     },
   },
@@ -61,14 +61,10 @@ export const listCases: readonly Case[] = [
       expectAnswer('the targets that were deployed to', slugs.toSorted(), deployedTo.toSorted());
       const wrong = items.filter(({url}) => url !== undefined && shownUrl(url) === undefined);
       expectAnswer('the targets whose URL is no http(s) URL', wrong, []);
-      for (const {targetSlug} of subject.backend.listDeployments ? items : []) await subject.history(targetSlug);
+      for (const {targetSlug} of items) await subject.history(targetSlug);
     },
   },
 ];
-
-export function idsOf(items: readonly {readonly bundleId?: BundleId | undefined}[]): readonly (BundleId | undefined)[] {
-  return items.map(({bundleId}) => bundleId);
-}
 
 /** Uploads more bundles than some services list at a time. Returns them, newest first. */
 async function uploadMany(subject: Subject): Promise<readonly BundleId[]> {

@@ -92,7 +92,7 @@ export function resumeCase(contentBytes: number): Case {
       await next.assertKept(2, 'a resumed upload');
 
       saved.state = state;
-      await next.assertArrived(bundle, await next.upload(bundle), 'an upload that is saved, but not in the service,');
+      await next.assertArrived(bundle, await next.upload(bundle), 'an upload that was saved, but not in the service');
       await next.assertKept(3, 'an upload that started over');
     },
   };
