@@ -206,11 +206,11 @@ export class Subject {
   async finished({deployment, status: reported}: Pick<Deployed, 'deployment'> & Partial<Deployed>): Promise<void> {
     const what = `the deployment ${shown(deployment)}`;
     const problem = jsonProblem(deployment);
-    assert.equal(problem, undefined, `Expected the reference of ${what} to be plain JSON. It ${problem ?? ''}.`);
+    assert.ok(problem === undefined, `Expected the reference of ${what} to be plain JSON. It ${problem}.`);
     const other = this.again();
     const look = async () => {
       const {status, description} = await other.call('getDeployment', fromJson(deployment));
-      assert.notEqual(status, 'failed', `Expected ${what} to finish. The backend reports "failed": ${description}`);
+      assert.ok(status !== 'failed', `Expected ${what} to finish. The backend reports "failed": ${description}`);
       const early = `Expected ${what}, which was reported as "finished", to be so. getDeployment() reports "${status}".`;
       const advice = 'Until it is live, report "in_progress".';
       assert.ok(reported !== 'finished' || status === 'finished', `${early} ${advice}`);
@@ -308,7 +308,7 @@ export class Subject {
     const declared = [...(this.service.secrets ?? []), ...this.#declaredSecrets()];
     const leak = this.parts.texts.find((text) => containsSecret(text, secrets));
     const kind = containsSecret(leak ?? '', declared) ? 'a declared secret' : 'a secret that the service has issued';
-    assert.equal(leak, undefined, `An error or a log contains ${kind}: ${leak ?? ''}`);
+    assert.ok(leak === undefined, `An error or a log contains ${kind}: ${leak}`);
   }
 
   #declaredSecrets(): readonly string[] {

@@ -183,6 +183,29 @@ describe('conformance: broken backends', () => {
     if (!isWhole) expect(failed, JSON.stringify(failures, undefined, 2)).toEqual(titles);
   });
 
+  test.each([
+    ['changes a byte beyond 16 MiB', 'every byte arrives', 'the first difference is at offset 16777216'],
+    ['puts IDs into URLs as they are', 'an unknown bundle is refused', 'Encode IDs in URLs and paths.'],
+    [
+      'reports the time of the list as that of the upload',
+      'list: its pages',
+      'Expected item 1 of the list in pages of',
+    ],
+    [
+      'logs the key, in base64',
+      'no error or log',
+      'An error or a log contains a declared secret: Authorization: Basic ***',
+    ],
+    ['reports a deployment that is accepted as finished', 'deploy: returns', 'reports "in_progress"'],
+    ['deletes a bundle twice', 'delete: removes', 'to fail with ERR_BUNDLE_UNKNOWN'],
+  ])('a backend that %s is told so', async (fault, title, message) => {
+    const {create} = brokenBackends.find((one) => one.fault === fault) ?? {create: createShelfBackend};
+    const cases = backendConformance(create, impatient).filter(({name}) => name.includes(title));
+    const failures = Object.values(await failuresOf(cases));
+    expect(failures).not.toEqual([]);
+    for (const failure of failures) expect(failure).toContain(message);
+  });
+
   test.runIf(isWhole)('are caught by the cases that the record says', async () => {
     const record = Object.fromEntries([...recorded].toSorted(([a], [b]) => (a < b ? -1 : 1)));
     await expect(`${JSON.stringify(record, undefined, 2)}\n`).toMatchFileSnapshot('caught-by.json');

@@ -185,7 +185,8 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     },
     env: {SHELF_SEAL: seal},
     secrets: [key, password, seal],
-    issuedSecrets: () => receipts,
+    // The key is declared, too.
+    issuedSecrets: () => [key, ...receipts],
     answer: () => password,
     readUploaded: async (bundleId, project) => {
       const found = bundles.get(project)?.find(({id}) => id === bundleId);

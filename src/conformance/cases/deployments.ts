@@ -75,7 +75,7 @@ export const deploymentCases: readonly Case[] = [
       expectAnswer('the status of the deployment before one that failed', await statusOf(subject, good), 'finished');
       await subject.nextInstant();
       const listed = (await subject.history())[0]?.status;
-      assert.notEqual(listed, 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
+      assert.ok(listed !== 'finished', 'A deployment that failed is listed as finished. A rollback would use it.');
     },
   },
   {
