@@ -67,9 +67,9 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   };
   try {
     await Promise.race([running(), overdue, failed]);
+    const exitCode = succeed(session);
     // A plugin's exit code is not the outcome of our command.
-    succeed(session);
-    end(session.foreign ? Number(host.exitCode ?? 0) : (session.exitCode ?? 0));
+    end(session.foreign ? Number(host.exitCode ?? 0) : exitCode);
   } catch (error) {
     if (signal.aborted) await Promise.all(session.cleanups);
     const exitCode = isClosedPipe(error) ? succeed(session) : conclude(session, error);
@@ -273,9 +273,9 @@ function conclude(session: Session, error: unknown): number {
   return signal.aborted ? fail(session, error) : succeed(session);
 }
 
-function succeed({ended, events}: Session): 0 {
+function succeed({ended, events, exitCode = 0}: Session): number {
   events?.succeed(ended && 'document' in ended ? ended.document : undefined);
-  return 0;
+  return exitCode;
 }
 
 /** The error of a command that something else ended. During a change, the outcome is unknown. */

@@ -40,6 +40,7 @@ async function withHooks(
 }
 
 const documentOf = ({stdout}: Ended): unknown => JSON.parse(stdout);
+const runsNode = ['runtime:start', '--port', '0', '--apps-port', '0', '--', process.execPath, '-e', 'process.exit(5)'];
 const failing = ['bundle:push', '--runtime-backend', 'legacy', '--json'];
 
 describe('a hook that ends the process', () => {
@@ -56,6 +57,13 @@ describe('a hook that ends the process', () => {
     const ended = await withHooks({[hook]: code});
     expect(ended.code).toBe(0);
     expect(documentOf(ended)).toMatchObject({archive: {files: 1}});
+  });
+
+  test.each([
+    ['process.exit(7);', ['bundle:diff', 'build', '.', '--ssr-only', '**/*.js', '--exit-code'], 13],
+    ['setTimeout(() => { throw new Error("late"); });\nawait new Promise(() => undefined);', runsNode, 5],
+  ])('after a command with an exit code of its own leaves that: %s', async (postrun, args, exitCode) => {
+    expect((await withHooks({postrun}, args)).code).toBe(exitCode);
   });
 
   test('after a command that has failed leaves its error and its exit code', async () => {
