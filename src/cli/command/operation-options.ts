@@ -3,7 +3,7 @@ import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, settingKeys, type SettingKey} from '../../settings/definitions.js';
-import {missingSetting, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
+import {missingSetting, nameOf, valuesIn, valuesOf, type Settings} from '../settings/settings.js';
 import type {CommandContext} from './context.js';
 import {partsOf, type Suggestion} from '../../errors/suggestion.js';
 
@@ -64,25 +64,20 @@ export function deploymentOptions(
   context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>,
   {canRollBack = true} = {},
 ) {
-  const {check, rollbackOnFailure, wait, targetSlug} = settings;
   const {url = [], rollbackOnFailure: _, ...standard} = valuesIn(settings, 'check');
-  const details = flagsAmong(settings, (key) => key !== 'check' && definitions[key].set === 'check');
-  if (url.length === 0 && details.length > 0) {
-    const names = details.join(', ');
-    throw createError('ERR_USAGE', `${names} ${details.length === 1 ? 'requires' : 'require'} a check.`, {
-      suggestions: [`Pass --check URL or --check PATH, or remove ${names}.`],
-    });
-  }
-  const checks = targetSlug === undefined ? [] : url.map((one) => ({...standard, ...one}));
+  if (url.length === 0) rejectCheckDetails(settings);
+  const {targetSlug, rollbackOnFailure, wait} = settings;
+  const check = targetSlug === undefined ? [] : url.map((one) => ({...standard, ...one}));
   const rollsBack = targetSlug !== undefined && canRollBack && rollbackOnFailure.value;
-  const follows = checks.length > 0 ? check : rollsBack ? rollbackOnFailure : undefined;
-  if (follows !== undefined && !wait.value && wait.source.kind !== 'default')
-    throw cannotFollow(follows.source, wait.source);
+  const follows = [
+    ...(check.length > 0 ? (['check'] as const) : []),
+    ...(rollsBack ? (['rollbackOnFailure'] as const) : []),
+  ];
+  if (!wait.value && wait.source.kind !== 'default') rejectFollowUps(settings, follows);
   return {
     ...valuesOf(settings, 'wait'),
-    // What follows waits.
-    wait: follows !== undefined && !wait.value ? undefined : wait.value,
-    check: checks,
+    wait: wait.value || follows.length > 0,
+    check,
     rollbackOnFailure: rollsBack,
     guard: valuesIn(settings, 'guard'),
     confirmTarget: context.output.terminal && context.stdin.isTTY ? confirmationBy(context) : undefined,
@@ -91,11 +86,24 @@ export function deploymentOptions(
   };
 }
 
-function cannotFollow(follows: ValueSource, wait: ValueSource): Error {
-  const off = wait.kind === 'flag' ? '--no-wait' : wait.name;
-  const what = follows.kind === 'config' ? `check in ${follows.name}` : follows.name;
-  return createError('ERR_USAGE', `${what} waits for the deployment, but ${off} turns waiting off.`, {
-    suggestions: [`Remove ${off}, or pass --check '[]' --no-rollback-on-failure to neither check nor roll back.`],
+function rejectCheckDetails(settings: Settings): void {
+  const details = flagsAmong(settings, (key) => key !== 'check' && definitions[key].set === 'check');
+  if (details.length === 0) return;
+  const names = details.join(', ');
+  throw createError('ERR_USAGE', `${names} ${details.length === 1 ? 'requires' : 'require'} a check.`, {
+    suggestions: [`Pass --check URL or --check PATH, or remove ${names}.`],
+  });
+}
+
+const withoutFollowUp = {check: "--check '[]'", rollbackOnFailure: '--no-rollback-on-failure'};
+
+function rejectFollowUps(settings: Settings, follows: readonly (keyof typeof withoutFollowUp)[]): void {
+  const [first] = follows;
+  if (first === undefined) return;
+  const {wait} = settings;
+  const off = wait.source.kind === 'flag' ? '--no-wait' : nameOf('wait', settings);
+  throw createError('ERR_USAGE', `${nameOf(first, settings)} waits for the deployment, but ${off} turns waiting off.`, {
+    suggestions: [`Remove ${off}, or pass ${follows.map((key) => withoutFollowUp[key]).join(' ')}.`],
   });
 }
 

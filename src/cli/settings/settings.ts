@@ -272,6 +272,13 @@ export function impliedFlags(settings: Settings, otherFile: boolean) {
   return [...chosen, ...given];
 }
 
+/** What a setting is called where it was set: its flag, its variable, or its key in the configuration file. */
+export function nameOf(key: SettingKey, settings: Settings): string {
+  const {kind, name} = settings[key]?.source ?? {};
+  if (kind === 'config') return `${definitions[key].config ?? key} in ${String(name)}`;
+  return kind === 'flag' || kind === 'environment' ? String(name) : key;
+}
+
 /** A line for each setting that has a value, with its source: `project  my-shop  (--project)`. */
 export function describeSettings(settings: Settings, keys: readonly SettingKey[], cwd: string): readonly string[] {
   const rows = keys.flatMap((key) => {

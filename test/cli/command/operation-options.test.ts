@@ -108,7 +108,7 @@ describe('deploymentOptions', () => {
       {...how, url: '/health'},
     ]);
     // What follows waits, unless that is turned off.
-    expect(options.wait).toBeUndefined();
+    expect(options.wait).toBe(true);
   });
 
   test('a target replaces single keys of the checks of all, and a check those of its object', async () => {
@@ -151,6 +151,16 @@ describe('deploymentOptions', () => {
   ])('%j with %j is refused', async (flags, env, message) => {
     const settings = await load({...live, ...flags}, env);
     expect(() => optionsOf(settings)).toThrow(message);
+  });
+
+  test('a refusal names the key in the file, and only what follows', async () => {
+    const settings = await configured({wait: false, check: {url: '/', rollbackOnFailure: true}});
+    const file = join(cwd, 'mycli.config.json');
+    const message = `check.url in ${file} waits for the deployment, but wait in ${file} turns waiting off.`;
+    const remove = `Remove wait in ${file}, or pass --check '[]'`;
+    const refused = (suggestion: string) => expect.objectContaining({message, suggestions: [suggestion]}) as Error;
+    expect(() => optionsOf(settings)).toThrow(refused(`${remove} --no-rollback-on-failure.`));
+    expect(() => optionsOf(settings, {canRollBack: false})).toThrow(refused(`${remove}.`));
   });
 
   test.each([
