@@ -186,11 +186,19 @@ function unknownKey(path: readonly string[], file: string): Error {
 
 function refuseBackendSecrets(backends: Config, file: string): void {
   for (const [backend, options] of Object.entries(backends)) {
-    const secret = Object.keys(asRecord(options)).find(isSecretName);
-    if (secret === undefined) continue;
-    const place = `Add ${secret}=... to MYCLI_BACKEND_OPTION (key=value,key=value) instead.`;
-    throw misplacedSecret(file, `backends.${backend}.${secret}`, place);
+    const {targets, ...base} = asRecord(options);
+    refuseSecret(base, `backends.${backend}`, file);
+    for (const [target, own] of Object.entries(asRecord(targets))) {
+      refuseSecret(asRecord(own), `backends.${backend}.targets.${target}`, file);
+    }
   }
+}
+
+function refuseSecret(options: Config, path: string, file: string): void {
+  const secret = Object.keys(options).find(isSecretName);
+  if (secret === undefined) return;
+  const place = `Add ${secret}=... to MYCLI_BACKEND_OPTION (key=value,key=value) instead.`;
+  throw misplacedSecret(file, `${path}.${secret}`, place);
 }
 
 function placeOfSecret(name: string): string {

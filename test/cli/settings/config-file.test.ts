@@ -150,6 +150,11 @@ describe('reading', () => {
     [{api_token: 'canary-1'}, 'api_token', 'MYCLI_API_TOKEN'],
     [{password: 'canary-1'}, 'password', 'MYCLI_API_KEY'],
     [{backends: {acme: {token: 'canary-1'}}}, 'backends.acme.token', 'MYCLI_BACKEND_OPTION'],
+    [
+      {backends: {acme: {targets: {prod: {apiKey: 'canary-1'}}}}},
+      'backends.acme.targets.prod.apiKey',
+      'MYCLI_BACKEND_OPTION',
+    ],
   ])('refuses the secret in %j and says where it goes', async (config, key, variable) => {
     await write({'mycli.config.json': JSON.stringify(config)});
     const error: unknown = await load('.').catch((reason: unknown) => reason);
