@@ -1,6 +1,7 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/select.js';
 import {createError} from '../errors/index.js';
+import {wasRolledBack} from './deploy/rollback-bundle.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
 import {readBundles, readHistory} from './list.js';
 import {createdTime} from './pages.js';
@@ -108,20 +109,22 @@ function timeOf(bundle: BundleItem): number {
   return createdTime(bundle) || Infinity;
 }
 
-/** The bundles that a target runs, is getting, and could be rolled back to. */
+/** The bundles that a target runs, is getting, and could be rolled back to: a rollback skips those rolled back from. */
 function neededBy({targetSlug, deployments}: TargetHistory, keep: number): readonly BundleId[] {
-  const finished = new Set<BundleId>();
+  const finished: BundleId[] = [];
   const others: BundleId[] = [];
   for (const {status, bundleId} of deployments) {
     if (status === 'failed') continue;
     const isUnderway = status === 'queued' || status === 'in_progress';
-    if (bundleId === undefined && (isUnderway || finished.size === 0)) throw unknownBundle(targetSlug);
+    if (bundleId === undefined && (isUnderway || finished.length === 0)) throw unknownBundle(targetSlug);
     if (bundleId === undefined) continue;
     // One of unknown status may be the one that runs.
-    if (status !== 'finished') others.push(bundleId);
-    else if (finished.size <= keep) finished.add(bundleId);
+    if (status === 'finished') finished.push(bundleId);
+    else others.push(bundleId);
   }
-  return [...finished, ...others];
+  const ran = [...new Set(finished)];
+  const candidates = ran.slice(1).filter((bundleId) => !wasRolledBack(bundleId, finished));
+  return [...ran.slice(0, keep + 1), ...candidates.slice(0, keep), ...others];
 }
 
 function unknownBundle(targetSlug: string): Error {

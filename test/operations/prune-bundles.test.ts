@@ -36,6 +36,8 @@ describe('what is pruned', () => {
     const history = [ran('queued', 1), ran('failed', 2), ran('finished', 3), ran('finished', 3), ran('finished', 4)];
     expect(pruned(six, {keep: 1}, history)).toEqual([5, 2]);
     expect(pruned(six, {keep: 1}, history, [ran('unknown', 2), ran('finished', 5)])).toEqual([]);
+    const rolledBack = [ran('finished', 3), ran('finished', 4), ran('finished', 3), ran('finished', 2)];
+    expect(pruned(six, {keep: 1}, rolledBack)).toEqual([5, 1]);
     expect(pruned([bundle(1, {inUseBy: ['live']}), ...six.slice(1)], {keep: 1})).toEqual([5, 4, 3, 2]);
   });
 

@@ -117,7 +117,7 @@ export function previousDeployment(
  * Whether a target went back from a bundle: what followed its latest deployment had run before it for the first time.
  * @param ran the bundles that the target ran, newest first
  */
-function wasRolledBack(bundleId: BundleId, ran: readonly BundleId[]): boolean {
+export function wasRolledBack(bundleId: BundleId, ran: readonly BundleId[]): boolean {
   const successor = ran[ran.indexOf(bundleId) - 1];
   return successor !== undefined && ran.lastIndexOf(successor) > ran.lastIndexOf(bundleId);
 }
