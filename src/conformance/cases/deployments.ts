@@ -10,8 +10,8 @@ export const deploymentCases: readonly Case[] = [
     name: 'deploy: returns the reference of the new deployment',
     needs: ['deploy'],
     proves:
-      'The reference is plain JSON, with which another process sees it finish, and the first of the history. `finished` ' +
-      'is reported once it is live. A list that says which targets run a bundle names the target for this one only.',
+      'With the reference, which is plain JSON, another process sees the deployment finish, and the history lists it ' +
+      'first. `finished` is reported once it is live. If bundles are listed with `inUseBy`, only this one has the target.',
     async run(subject) {
       const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
       for (const bundleId of [older, newer]) {

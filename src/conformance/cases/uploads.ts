@@ -9,7 +9,7 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
   return [
     {
       name: `${what}: every byte arrives, and progress rises to 100 %`,
-      proves: 'So it is for a small bundle and for one of 17 MiB. Progress never decreases or exceeds the total.',
+      proves: 'Both for a small bundle and for one of 17 MiB. Progress never decreases or exceeds the total.',
       async run(subject) {
         for (const contentBytes of [undefined, largeBytes]) {
           const bundle = await subject.makeBundle({format, contentBytes});
