@@ -55,8 +55,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
   try {
     const document = await act();
     const result = textOf(document['status']) ?? (document['unchanged'] === true ? 'unchanged' : 'uploaded');
-    // A dry run has no outcome.
-    if (document['dryRun'] !== true) await report(result, document);
+    await report(result, document);
     return document;
   } catch (error) {
     const {code, details = {}} = isRuntimeCliError(error) ? error : {};

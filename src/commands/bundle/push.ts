@@ -35,6 +35,8 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   };
 
   protected execute(context: CommandContext): Promise<JsonDocument> {
+    // A dry run has no outcome.
+    if (this.flags['dry-run']) return this.#push(context);
     return withStepOutputs(context, 'bundle:push', () => this.#push(context));
   }
 

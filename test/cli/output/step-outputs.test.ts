@@ -266,6 +266,12 @@ describe('--output-env', () => {
     },
   );
 
+  test('a dry run leaves the file as it is', async () => {
+    await writeFile(join(project, 'push.env'), 'MYCLI_BUNDLE_ID=6\n');
+    expect((await step(['bundle:push', '--dry-run', '--output-env', 'push.env'])).code).toBe(0);
+    expect(await readFile(join(project, 'push.env'), 'utf8')).toBe('MYCLI_BUNDLE_ID=6\n');
+  });
+
   test('a file that cannot be written is an error before anything is sent', async () => {
     const env = await startRuntime();
     const {code, stdout} = await step(['bundle:push', '--json', '--output-env', 'absent/push.env'], env);
