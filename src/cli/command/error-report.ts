@@ -2,6 +2,7 @@ import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError, nearest} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import {shellLine} from '../../errors/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {isRecord} from '../../errors/json.js';
@@ -90,6 +91,8 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   const flags = Object.keys(parse?.input?.flags ?? {});
   if (unknown.length > 0) return describeUnknownFlags(unknown, flags, command);
   const extra = args.filter((arg) => typeof arg === 'string');
+  // It may be the secret.
+  if (extra.length > 0 && command === 'auth:login') return {message: 'Too many arguments.', suggestions: [readsSecret]};
   if (extra.length > 0) return describeExtra(extra, flags);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
@@ -109,18 +112,21 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   return {message: asSentence(reasons.join('; '))};
 }
 
-/** Words like `my-shop2`. Anything else is not repeated, because it may be a secret. */
-const plainWord = /^[a-z]{2,12}(?:[-_][a-z]{2,12}){0,3}\d{0,2}$/;
+const readsSecret: Suggestion = [
+  'A login reads the secret from a prompt, or from stdin: ',
+  {run: ['auth:login']},
+  ' < key.txt',
+];
 
 /** Users forget the flags of what commands have no argument for: the project and the targets. */
 function describeExtra(extra: readonly string[], flags: readonly string[]): Description {
   const [first = '', second = 'SLUG'] = extra;
-  if (!extra.every((word) => plainWord.test(word))) return {message: 'Too many arguments.'};
   const message = `Unexpected argument: ${first}`;
-  if (flags.includes('from')) return {message, suggestions: [`Pass --from ${first} --target ${second}.`]};
+  if (flags.includes('from'))
+    return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
   const meant = ['project', 'target'].filter((name) => flags.includes(name));
   if (meant.length === 0) return {message};
-  const pass = meant.map((name) => `--${name} ${first}`).join(' or ');
+  const pass = meant.map((name) => shellLine(`--${name}`, first)).join(' or ');
   return {message, suggestions: [`If it is the ${meant.join(' or the ')}, pass ${pass}.`]};
 }
 
@@ -129,7 +135,7 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
   const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
-      return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
+      return [readsSecret];
     }
     const meant = meantFlag(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];

@@ -2,13 +2,11 @@ import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
+import {shellLine} from '../../errors/suggest.js';
 import {exists} from '../../files/read-file.js';
 import {detectBuild, isStaticBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/context.js';
 import type {Settings} from '../settings/settings.js';
-
-/** A path of plain words. Anything else that leads nowhere is not repeated, because it may be a secret. */
-const plainPath = /^(?:\.{0,2}\/)*[a-z]{1,12}(?:[-_./][a-z]{1,12}){0,6}\d{0,2}\/?$/;
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
 
@@ -62,12 +60,11 @@ async function givenFolder(
       suggestions: [`If it is an archive from bundle:build, pass --archive ${argument}.`],
     });
   }
-  const isWord = plainPath.test(argument);
-  const mayBeProject = isWord && !argument.includes('/') && projectSlug === undefined;
-  throw createError('ERR_USAGE', `There is no folder ${isWord ? `${argument} ` : ''}to push.`, {
+  const mayBeProject = !argument.includes('/') && projectSlug === undefined;
+  throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {
     suggestions: [
       mayBeProject
-        ? `If it is the project, pass --project ${argument}.`
+        ? `If it is the project, pass ${shellLine('--project', argument)}.`
         : 'Pass the folder that the application was built into.',
     ],
   });

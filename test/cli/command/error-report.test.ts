@@ -29,7 +29,7 @@ describe('the report of an error', () => {
     });
     expect(reported(error)).toEqual({
       code: 'ERR_USAGE',
-      message: 'Too many arguments.',
+      message: 'Unexpected argument: x',
       exitCode: 2,
       suggestions: ['Run mycli --help for usage.'],
     });
