@@ -11,6 +11,7 @@ import type {Backend, BackendCheckContext} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
+import {backendTitle} from './select.js';
 
 export type BackendSurroundings = Omit<BackendCheckContext, 'options'>;
 
@@ -78,7 +79,7 @@ export function notConfigured(
     suggestions: optionSuggestions({name: backend, secrets, secretEnv}, missing),
   };
   const {code, suggestions} = builtIns.get(backend)?.unconfigured(settings, env) ?? plugin;
-  return createError(code, `The ${backend} backend is not configured: missing ${missing.join(', ')}.`, {
+  return createError(code, `The ${backendTitle(backend)} backend is not configured: missing ${missing.join(', ')}.`, {
     suggestions,
     details: {backend, missing},
   });

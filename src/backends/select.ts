@@ -69,7 +69,7 @@ export function selectBackend(candidates: BackendCandidates): BackendSelection {
   if (apiMissing.length > 0)
     return {backend: 'legacy', reason: `the API connection is incomplete: missing ${apiMissing.join(', ')}`};
   if (apiUnfit.length > 0 && legacyMissing.length === 0) {
-    const reason = `the Api backend requires ${apiUnfit.join(', and ')}`;
+    const reason = `the Runtime (OAuth) backend requires ${apiUnfit.join(', and ')}`;
     return {backend: 'legacy', reason, fellBack: reason};
   }
   return {
@@ -80,14 +80,14 @@ export function selectBackend(candidates: BackendCandidates): BackendSelection {
 }
 
 export function fallbackWarning(reason: string): string {
-  return asSentence(`Fell back to the legacy backend: ${reason}`);
+  return asSentence(`Fell back to the Runtime (API key) backend: ${reason}`);
 }
 
 /** The error of a fallback that failed as well. It says why there was one, first. */
 export function failedTwice(first: unknown, error: unknown): unknown {
   if (!isRuntimeCliError(first) || !isRuntimeCliError(error) || error.code === 'ERR_INTERRUPTED') return error;
   return amendError(error, {
-    message: `${asSentence(first.message)} The legacy backend also failed: ${error.message}`,
+    message: `${asSentence(first.message)} The Runtime (API key) backend also failed: ${error.message}`,
     suggestions: first.advice,
   });
 }
@@ -105,7 +105,7 @@ export function uploadFallbackReason(error: unknown): string | undefined {
   if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
   if (error.code === 'ERR_OAUTH') return undefined;
   if (error.status === undefined || !definiteRejections.has(error.status)) return undefined;
-  return `the Api backend rejected the upload (${String(error.status)})${serverSentence(error)}`;
+  return `the Runtime (OAuth) backend rejected the upload (${String(error.status)})${serverSentence(error)}`;
 }
 
 /**
@@ -116,7 +116,7 @@ export function deployFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
   if (error.code !== 'ERR_UNAUTHORIZED' && error.code !== 'ERR_FORBIDDEN') return undefined;
-  return `the Api backend rejected the deployment (${String(error.status)})${serverSentence(error)}`;
+  return `the Runtime (OAuth) backend rejected the deployment (${String(error.status)})${serverSentence(error)}`;
 }
 
 /** The server's own message, which often says what to correct. */
@@ -127,9 +127,9 @@ function serverSentence({details}: RuntimeCliError): string {
 
 /** The error for a configured Api backend that cannot take the slugs of a call. */
 export function unfitForApi(unfit: readonly string[]): Error {
-  return createError('ERR_OPTION_INVALID', `The Api backend requires ${unfit.join(', and ')}.`, {
+  return createError('ERR_OPTION_INVALID', `The Runtime (OAuth) backend requires ${unfit.join(', and ')}.`, {
     suggestions: [
-      'Correct the slug, or use the legacy backend: pass --runtime-backend legacy and --origin URL, and set an API key.',
+      'Correct the slug, or use Runtime (API key): pass --runtime-backend legacy and --origin URL, and set an API key.',
     ],
     details: {backend: 'api', problems: unfit},
   });

@@ -104,7 +104,7 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
   if (other === undefined || !isRuntimeCliError(error) || uploadFallbackReason(error) === undefined) return error;
   const flags = flagValue('--runtime-backend', other).join(' ');
   return amendError(error, {
-    suggestions: [`If your bundles are on the ${other} backend, run the command again with ${flags}.`],
+    suggestions: [`If your bundles are on the ${backendTitle(other)} backend, run the command again with ${flags}.`],
   });
 }
 

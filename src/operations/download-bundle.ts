@@ -1,7 +1,7 @@
 import {lstat, rename} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../backends/select.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
@@ -187,7 +187,7 @@ async function verifyArchive(
     throw createError(
       'ERR_RESPONSE_INVALID',
       asSentence(
-        `The ${backend.name} backend sent an invalid archive for bundle ${String(bundleId)}: ${reasonOf(error)}`,
+        `The ${backendTitle(backend.name)} backend sent an invalid archive for bundle ${String(bundleId)}: ${reasonOf(error)}`,
       ),
       {suggestions: ['Download it again.'], cause: error},
     );

@@ -14,7 +14,7 @@ import {createBackendContext} from '../backends/context.js';
 import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
-import type {RuntimeBackend} from '../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../backends/select.js';
 import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {createError} from '../errors/index.js';
 import type {CommonOptions, ConnectionOptions, OperationProgress} from './options.js';
@@ -151,12 +151,16 @@ export function requireCapability(backend: Backend, capability: BackendCapabilit
 }
 
 function unsupported(backend: Backend, capability: BackendCapability): Error {
-  return createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend.name} backend does not support "${capability}".`, {
-    suggestions: [
-      `It supports ${['upload', ...capabilitiesOf(backend)].join(', ')}. Run mycli backend:list to compare backends.`,
-    ],
-    details: {backend: backend.name, capability},
-  });
+  return createError(
+    'ERR_CAPABILITY_UNSUPPORTED',
+    `The ${backendTitle(backend.name)} backend does not support "${capability}".`,
+    {
+      suggestions: [
+        `It supports ${['upload', ...capabilitiesOf(backend)].join(', ')}. Run mycli backend:list to compare backends.`,
+      ],
+      details: {backend: backend.name, capability},
+    },
+  );
 }
 
 export function registryOf({backends}: ConnectionOptions): BackendRegistry {

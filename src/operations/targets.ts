@@ -1,6 +1,6 @@
 import {shownUrl} from '../backends/answers.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../backends/select.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
@@ -44,7 +44,7 @@ export function withTarget(error: unknown): never {
   if (!isRuntimeCliError(error) || error.details?.['capability'] !== 'targets') throw error;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
-    `The ${String(error.details['backend'])} backend cannot list targets.`,
+    `The ${backendTitle(String(error.details['backend']))} backend cannot list targets.`,
     {
       suggestions: ['Pass --target SLUG to look at one, or set targetSlug in mycli.config.'],
       details: error.details,

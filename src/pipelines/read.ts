@@ -1,6 +1,7 @@
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import type {BackendCapability} from '../backends/contract.js';
+import {backendTitle} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
 import {placeFlags} from '../errors/suggest.js';
@@ -116,7 +117,7 @@ export async function findTarget(
   throw createError(
     'ERR_REJECTED',
     deployed
-      ? `The ${backend} backend does not report the URL of the target "${targetSlug}".`
+      ? `The ${backendTitle(backend)} backend does not report the URL of the target "${targetSlug}".`
       : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
     {
       suggestions: deployed

@@ -338,7 +338,7 @@ describe('a built-in backend: its configuration', () => {
   });
 
   test.each<[Name, object, object]>([
-    ['api', {}, {code: 'ERR_CREDENTIALS_MISSING', message: 'The api backend has no connection.'}],
+    ['api', {}, {code: 'ERR_CREDENTIALS_MISSING', message: 'The Runtime (OAuth) backend has no connection.'}],
     ['api', {connection: {...api('o').connection, origin: 'ftp://a'}}, {code: 'ERR_ORIGIN_INVALID'}],
     ['legacy', {origin: 'ftp://a', auth: auth.legacy}, {code: 'ERR_ORIGIN_INVALID'}],
     [
@@ -346,7 +346,7 @@ describe('a built-in backend: its configuration', () => {
       {},
       {
         code: 'ERR_CREDENTIALS_MISSING',
-        message: `The legacy backend is not configured: missing ${both.join(' and ')}.`,
+        message: `The Runtime (API key) backend is not configured: missing ${both.join(' and ')}.`,
       },
     ],
   ])('%s: with %j nothing is sent', async (name, options, error) => {
@@ -363,7 +363,7 @@ describe('a built-in backend: the bundle IDs that users type', () => {
     expect(() => idFor('legacy', id, {})).toThrow(
       expect.objectContaining({
         code: 'ERR_OPTION_INVALID',
-        message: `"${String(id)}" is not a bundle ID of the legacy backend: its IDs are numbers.`,
+        message: `"${String(id)}" is not a bundle ID of the Runtime (API key) backend: its IDs are numbers.`,
         suggestions: [expect.stringContaining('"latest"')],
       }),
     );

@@ -23,7 +23,9 @@ function answer(status: number): Error {
 
 describe('falling back after an upload', () => {
   test.each([400, 401, 403, 404, 405, 406, 415])('%i falls back, for nothing was carried out', (status) => {
-    expect(uploadFallbackReason(answer(status))).toBe(`the Api backend rejected the upload (${String(status)})`);
+    expect(uploadFallbackReason(answer(status))).toBe(
+      `the Runtime (OAuth) backend rejected the upload (${String(status)})`,
+    );
   });
 
   test.each([402, 408, 409, 410, 413, 422, 429, 500, 502, 503, 504])('%i does not fall back', (status) => {
@@ -52,9 +54,9 @@ describe('falling back after an upload', () => {
   ])('the reason quotes what the server said: %j', (serverMessage, quoted) => {
     const details = {serverMessage};
     const upload = createError('ERR_REJECTED', 'refused', {status: 404, details});
-    expect(uploadFallbackReason(upload)).toBe(`the Api backend rejected the upload (404)${quoted}`);
+    expect(uploadFallbackReason(upload)).toBe(`the Runtime (OAuth) backend rejected the upload (404)${quoted}`);
     const deploy = createError('ERR_FORBIDDEN', 'refused', {status: 403, details});
-    expect(deployFallbackReason(deploy)).toBe(`the Api backend rejected the deployment (403)${quoted}`);
+    expect(deployFallbackReason(deploy)).toBe(`the Runtime (OAuth) backend rejected the deployment (403)${quoted}`);
   });
 
   test('a capability that the Api backend lacks falls back, a bug does not', () => {
@@ -66,7 +68,9 @@ describe('falling back after an upload', () => {
 
 describe('falling back after a request to deploy', () => {
   test.each([401, 403])('%i falls back', (status) => {
-    expect(deployFallbackReason(answer(status))).toBe(`the Api backend rejected the deployment (${String(status)})`);
+    expect(deployFallbackReason(answer(status))).toBe(
+      `the Runtime (OAuth) backend rejected the deployment (${String(status)})`,
+    );
   });
 
   test.each([400, 404, 405, 406, 409, 415, 422, 429, 500])('%i does not: ids never cross backends', (status) => {

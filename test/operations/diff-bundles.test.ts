@@ -229,7 +229,7 @@ describe('comparing uploaded bundles', () => {
     const {project, connection} = await startService();
     await expect(diff('1', 'build', project, {...connection, preference: 'api'})).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
-      message: 'The api backend does not support "download".',
+      message: 'The Runtime (OAuth) backend does not support "download".',
     });
     await expect(diff('1', 'build', project)).rejects.toMatchObject({code: 'ERR_OPTION_INVALID'});
   });

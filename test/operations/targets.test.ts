@@ -44,7 +44,7 @@ describe('the status of a project', () => {
     const all = {...connection, preference: 'api'} as const;
     await expect(getProjectStatus(all, project.host)).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',
-      message: 'The api backend cannot list targets.',
+      message: 'The Runtime (OAuth) backend cannot list targets.',
       suggestions: ['Pass --target SLUG to look at one, or set targetSlug in mycli.config.'],
       details: {capability: 'targets'},
     });

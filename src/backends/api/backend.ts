@@ -47,7 +47,7 @@ const maxTarget = 19;
 export const apiBackend = {
   apiVersion: 1,
   name: 'api',
-  summary: 'The Api backend: OAuth, v2 bundles',
+  summary: 'Runtime (OAuth): v2 bundles',
   formats: ['v2'],
   bundleIds: 'number',
   offsetCursors: true,
@@ -77,7 +77,7 @@ export const apiBackend = {
     if (deploymentId === undefined) {
       throw createError(
         'ERR_RESPONSE_INVALID',
-        'The api backend accepted the deployment, but its response has no deployment ID.',
+        'The Runtime (OAuth) backend accepted the deployment, but its response has no deployment ID.',
       );
     }
     return {
@@ -92,7 +92,8 @@ export const apiBackend = {
   async getDeployment({deploymentId, targetSlug}, context: Context) {
     const {http, url} = connect(context);
     const id = deploymentIdOf({deploymentId});
-    if (id === undefined) throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the api backend.');
+    if (id === undefined)
+      throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the Runtime (OAuth) backend.');
     const response = await http.get(url(...deployments(String(targetSlug)), id));
     const raw = readAnswer(response);
     if (deploymentIdOf(raw) === undefined && asText(raw['status']) === undefined) {
@@ -164,7 +165,7 @@ function missingIdentifier(what: string, value: string | undefined, max: number)
 }
 
 function connect({options: {connection}, projectSlug, http}: Context) {
-  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The api backend has no connection.');
+  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (OAuth) backend has no connection.');
   const origin = normalizeOrigin('api origin', connection.origin);
   const project = ['organizations', connection.organizationId, 'storefronts', projectSlug];
   return {

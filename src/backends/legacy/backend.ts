@@ -22,7 +22,7 @@ import {downloadArchive} from './download.js';
 export const legacyBackend = {
   apiVersion: 1,
   name: 'legacy',
-  summary: 'The legacy backend: API key, v1 or v2 bundles',
+  summary: 'Runtime (API key): v1 or v2 bundles',
   formats: ['v1', 'v2'],
   bundleIds: 'number',
   offsetCursors: true,

@@ -30,7 +30,7 @@ export function connect({options, env, http}: LegacyContext) {
   if (address === undefined || options.auth === undefined) {
     throw createError(
       'ERR_CREDENTIALS_MISSING',
-      `The legacy backend is not configured: missing ${missingOptions(options, env).join(' and ')}.`,
+      `The Runtime (API key) backend is not configured: missing ${missingOptions(options, env).join(' and ')}.`,
     );
   }
   const origin = normalizeOrigin('origin', address);

@@ -156,7 +156,7 @@ export function incompleteApi(settings: Settings, env: Environment): RuntimeCliE
         ...(empty === '' ? [] : [`CI systems leave a variable empty if its secret is missing: set or unset ${empty}.`]),
         ...missing.flatMap((key) => missingSetting(key).suggestions),
         ...(apiCredentials.some((key) => missing.includes(key)) ? [login] : []),
-        ...(preference === 'auto' ? ['Pass --runtime-backend legacy to use the legacy backend instead.'] : []),
+        ...(preference === 'auto' ? ['Pass --runtime-backend legacy to use Runtime (API key) instead.'] : []),
       ],
       details: {backend: 'api', missing: missing.map(flagAndVariable)},
     },

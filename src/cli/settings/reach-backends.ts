@@ -5,7 +5,7 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
 import {backendTitle, qualifiedName} from '../../backends/select.js';
-import {amendError, createError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
@@ -81,17 +81,12 @@ function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment)
   if (preference === 'api' && apiMissing.length > 0) return notConfigured({name: 'api'}, apiMissing, connection, env);
   const takesLegacy = preference === 'legacy' || (preference === 'auto' && apiUnset);
   if (!takesLegacy || legacyMissing.length === 0) return undefined;
-  const error = notConfigured({name: 'legacy'}, legacyMissing, connection, env);
-  if (preference === 'legacy') return error;
-  // Who has not chosen a backend does not know its name.
-  return amendError(error, {
-    message: `${backendTitle('legacy')} is not configured: missing ${legacyMissing.join(', ')}.`,
-  });
+  return notConfigured({name: 'legacy'}, legacyMissing, connection, env);
 }
 
 function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {
   if ((flags['backend-option'] ?? []).length === 0 || isPluginBackend(wanted)) return;
-  const which = wanted === 'auto' ? 'and none is chosen' : `not to ${wanted}`;
+  const which = wanted === 'auto' ? 'and none is chosen' : `not to ${backendTitle(wanted)}`;
   throw createError('ERR_USAGE', `--backend-option only applies to a plugin's backend, ${which}.`, {
     suggestions: [['Pass --runtime-backend NAME. Run ', {run: ['backend:list']}, ' to list the backends.']],
   });

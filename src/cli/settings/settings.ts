@@ -1,7 +1,7 @@
 import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
-import {mayUse} from '../../backends/select.js';
+import {backendTitle, mayUse} from '../../backends/select.js';
 import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {partsOf} from '../../errors/suggestion.js';
@@ -283,11 +283,12 @@ export function nameOf(key: SettingKey, settings: Settings): string {
 export function describeSettings(settings: Settings, keys: readonly SettingKey[], cwd: string): readonly string[] {
   const rows = keys.flatMap((key) => {
     const setting = settings[key];
-    return setting === undefined || setting.source.kind === 'default' ? [] : [{...definitions[key], setting}];
+    return setting === undefined || setting.source.kind === 'default' ? [] : [{...definitions[key], key, setting}];
   });
   const width = Math.max(...rows.map(({label}) => label.length));
-  return rows.map(({label, syntax, setting: {value, source}}) => {
-    const shown = typeof value === 'string' ? shownText(syntax, value) : inspect(value, {breakLength: Infinity});
+  return rows.map(({key, label, syntax, setting: {value, source}}) => {
+    const text = typeof value === 'string' ? shownText(syntax, value) : inspect(value, {breakLength: Infinity});
+    const shown = key === 'runtimeBackend' ? backendTitle(text) : text;
     return `${label.padEnd(width)}  ${shown}  (${describeSource(source, cwd)})`;
   });
 }

@@ -1,5 +1,5 @@
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
-import {isPluginBackend, mayUse} from '../../cli/settings/connection.js';
+import {backendTitle, isPluginBackend, mayUse} from '../../cli/settings/connection.js';
 import {
   readCredentials,
   secretsIn,
@@ -46,7 +46,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     for (const name of backends) output.outcome(`Removed the secrets for the ${name} backend.`);
     if (origins.length + backends.length === 0) {
       const [backend = '', ...others] = removed.backends;
-      const what = others.length > 0 ? 'credentials' : `credentials of the ${backend} backend`;
+      const what = others.length > 0 ? 'credentials' : `credentials of the ${backendTitle(backend)} backend`;
       output.outcome(`No ${what} are stored${removed.origins.map((name) => ` for ${name}`).join(' or')}.`);
     }
     return {removed: [...origins, ...backends]} satisfies AuthLogoutDocument;

@@ -1,7 +1,7 @@
 import {shownUrl} from '../../backends/answers.js';
 import {secretsOf} from '../../backends/configuration.js';
 import type {BackendCapability, BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../../backends/select.js';
 import {checkDefaults, checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {problemsOf, rejectProblems} from '../../settings/definitions.js';
@@ -105,7 +105,7 @@ async function runCheck(
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
   if (url === undefined) {
-    const reason = `the ${deployed.backend} backend does not report the URL of ${deployed.targetSlug}`;
+    const reason = `the ${backendTitle(deployed.backend)} backend does not report the URL of ${deployed.targetSlug}`;
     return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
   }
   const signal = signalOf(deployed);
@@ -152,7 +152,7 @@ export async function requireTargetUrl(
   if (known === undefined || known.some((item) => item === undefined || shownUrl(item.url) !== undefined)) return;
   throw createError(
     'ERR_CAPABILITY_UNSUPPORTED',
-    `The ${backend.name} backend does not report the URL of the target "${targetSlug}", so ${path} cannot be checked. Nothing was changed.`,
+    `The ${backendTitle(backend.name)} backend does not report the URL of the target "${targetSlug}", so ${path} cannot be checked. Nothing was changed.`,
     {suggestions: [`Pass a full URL: --check https://HOST${path}`], details: {backend: backend.name, targetSlug}},
   );
 }

@@ -54,7 +54,7 @@ export async function requestDeployment(
     if (options.bundleId !== 'latest') throw withOtherBackend(error, fallback);
     const reason = deployFallbackReason(error);
     if (fallback === undefined || reason === undefined) throw error;
-    note(`Falling back to the legacy backend: ${reason}`);
+    note(`Falling back to the Runtime (API key) backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
     return deployWith(fallback, reason).catch((second: unknown) => {

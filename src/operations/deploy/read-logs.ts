@@ -1,6 +1,6 @@
 import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../../backends/select.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';
@@ -84,7 +84,10 @@ export async function readLog(
     if (lines.length > 0) onLines(lines);
     if (next === undefined) return true;
     if (lines.length > 0 && next === cursor) {
-      throw createError('ERR_RESPONSE_INVALID', `The ${open.backend.name} backend repeats the log of the deployment.`);
+      throw createError(
+        'ERR_RESPONSE_INVALID',
+        `The ${backendTitle(open.backend.name)} backend repeats the log of the deployment.`,
+      );
     }
     if (parts >= maxParts && !follow) {
       throw createError('ERR_RESPONSE_INVALID', `The log of the deployment does not end after ${String(parts)} parts.`);

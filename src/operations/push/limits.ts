@@ -1,6 +1,7 @@
 import {posix} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import type {Backend, BundleFile} from '../../backends/contract.js';
+import {backendTitle} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import {count} from '../../errors/sentence.js';
 
@@ -18,7 +19,7 @@ export function verifyLimits(
   {files, size = 0}: LimitedBundle,
 ): void {
   const {maxFiles = Infinity, maxBundleBytes = Infinity} = limits;
-  const accepts = `the ${name} backend accepts at most`;
+  const accepts = `the ${backendTitle(name)} backend accepts at most`;
   const tooLarge = (message: string, largest: string, details: Readonly<Record<string, unknown>>) =>
     createError('ERR_BUNDLE_TOO_LARGE', message, {
       suggestions: [largest, 'Exclude what the application does not need with --ignore or a .bundleignore file.'],

@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import {fallbackWarning, type BackendSelection, type RuntimeBackend} from '../../backends/select.js';
+import {backendTitle, fallbackWarning, type BackendSelection, type RuntimeBackend} from '../../backends/select.js';
 import {
   archiveFormat,
   archiveSize,
@@ -103,7 +103,7 @@ export function formatFor(backend: RuntimeBackend, options: Options, archived?: 
   if (options.v2 === undefined && archived !== undefined && formats.includes(archived)) return archived;
   if (!options.v2) return formats[0] ?? 'v2';
   if (formats.includes('v2')) return 'v2';
-  throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend} backend does not accept v2 bundles.`, {
+  throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backendTitle(backend)} backend does not accept v2 bundles.`, {
     suggestions: ['Remove --v2.'],
     details: {backend, formats},
   });
@@ -185,7 +185,7 @@ async function openPrebuilt(archive: string, options: Options, format: BundleFor
         suggestions:
           bundle.format === 'v2'
             ? ['Remove --no-v2, or push it to a backend that takes v2.']
-            : [['Push it to the legacy backend without --v2, or build it again with ', build, '.']],
+            : [['Push it to Runtime (API key) without --v2, or build it again with ', build, '.']],
       },
     );
   }

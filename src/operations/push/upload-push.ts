@@ -2,6 +2,7 @@ import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.
 import {backendCalls, callInContext} from '../../backends/call.js';
 import type {UploadState} from '../../backends/contract.js';
 import {
+  backendTitle,
   failedTwice,
   fallbackWarning,
   isBuiltIn,
@@ -90,8 +91,8 @@ export async function uploadPush(
     // The archive is built once per format.
     const isReusable = content.kind === 'file' && content.bundle.format === format;
     if (plan.content.kind === 'archive' && !isReusable && isRuntimeCliError(error))
-      throw amendError(error, {suggestions: ['Pass --v2 to push a prebuilt v2 archive to the legacy backend.']});
-    note(`Falling back to the legacy backend: ${reason}`);
+      throw amendError(error, {suggestions: ['Pass --v2 to push a prebuilt v2 archive to Runtime (API key).']});
+    note(`Falling back to the Runtime (API key) backend: ${reason}`);
     callBackSafely(() => options.onFallback?.(reason));
     callBackSafely(() => options.onResolve?.(fallback));
     // Its target may run something else.
@@ -160,7 +161,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentConte
   await state?.remove();
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
-    throw createError('ERR_BACKEND_FAILED', `The ${name} backend returned no bundle ID.`);
+    throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(name)} backend returned no bundle ID.`);
   }
   const bundle = await packedBundle(content, result, context.signal);
   return {backend: name, bundle, result, warnings: result.warnings ?? []};

@@ -251,7 +251,7 @@ describe('auth:status and auth:logout', () => {
       last: {backend: 'api', api: {origin: runtimeOrigin, organizationId}},
     });
     const again = await mycli(['auth:logout', '--runtime-backend', 'legacy'], {env});
-    expect(again.stdout).toBe(`No credentials of the legacy backend are stored for ${runtimeOrigin}.\n`);
+    expect(again.stdout).toBe(`No credentials of the Runtime (API key) backend are stored for ${runtimeOrigin}.\n`);
     // An address on the command line counts more than a configured backend.
     const elsewhere = ['auth:logout', '--api-origin', runtimeOrigin];
     expect(await run(elsewhere, {MYCLI_RUNTIME_BACKEND: 'legacy'})).toMatchObject([0, {removed: [runtimeOrigin]}]);

@@ -59,7 +59,9 @@ describe('a complete API connection, and a slug that Api cannot take', () => {
       const {code, stdout, stderr} = await mycli([...args, '--json'], slug);
       expect(code).toBe(0);
       const {warnings} = JSON.parse(stdout) as {warnings: string[]};
-      expect(warnings).toContainEqual(expect.stringMatching(/^Fell back to the legacy backend: .*"My_Shop"/));
+      expect(warnings).toContainEqual(
+        expect.stringMatching(/^Fell back to the Runtime \(API key\) backend: .*"My_Shop"/),
+      );
       expect(warnings.filter((warning) => warning.includes('My_Shop'))).toHaveLength(1);
       expect(stderr.match(/Warning: Fell back/g)).toHaveLength(1);
     },
@@ -78,7 +80,7 @@ describe('a complete API connection, and a slug that Api cannot take', () => {
       expect(JSON.parse(stdout)).toMatchObject({
         error: {
           code: 'ERR_OPTION_INVALID',
-          message: expect.stringContaining('The Api backend requires a project slug') as string,
+          message: expect.stringContaining('The Runtime (OAuth) backend requires a project slug') as string,
         },
       });
     }

@@ -170,7 +170,7 @@ test('a dry run needs no credentials, and says which a push needs', async () => 
   const {code, stdout, stderr} = await mycli(args, none);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({dryRun: true});
-  expect(stderr).toContain('The legacy backend is not configured: missing --api-key');
+  expect(stderr).toContain('The Runtime (API key) backend is not configured: missing --api-key');
   expect(runtime.requests).toEqual([]);
 });
 

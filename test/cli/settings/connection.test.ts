@@ -132,7 +132,7 @@ describe('incompleteApi', () => {
         'CI systems leave a variable empty if its secret is missing: set or unset MYCLI_CLIENT_SECRET.',
         'Pass --client-secret SECRET, or set MYCLI_CLIENT_SECRET.',
         'Or store credentials: mycli auth:login --api-origin URL',
-        'Pass --runtime-backend legacy to use the legacy backend instead.',
+        'Pass --runtime-backend legacy to use Runtime (API key) instead.',
       ],
     ],
     [

@@ -166,6 +166,10 @@ test('settings are shown with their source, a configuration file as seen from th
     'target   staging  (--target)',
   ]);
   expect(describeSettings(settings, ['projectSlug'], '/project/app')).toEqual(['project  shop  (../mycli.config.ts)']);
+  const legacy = resolveSettings({flags: {'runtime-backend': 'legacy'}, env: {}, cwd: '/project'});
+  expect(describeSettings(legacy, ['runtimeBackend'], '/project')).toEqual([
+    'backend  Runtime (API key)  (--runtime-backend)',
+  ]);
 });
 
 test('explained settings: an overridden value that could not be used is told', () => {

@@ -54,7 +54,8 @@ describe('a deployment with auto', () => {
       const onResolve = (name: string) => called.push(name);
       const auto = {preference: 'auto', onFallback: () => called.push('fallback'), onResolve};
       const {outcome, requests} = await deployTo(refusing(status), auto);
-      const advice = 'If your bundles are on the legacy backend, run the command again with --runtime-backend legacy.';
+      const advice =
+        'If your bundles are on the Runtime (API key) backend, run the command again with --runtime-backend legacy.';
       expect(outcome).toMatchObject({status, suggestions: expect.arrayContaining([advice]) as string[]});
       expect(called).toEqual(['api']);
       expect(requests.filter((request) => !isApi(request))).toEqual([]);

@@ -42,7 +42,11 @@ describe('falling back from Api to legacy', () => {
       project.host,
     );
     expect(result).toMatchObject({backend: 'legacy', bundleId: 7, archive: {format: 'v1'}, deployed: false});
-    expect(calls).toEqual(['api', `fallback: the Api backend rejected the upload (${String(status)}): no`, 'legacy']);
+    expect(calls).toEqual([
+      'api',
+      `fallback: the Runtime (OAuth) backend rejected the upload (${String(status)}): no`,
+      'legacy',
+    ]);
     expect(server.requests.map(({path}) => path)).toEqual([
       '/storefront/deployments/v1/organizations/org/storefronts/shop/bundles',
       '/api/projects/shop/builds/',
@@ -56,7 +60,7 @@ describe('falling back from Api to legacy', () => {
     await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({
       ...{code: 'ERR_REJECTED', status: 400},
       message: expect.stringMatching(
-        /^The credentials .*\(403 .*\)\. The legacy backend also failed: .*\(400 /,
+        /^The credentials .*\(403 .*\)\. The Runtime \(API key\) backend also failed: .*\(400 /,
       ) as string,
     });
   });
@@ -88,7 +92,7 @@ describe('falling back from Api to legacy', () => {
     await using project = await createProject({...smallBuild, ...key});
     const result = await pushRuntimeBundle({...optionsFor(server), rootDir: 'app', matchMode: 'strict'}, project.host);
     expect(result.warnings.toSorted()).toEqual([
-      expect.stringContaining('Fell back to the legacy backend'),
+      expect.stringContaining('Fell back to the Runtime (API key) backend'),
       expect.stringContaining('server/key.pem'),
       'matchMode has no effect on a v1 upload.',
       'rootDir has no effect on a v1 upload.',

@@ -139,7 +139,7 @@ describe('a push if changed', () => {
     refuse();
     const second = await pushIfChanged({onResolve: (backend) => resolved.push(backend)});
     expect(second).toMatchObject({backend: 'legacy', unchanged: true, archive: {format: 'v1'}});
-    expect(second.warnings).toEqual([expect.stringContaining('Fell back to the legacy backend')]);
+    expect(second.warnings).toEqual([expect.stringContaining('Fell back to the Runtime (API key) backend')]);
     expect(resolved).toEqual(['api', 'legacy']);
     expect(sent()).toEqual(['upload', 'list']);
     expect(await pushIfChanged({})).toMatchObject({backend: 'api', unchanged: false});
