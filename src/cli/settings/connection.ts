@@ -15,7 +15,7 @@ export function isPluginBackend(name: string): boolean {
 
 interface ConnectionContext {
   readonly env: Environment;
-  readonly output: Pick<Output, 'info' | 'warn' | 'addSecrets'>;
+  readonly output: Pick<Output, 'warn' | 'addSecrets'>;
 }
 
 export type Connection = ReturnType<typeof resolveConnection>;
@@ -79,7 +79,6 @@ export function addressOf(
   credentialsGo: boolean,
 ): string {
   const url = serviceUrl(key, source.name, value);
-  if (!value.includes('://') && key !== 'tokenUrl') output.info(`${source.name} has no scheme: using ${url}.`);
   if (!credentialsGo) return url;
   assertTrustedOrigin(url, source.name, env);
   if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);

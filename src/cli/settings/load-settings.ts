@@ -132,6 +132,16 @@ function urlOf(key: AddressKey, {value, source}: Setting<string>): string | unde
   }
 }
 
+/** What to say of addresses without a scheme. An invalid one is reported when connecting. */
+export function completedAddresses(settings: Settings): readonly string[] {
+  return (['origin', 'apiOrigin'] as const).flatMap((key) => {
+    const setting = settings[key];
+    if (setting === undefined || setting.value.includes('://')) return [];
+    const url = urlOf(key, setting);
+    return url === undefined ? [] : [`${setting.source.name} has no scheme: using ${url}.`];
+  });
+}
+
 /** Whether stored credentials are for the client and the token endpoint that are set, if any are. */
 function isOwnClient(
   {apiOrigin, clientId, tokenUrl}: Settings,

@@ -22,7 +22,7 @@ async function resolve(
 ): Promise<{connection: Connection; warnings: readonly string[]}> {
   const warnings: string[] = [];
   const {env, settings} = read(variables, flags);
-  const output = {info: () => undefined, warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
+  const output = {warn: (text: string) => warnings.push(text), addSecrets: () => undefined};
   return {connection: resolveConnection({env, output}, settings), warnings};
 }
 
