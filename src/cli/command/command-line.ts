@@ -18,17 +18,20 @@ export function spellHelp(argv: readonly string[]): readonly string[] {
   return first === 'help' && leadingWords(rest).length === rest.length ? [...rest, '--help'] : argv;
 }
 
-/** Turns `--json push` into `push --json`: moves the global flags before a command behind it. */
+/** Turns `--json push` into `push --json`: moves the global flags before a command behind it. Alone, they go. */
 export function commandFirst(argv: readonly string[]): readonly string[] {
   let count = 0;
   for (let flag = argv[0] ?? ''; isGlobal(flag); flag = argv[count] ?? '')
     count += globalOptions.includes(flag) ? 2 : 1;
+  if (count >= argv.length) return [];
   const words = leadingWords(argv.slice(count));
   return [...words, ...argv.slice(0, count), ...argv.slice(count + words.length)];
 }
 
 function isGlobal(argument: string): boolean {
-  return globalSwitches.includes(argument) || globalOptions.some((flag) => argument.split('=', 1)[0] === flag);
+  // `-Cweb`, too.
+  if (globalSwitches.includes(argument) || argument.startsWith('-C')) return true;
+  return globalOptions.some((flag) => argument.split('=', 1)[0] === flag);
 }
 
 /** Turns `bundle push --wait` into `bundle:push --wait`: joins as many leading words as name a command. */

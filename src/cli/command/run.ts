@@ -229,7 +229,7 @@ async function runInConfig(args: readonly string[], config: HostConfig, session:
   const flags = command?.flags ?? {};
   const isTopic = command === undefined && config.findTopic(id) !== undefined;
   const hasPage = command !== undefined || leadingWords(args).length === (isTopic ? 1 : 0);
-  const asksForHelp = id === '' || (isTopic && argv.length === 0) || asksFor(helpFlags, args, flags);
+  const asksForHelp = id === '' || (isTopic && commandFirst(argv).length === 0) || asksFor(helpFlags, args, flags);
   if (!isForeign && asksFor(versionFlags, args, flags)) {
     // It is for users, even with --json.
     session.output.releaseStdout();

@@ -27,7 +27,8 @@ describe('the words of a command', () => {
 test.each([
   ['--json push dist --wait', 'push dist --json --wait'],
   ['-C shop --config=x.json --quiet bundle push --wait', 'bundle push -C shop --config=x.json --quiet --wait'],
-  ['--json', '--json'],
+  ['-Cshop push', 'push -Cshop'],
+  ['-C shop --json', ''],
   ['push --json dist', 'push --json dist'],
   ['--nope push', '--nope push'],
 ])('global flags may precede the command: %s is read as %s', (typed, read) => {
@@ -46,6 +47,15 @@ describe('mycli', () => {
     expect(stdout).toMatch(/^mycli\/\S+ \S+ node-\S+\n$/);
     for (const line of ['-v', 'deploy -v', 'bundle push --json -v', 'bundle -v', '-v --json'])
       expect(await runWarm(line.split(' '))).toMatchObject({code: 0, stdout, stderr: ''});
+  });
+
+  test.each([
+    ['--debug', ''],
+    ['-C web', ''],
+    ['bundle --json', 'bundle'],
+  ])('shows for %s the same as without the global flags', async (line, bare) => {
+    const {code, stdout} = await runWarm(bare.split(' ').filter((word) => word !== ''));
+    expect(await runWarm(line.split(' '))).toMatchObject({code, stdout});
   });
 
   test('knows its commands as words and by their aliases, under one name', async () => {
