@@ -5,7 +5,7 @@ import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/co
 import type {Called, CallOptions, RequestOf, Subject} from './subject.js';
 
 /** What an operation is tried on. */
-interface Prepared {
+export interface Prepared {
   readonly bundle: Bundle;
   readonly bundleId: BundleId;
   readonly deployment?: DeploymentRef;

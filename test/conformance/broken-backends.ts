@@ -82,6 +82,7 @@ const anywhere: readonly (readonly [fault: string, around: Around, members?: rea
   ['reports refused credentials as an unknown bundle', mistaking(401, 'ERR_BUNDLE_UNKNOWN')],
   ['reports a rate limit as a failure', mistaking(429, 'ERR_SERVER')],
   ['gives up at the first rate limit', givingUpAtLimits],
+  ['retries more often than the host allows', tryingAgain],
   ['does not ask again when an answer is lost', givingUpWithoutAnswer],
   ['reports a lost answer as a refusal', mistaking('ERR_OUTCOME_UNKNOWN', 'ERR_REJECTED')],
   ['does not say that a bundle is unknown', mistaking(404, 'ERR_REJECTED'), onBundles],
@@ -563,6 +564,13 @@ function givingUpWithoutAnswer(call: Call, context: Context) {
 async function givingUpAtLimits(call: Call, context: Context) {
   const {http, openStream} = await createBackendContext({...context, rateLimit: {statusCodes: []}, userAgent: 'sdk'});
   return call({...context, http, openStream});
+}
+
+function tryingAgain(call: Call, context: Context) {
+  return call(context).catch((error: unknown) => {
+    if (Object(error).status !== 429) throw error;
+    return call(context);
+  });
 }
 
 async function asFinished(call: Call, context: Context) {

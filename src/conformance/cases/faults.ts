@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type {BundleId} from '../../backends/contract.js';
 import {anyError, expectAbort, expectError, notTried, outcomeOf} from '../expectations.js';
 import {withCode, type ExpectedError} from '../expectations.js';
-import {prepare, type Operation} from '../operations.js';
+import {prepare, type Operation, type Prepared} from '../operations.js';
 import {faults, type Fault} from '../relay.js';
 import {notOffered, rateLimit, type Case, type Subject} from '../subject.js';
 
@@ -92,9 +92,10 @@ export function faultCases(operation: Operation): readonly Case[] {
             'address that through() of openService returns.',
         );
       }
-      const tryAt = rule.kind === 'hold' ? abortAt : failAt;
       for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
-        await tryAt(at === 1 ? trial : await open(), operation, rule, {at, total});
+        const subject = at === 1 ? trial : await open();
+        const hit = {subject, operation, prepared: await prepare(subject, operation), at, total};
+        await (rule.kind === 'hold' ? abortAt(hit) : failAt(hit, rule));
       }
     },
   });
@@ -109,16 +110,18 @@ async function countRequests(subject: Subject, operation: Operation): Promise<nu
   return relay.requests;
 }
 
-/** The number of the request that is hit, and how many there are without a fault. */
+/** An operation whose request `at` is hit, of the `total` that there are without a fault. */
 interface Hit {
+  readonly subject: Subject;
+  readonly operation: Operation;
+  readonly prepared: Prepared;
   readonly at: number;
   readonly total: number;
 }
 
-async function abortAt(subject: Subject, operation: Operation, _: FaultRule, {at, total}: Hit): Promise<void> {
+async function abortAt({subject, operation, prepared, at, total}: Hit): Promise<void> {
   // By its last request, a deployment may have been made: what is left is to clean up.
   if (operation.name === 'deploy' && at === total && total > 1) return;
-  const prepared = await prepare(subject, operation);
   await expectAbort(`${operation.name} at request ${at}`, async (signal, onHeld) => {
     subject.parts.relay.arm({kind: 'hold', at, onHeld});
     await operation.run(subject, prepared, {signal});
@@ -126,12 +129,11 @@ async function abortAt(subject: Subject, operation: Operation, _: FaultRule, {at
   if (isUpload(operation)) await subject.assertKept(0, `an abort at request ${at}`);
 }
 
-async function failAt(subject: Subject, operation: Operation, rule: FaultRule, {at, total}: Hit): Promise<void> {
+async function failAt({subject, operation, prepared, at, total}: Hit, rule: FaultRule): Promise<void> {
   const {kind, lasts = false} = rule;
   const expected = kind === 'lose' && !operation.writes ? undefined : rule.error;
   const what = `${operation.name} (request ${at} ${faults[kind].does})`;
   const {relay} = subject.parts;
-  const prepared = await prepare(subject, operation);
   relay.arm({kind, at, lasts});
   const work = operation.run(subject, prepared);
   const {result, error} = await outcomeOf(work);
