@@ -116,16 +116,16 @@ export function problemsOf(option: string, value: unknown, schema: v.GenericSche
   }));
 }
 
+export function problemSentence(problems: readonly OptionProblem[]): string {
+  return asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; '));
+}
+
 /** Throws one error for all problems, if there are any: `ERR_PATTERN_INVALID` if only patterns are invalid. */
 export function rejectProblems(problems: readonly OptionProblem[]): void {
   if (problems.length === 0) return;
   const onlyPatterns = problems.every(({option}) => /^ssr(?:Only|Shared)\b/.test(option));
-  throw createError(
-    onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID',
-    asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; ')),
-    {
-      suggestions: problems.flatMap(({suggestion}) => (suggestion === undefined ? [] : [suggestion])),
-      details: {problems},
-    },
-  );
+  throw createError(onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID', problemSentence(problems), {
+    suggestions: problems.flatMap(({suggestion}) => (suggestion === undefined ? [] : [suggestion])),
+    details: {problems},
+  });
 }

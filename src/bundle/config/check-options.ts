@@ -112,11 +112,15 @@ function formatProblems({
 function staticProblems(options: BundlePlanOptions): readonly OptionProblem[] {
   if (options.static !== true) return [];
   const given = (['ssrOnly', 'ssrShared'] as const).filter((option) => options[option] !== undefined);
-  return given.map((option) => ({
-    option: 'static',
-    message: `cannot be combined with ${option}, because it shares every file`,
-    suggestion: `Remove ${option} or static.`,
-  }));
+  if (given.length === 0) return [];
+  return [
+    {
+      option: 'static',
+      message: 'cannot be combined with patterns, because it shares every file',
+      suggestion: 'Remove the patterns, or do not make it a static site.',
+    },
+    ...given.map((option) => ({option, message: 'is for a site with server code'})),
+  ];
 }
 
 function epochProblems(epoch: string | undefined): readonly OptionProblem[] {

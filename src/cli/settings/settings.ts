@@ -2,15 +2,15 @@ import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
 import {backendTitle, mayUse} from '../../backends/select.js';
-import {createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
-import {partsOf} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {Syntax} from '../../settings/row.js';
 import {
   definitions,
+  problemSentence,
   secretKeys,
   settingKeys,
   variableOf,
@@ -320,22 +320,17 @@ export function flagAndVariable(key: SettingKey): string {
   return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
 }
 
-/** An error that names settings by their flags and variables. */
+/** An error about options, each called what it is where it was set. */
 export function describeError(error: unknown, settings: Settings): unknown {
-  if (!isRuntimeCliError(error)) return error;
-  const {code, message, advice, details, exitCode} = error;
-  const problems: unknown = details?.['problems'];
-  const wrong: readonly unknown[] = Array.isArray(problems) ? problems.filter(isRecord).map(({option}) => option) : [];
-  const nameOf = new Map<string, string>();
-  for (const key of settingKeys) {
-    const source = settings[key]?.source;
-    const isTyped = source?.kind === 'flag' || source?.kind === 'environment';
-    if (isTyped && wrong.includes(key)) nameOf.set(key, source.name);
-  }
-  if (nameOf.size === 0) return error;
-  const reword = (text: string) => text.replaceAll(/(?<![\w-])\w+/g, (word) => nameOf.get(word) ?? word);
-  const suggestions = advice.map((said) =>
-    partsOf(said).map((part) => (typeof part === 'string' ? reword(part) : part)),
-  );
-  return createError(code, reword(message), {suggestions, details, exitCode, cause: error});
+  const problems: unknown = isRuntimeCliError(error) ? error.details?.['problems'] : undefined;
+  if (!isRuntimeCliError(error) || !Array.isArray(problems)) return error;
+  const given = problems
+    .filter(isRecord)
+    .map(({option, message}) => ({option: String(option), message: String(message)}));
+  if (error.message !== problemSentence(given)) return error;
+  const named = given.map(({option, message}) => {
+    const key = settingKeys.find((name) => name === option.split('.', 1)[0]);
+    return {message, option: key && settings[key] ? nameOf(key, settings) : option};
+  });
+  return amendError(error, {message: problemSentence(named)});
 }

@@ -56,7 +56,6 @@ describe('the options for a bundle', () => {
     [{ssrOnly: ['!only-an-exclusion']}, 'ssrOnly must have at least one pattern'],
     [{ssrOnly: 'ssr.js'}, 'ssrOnly must be an array of glob patterns'],
     [{ssrShared: [7]}, 'ssrShared.0 must be a string'],
-    [{static: true, ssrShared: ['a']}, 'static cannot be combined with ssrShared, because it shares every file'],
     [{bundleMetadata: {dependencies: {react: 19}}}, 'bundleMetadata.dependencies.react must be a version range'],
     [{bundleMetadata: {ccOverrides: 'x'}}, 'bundleMetadata.ccOverrides must be an array of IDs'],
     [{ssrParameters: 'a'}, 'ssrParameters must be an object'],

@@ -83,10 +83,11 @@ describe('static', () => {
   });
 
   test('does not go with patterns', async () => {
-    await expect(plan({}, {static: true, ssrOnly: ['ssr.js']})).rejects.toMatchObject({
+    await expect(plan({}, {static: true, ssrShared: ['a.js']})).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',
-      message: expect.stringContaining('static cannot be combined with ssrOnly'),
-      suggestions: ['Remove ssrOnly or static.'],
+      message:
+        'static cannot be combined with patterns, because it shares every file; ssrShared is for a site with server code.',
+      suggestions: ['Remove the patterns, or do not make it a static site.'],
     });
   });
 });

@@ -58,6 +58,12 @@ describe('the folder to push', () => {
     expect(stderr).toContain('If it is the project, pass --project Build.');
   });
 
+  test('push: calls what does not go together by the flags', async () => {
+    await write({'build/ssr.js': ''});
+    const {stderr} = await build('--static', '--ssr-only', 'a');
+    expect(stderr).toContain('--static cannot be combined with patterns, because it shares every file; --ssr-only is');
+  });
+
   test('push: leaves a build to its configuration', async () => {
     await write({'dist/index.html': '', 'dist/app.js': ''});
     await write({'config.server.js': "export default {ssrOnly: ['app.js'], ssrShared: ['index.html']};"});

@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {definitions, variableOf} from '../../../src/settings/definitions.js';
+import {definitions, rejectProblems, variableOf} from '../../../src/settings/definitions.js';
 import {
+  describeError,
   describeSettings,
   explainEach,
   resolveSettings,
@@ -9,7 +10,7 @@ import {
   type SettingsSources,
 } from '../../../src/cli/settings/settings.js';
 import {OptionText} from '../../../src/backends/option-text.js';
-import {isRuntimeCliError} from '../../../src/errors/index.js';
+import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 
 const configPath = '/project/mycli.config.ts';
 
@@ -188,4 +189,23 @@ test('explained settings: secrets are masked, and neither their files nor stdin 
   expect(JSON.stringify(explainEach(sourcesOf(given)))).not.toContain('canary');
   expect(explained(given, 'apiKey')).toMatchObject({value: '********', overrode: [{value: '********'}]});
   expect(explained(given, 'backendOptions')).toMatchObject({value: {acme: {region: 'eu', authToken: '********'}}});
+});
+
+test('an error about options calls each what it is where it was set, and keeps the rest', () => {
+  const given = {flags: {static: true}, env: {MYCLI_PROJECT: 'shop'}, config: {ssrOnly: ['']}};
+  const problems = [
+    {option: 'static', message: 'is about projectSlug', suggestion: 'Remove static.'},
+    {option: 'projectSlug', message: 'is taken'},
+    {option: 'ssrOnly.0', message: 'is empty'},
+    {option: 'ssrShared.0', message: 'is empty, too'},
+  ];
+  const error = failure(() => rejectProblems(problems));
+  expect(describeError(error, resolved(given))).toMatchObject({
+    message:
+      '--static is about projectSlug; MYCLI_PROJECT is taken; ssrOnly in /project/mycli.config.ts is empty; ssrShared.0 is empty, too.',
+    suggestions: ['Remove static.'],
+    details: {problems},
+  });
+  const other = createError('ERR_REJECTED', 'static is odd.', {status: 409, details: {problems}});
+  expect(describeError(other, resolved(given))).toBe(other);
 });
