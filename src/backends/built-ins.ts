@@ -76,6 +76,13 @@ export interface Identity {
   readonly expiresAt?: string | undefined;
 }
 
+const ownKeySuggestion = 'The API key that is set is for Runtime (API key): drop --runtime-backend api. Or: ';
+const apiSuggestion = [
+  'Run ',
+  {run: ['auth:login', '--api-origin', 'URL']},
+  ', or set each of these. An --api-token replaces the last three.',
+];
+
 const api: BuiltIn = {
   backend: apiBackend,
   options: ({apiConnection, apiMissing}) => ({connection: apiConnection, missing: apiMissing}),
@@ -84,11 +91,9 @@ const api: BuiltIn = {
     organizationId: apiConnection?.organizationId,
   }),
   identify: ({apiConnection}, context) => identifyClient({...context, options: {connection: apiConnection}}),
-  unconfigured: () => ({
+  unconfigured: ({legacyAuth}) => ({
     code: 'ERR_CREDENTIALS_MISSING',
-    suggestions: [
-      'Pass --api-origin, --organization and either --api-token, or --token-url, --client-id and --client-secret.',
-    ],
+    suggestions: [legacyAuth === undefined ? apiSuggestion : [ownKeySuggestion, ...apiSuggestion]],
   }),
 };
 

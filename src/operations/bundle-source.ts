@@ -129,7 +129,9 @@ function verifyId(bundleId: BundleId, backend: RuntimeBackend, options: ReadSour
   try {
     if (bundleId !== 'latest') idFor(backend, bundleId, options);
   } catch (error) {
-    const suggestions = ['Pass a file or folder that exists, running:TARGET, latest or the ID of a bundle.'];
+    const suggestions = [
+      'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
+    ];
     throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
   }
 }

@@ -112,7 +112,7 @@ function startPush(
 
 const resolveStep: Step<PushRun> = {
   name: 'resolve',
-  title: 'Resolve the backend',
+  title: 'Prepare',
   task: async (run, report) => {
     const route = await routePush(run.options, run.host, run);
     run.route = route;

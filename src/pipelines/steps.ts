@@ -19,7 +19,7 @@ export interface ResolvedRun extends PipelineRun {
 export function resolveStep(choose: () => Promise<BackendSelection>): Step<ResolvedRun> {
   return {
     name: 'resolve',
-    title: 'Resolve the backend',
+    title: 'Prepare',
     task: async (run, report) => {
       run.selection = await choose();
       report.title = describeSelection(run.selection, run.host);

@@ -218,7 +218,7 @@ describe('comparing uploaded bundles', () => {
       await expect(diff('build', name, project, remote)).rejects.toMatchObject({
         code: 'ERR_OPTION_INVALID',
         suggestions: expect.arrayContaining([
-          'Pass a file or folder that exists, running:TARGET, latest or the ID of a bundle.',
+          'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
         ]) as string[],
       });
     }

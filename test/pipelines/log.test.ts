@@ -20,7 +20,7 @@ describe('a log', () => {
     await runPipeline(run, [
       {
         name: 'resolve',
-        title: 'Resolve the backend',
+        title: 'Prepare',
         task: (_, report) => {
           report.title = 'Backend: legacy';
           return nothing();
@@ -41,20 +41,20 @@ describe('a log', () => {
       '  Falling back',
       'Upload the bundle [0 ms]',
     ]);
-    expect(events[1]).toMatchObject({status: 'done', title: 'Resolve the backend', summary: 'Backend: legacy'});
+    expect(events[1]).toMatchObject({status: 'done', title: 'Prepare', summary: 'Backend: legacy'});
   });
 
   test('a log says which step has failed and which never ran', async () => {
     const {lines, run, steps} = logged();
     const running = runPipeline(run, [
-      {name: 'resolve', title: 'Resolve the backend', task: nothing},
+      {name: 'resolve', title: 'Prepare', task: nothing},
       {name: 'guard', title: 'Check the guards', enabled: false, task: failing},
       {name: 'upload', title: 'Upload the bundle', task: failing},
       {name: 'deploy', title: 'Deploy to staging', task: nothing},
       {name: 'wait', title: 'Wait for the deployment', task: nothing},
     ]);
     await expect(running).rejects.toThrow('no');
-    expect(lines).toEqual(['Resolve the backend [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: deploy, wait']);
+    expect(lines).toEqual(['Prepare [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: deploy, wait']);
     expect(steps().slice(-3)).toEqual(['upload failed', 'deploy skipped', 'wait skipped']);
   });
 });

@@ -1,7 +1,8 @@
 import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {flagValue} from '../../errors/suggest.js';
 import {isBuiltIn, mayUse} from '../../backends/select.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
-import {isInsecureOrigin, normalizeOrigin, parseServiceUrl} from '../../http/origin.js';
+import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
@@ -92,6 +93,11 @@ export function serviceUrl(key: AddressKey, name: string, value: string): string
   return key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
 }
 
+/** Refuses an answer that is not the URL of a service that credentials may be sent to. */
+export function checkUrl(key: AddressKey, answer: string, env: Environment): void {
+  assertTrustedOrigin(serviceUrl(key, 'The URL', answer), 'the URL', env);
+}
+
 export const trustedOriginsVariable = 'MYCLI_TRUSTED_ORIGINS';
 
 /** The origins that `MYCLI_TRUSTED_ORIGINS` lists, separated by commas or spaces. Undefined if it is not set. */
@@ -146,7 +152,8 @@ export function incompleteApi(settings: Settings, env: Environment): RuntimeCliE
   if (!mayUse(preference, 'api') || missing.length === 0 || given + empty === '') return undefined;
   const facts = [given && `given: ${given}`, empty && `set but empty: ${empty}`];
   const found = facts.filter((fact) => fact !== '').join('; ');
-  const login = ['Or store credentials: ', {run: ['auth:login', '--api-origin', 'URL']}];
+  const apiOrigin = settings.apiOrigin === undefined ? 'URL' : shownAddress(settings.apiOrigin.value);
+  const login = ['Or store credentials: ', {run: ['auth:login', ...flagValue('--api-origin', apiOrigin)]}];
   return createError(
     'ERR_CREDENTIALS_MISSING',
     `The API connection is incomplete: missing ${missing.map(labelOf).join(', ')} (${found}).`,

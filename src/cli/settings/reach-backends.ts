@@ -76,7 +76,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
 }
 
 /** The error of the built-in backend that would serve, if it is not configured. */
-function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment): RuntimeCliError | undefined {
+export function unconfigured(connection: Omit<Connection, 'secrets'>, env: Environment): RuntimeCliError | undefined {
   const {preference, apiUnset, apiMissing, legacyMissing} = connection;
   if (preference === 'api' && apiMissing.length > 0) return notConfigured({name: 'api'}, apiMissing, connection, env);
   const takesLegacy = preference === 'legacy' || (preference === 'auto' && apiUnset);

@@ -14,9 +14,9 @@ import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type {CommandContext} from '../command/context.js';
 import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
-import {incompleteApi} from '../settings/connection.js';
+import {incompleteApi, resolveConnection} from '../settings/connection.js';
 import {explainSettings, originOf} from '../settings/load-settings.js';
-import {loadAllBackends} from '../settings/reach-backends.js';
+import {loadAllBackends, unconfigured} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
 
@@ -81,16 +81,14 @@ async function checkCredentials(
   settings: Settings,
   registry: BackendRegistry,
 ): Promise<readonly Finding[]> {
-  const incomplete = incompleteApi(settings, context.env);
+  const {env} = context;
+  const incomplete = incompleteApi(settings, env);
   if (incomplete !== undefined) throw incomplete;
   const services = await checkServices(context, settings, registry, true);
   const asked = services.filter(({check}) => check !== undefined);
-  if (asked.length > 0) return asked.map(describeService);
-  const [address, flag] =
-    settings.runtimeBackend.value === 'api' ? [settings.apiOrigin, '--api-origin'] : [settings.origin, '--origin'];
-  const isNew = address === undefined;
-  const login = isNew ? `mycli login ${flag} URL, or mycli init to set up a project` : 'mycli login';
-  return [found('failed', 'A push from here has no credentials.', [`Run ${login}.`])];
+  const unusable = asked.length > 0 ? undefined : unconfigured(resolveConnection(context, settings), env);
+  if (unusable !== undefined) throw unusable;
+  return asked.map(describeService);
 }
 
 function describeService({backend, origin, check, failed}: ServiceCredentials): Finding {

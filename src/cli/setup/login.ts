@@ -166,7 +166,9 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     'client-secret': `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`,
   }[kind];
   const enter = (given: string): Entered => {
-    const secret = checkedSecret(given, `the ${kind}`, ['Enter it in a terminal, or pipe it: mycli login < FILE.']);
+    const secret = checkedSecret(given, `the ${credentialWords[kind]}`, [
+      'Enter it in a terminal, or pipe it: mycli login < FILE.',
+    ]);
     const credentials: OriginCredentials = {
       'api-key': {apiKey: {key: secret, user: settings.apiUser?.value}},
       'api-token': {api: {kind: 'api-token' as const, token: secret}},
@@ -176,7 +178,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     return {
       facts: {origin, kind},
       secrets: [secret],
-      label: `the ${kind} for ${origin}`,
+      label: `the ${credentialWords[kind]} for ${origin}`,
       service: backend,
       settings: {...settings, [service]: {...settings[service], value: url}, ...legacy, ...api},
       accepted: `${origin} accepted the ${credentialWords[kind]}`,
@@ -191,7 +193,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     };
   };
   return {
-    what: kind,
+    what: credentialWords[kind],
     shown: describeSettings(settings, addresses, context.cwd),
     prompt,
     enter,
@@ -339,7 +341,8 @@ export async function signIn(
       if (!asks || context.signal.aborted || !isRuntimeCliError(error) || error.code === 'ERR_OUTPUT') throw error;
       context.output.error(error.message, []);
       const isWrong = isRefusal(error) || error.code === 'ERR_OPTION_INVALID';
-      if (!isWrong && (await askYesNo(`Store the ${kind} without checking it?`, false, context))) verifies = false;
+      if (!isWrong && (await askYesNo(`Store the ${credentialWords[kind]} without checking it?`, false, context)))
+        verifies = false;
       else given = undefined;
     }
   }

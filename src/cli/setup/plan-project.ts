@@ -12,13 +12,7 @@ import {slugMessage} from '../../settings/schemas.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
 import {configIn} from '../settings/config-file.js';
-import {
-  assertTrustedOrigin,
-  isPluginBackend,
-  missingApiSettings,
-  serviceUrl,
-  type AddressKey,
-} from '../settings/connection.js';
+import {checkUrl, isPluginBackend, missingApiSettings, serviceUrl, type AddressKey} from '../settings/connection.js';
 import {trustAddresses, type CredentialKind} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
@@ -149,8 +143,7 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
     const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
     known = {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
   };
-  const askUrl = (key: AddressKey, text: string) =>
-    ask(key, text, {check: (answer) => assertTrustedOrigin(serviceUrl(key, 'The URL', answer), 'the URL', env)});
+  const askUrl = (key: AddressKey, text: string) => ask(key, text, {check: (answer) => checkUrl(key, answer, env)});
   const isOpen = known.runtimeBackend.source.kind === 'default' && !isGiven(known.origin) && !isGiven(known.apiOrigin);
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
   const backend = backendOf(known);

@@ -1,11 +1,12 @@
-import {isBuiltIn} from '../../cli/settings/connection.js';
+import {checkUrl, isBuiltIn} from '../../cli/settings/connection.js';
 import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {credentialKinds} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
-import type {Settings} from '../../cli/settings/settings.js';
+import {missingSetting, type Settings} from '../../cli/settings/settings.js';
 import {builtInLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
+import {askText, canAsk} from '../../cli/setup/prompts.js';
 import {createError} from '../../errors/index.js';
 
 export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
@@ -49,7 +50,12 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       return (await logIn(context, login, flags.verify)) satisfies AuthLoginDocument;
     }
     const kind = flags.kind ?? (backend === 'legacy' ? 'api-key' : 'client-secret');
-    const outcome = await logIn(context, builtInLogin(context, settings, kind), flags.verify);
+    const service = kind === 'api-key' ? 'origin' : 'apiOrigin';
+    const outcome = await logIn(
+      context,
+      builtInLogin(context, await withUrl(context, settings, service), kind),
+      flags.verify,
+    );
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
     return outcome satisfies AuthLoginDocument;
@@ -72,4 +78,16 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     if (runtimeBackend.value !== 'auto') return runtimeBackend.value;
     return origin === undefined && apiOrigin !== undefined ? 'api' : 'legacy';
   }
+}
+
+/** The settings with the URL of the service, which is asked for in a terminal. */
+async function withUrl(context: CommandContext, settings: Settings, key: 'origin' | 'apiOrigin'): Promise<Settings> {
+  if (settings[key] !== undefined) return settings;
+  if (!canAsk(context)) {
+    const {advice: suggestions} = missingSetting(key);
+    throw createError('ERR_ORIGIN_MISSING', 'No URL of the service is given.', {suggestions});
+  }
+  const check = (answer: string) => checkUrl(key, answer, context.env);
+  const value = await askText({text: 'URL of the service', check}, context);
+  return {...settings, [key]: {value, source: {kind: 'flag', name: 'your answer'}}};
 }

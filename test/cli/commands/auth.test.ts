@@ -124,7 +124,7 @@ describe('auth:login', () => {
   test.each([
     ['nothing on stdin', ['--origin', runtimeOrigin], ' \n', 'ERR_OPTION_INVALID'],
     ['several lines', ['--origin', runtimeOrigin], `${canaries.key}\n${canaries.key}`, 'ERR_OPTION_INVALID'],
-    ['no origin', [], canaries.key, 'ERR_USAGE'],
+    ['no origin', [], canaries.key, 'ERR_ORIGIN_MISSING'],
     ['no token endpoint', ['--api-origin', apiOrigin, '--client-id', 'ci'], canaries.secret, 'ERR_USAGE'],
     ['an origin with credentials', ['--origin', `https://a:${canaries.key}@x`], canaries.key, 'ERR_ORIGIN_INVALID'],
   ])('%s is an error, and nothing is stored', async (_what, args, stdin, error) => {
@@ -138,6 +138,12 @@ describe('auth:login', () => {
     const refused = await mycli(['auth:login', '--origin', runtimeOrigin, '--json'], {stdin: canaries.key, env});
     expect(JSON.parse(refused.stdout)).toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
   });
+});
+
+test('a login without a URL says so where nobody can be asked for it', async () => {
+  const {code, stderr} = await mycli(['auth:login'], {stdin: canaries.key});
+  expect(code).toBe(3);
+  expect(stderr).toContain('No URL of the service is given.\n  Pass --origin URL');
 });
 
 describe('a login in a checkout', () => {

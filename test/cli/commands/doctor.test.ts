@@ -69,7 +69,9 @@ describe('doctor', () => {
   test('says what to do about credentials that are missing, refused, or half', async () => {
     const none = await doctor([], {});
     expect(none.code).toBe(3);
-    expect(none.stdout).toMatch(/credentials +A push from here has no credentials\.\n +Run mycli login/);
+    expect(none.stdout).toMatch(/credentials +The Runtime \(API key\) backend is not .*\n +Run mycli auth:login/);
+    const {credentials} = await findings({MYCLI_API_KEY: canary});
+    expect(credentials?.message).toContain('missing --origin (MYCLI_RUNTIME_ORIGIN).');
     expect(none.stderr).toBe('Error: 1 of 6 checks failed.\n');
     expect(await findings(legacy(runtime.origin, 'wrong'))).toMatchObject({credentials: {status: 'failed'}});
     const half = await findings({MYCLI_API_ORIGIN: runtime.origin});
@@ -81,7 +83,9 @@ describe('doctor', () => {
     expect(await findings(env)).toMatchObject({credentials: {status: 'failed'}});
     expect(await findings({...env, MYCLI_RUNTIME_BACKEND: 'api'})).toEqual({});
     const {stdout} = await doctor(['--runtime-backend', 'api'], legacy(runtime.origin));
-    expect(stdout).toMatch(/no credentials\.\n +Run mycli login --api-origin URL, or mycli init/);
+    expect(stdout).toMatch(
+      /missing --api-origin .*\n +The API key that is set is for Runtime \(API key\): drop --runtime-backend api\. Or: Run mycli auth:login --api-origin URL/,
+    );
   });
 
   test('tells of a configuration that is broken, and checks the rest', async () => {

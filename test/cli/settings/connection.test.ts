@@ -131,7 +131,7 @@ describe('incompleteApi', () => {
       [
         'CI systems leave a variable empty if its secret is missing: set or unset MYCLI_CLIENT_SECRET.',
         'Pass --client-secret SECRET, or set MYCLI_CLIENT_SECRET.',
-        'Or store credentials: mycli auth:login --api-origin URL',
+        'Or store credentials: mycli auth:login --api-origin https://api.example/base',
         'Pass --runtime-backend legacy to use Runtime (API key) instead.',
       ],
     ],

@@ -206,7 +206,7 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
   test('can be stored unchecked when the service cannot be reached', async () => {
     const origin = await closedOrigin();
     const flags = {...given.flags, origin};
-    const question = 'Store the api-key without checking it? (y/N)';
+    const question = 'Store the API key without checking it? (y/N)';
     const unstored = await plan(
       [
         [keyQuestion, key],
