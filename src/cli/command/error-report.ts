@@ -92,7 +92,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   if (unknown.length > 0) return describeUnknownFlags(unknown, flags, command);
   const extra = args.filter((arg) => typeof arg === 'string');
   // It may be the secret.
-  if (extra.length > 0 && command === 'auth:login') return {message: 'Too many arguments.', suggestions: [readsSecret]};
+  if (extra.length > 0 && command === 'auth:login') return {message: 'Too many arguments.'};
   if (extra.length > 0) return describeExtra(extra, flags);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
@@ -112,12 +112,6 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   return {message: asSentence(reasons.join('; '))};
 }
 
-const readsSecret: Suggestion = [
-  'A login reads the secret from a prompt, or from stdin: ',
-  {run: ['auth:login']},
-  ' < key.txt',
-];
-
 /** Users forget the flags of what commands have no argument for: the project and the targets. */
 function describeExtra(extra: readonly string[], flags: readonly string[]): Description {
   const [first = '', second = 'SLUG'] = extra;
@@ -135,7 +129,7 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
   const names = unknown.map((flag) => flag.replace(/=.*$/s, ''));
   const suggestions = names.flatMap((name): readonly Suggestion[] => {
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
-      return [readsSecret];
+      return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
     const meant = meantFlag(name.replace(/^-+/, ''), known);
     return meant === undefined ? [] : [`Did you mean --${meant}?`];

@@ -73,7 +73,7 @@ export function deploymentOptions(
     ...(check.length > 0 ? (['check'] as const) : []),
     ...(rollsBack ? (['rollbackOnFailure'] as const) : []),
   ];
-  if (!wait.value && wait.source.kind !== 'default') rejectFollowUps(settings, follows);
+  if (follows.length > 0 && !wait.value && wait.source.kind !== 'default') throw cannotFollow(settings, follows);
   return {
     ...valuesOf(settings, 'wait'),
     wait: wait.value || follows.length > 0,
@@ -97,13 +97,12 @@ function rejectCheckDetails(settings: Settings): void {
 
 const withoutFollowUp = {check: "--check '[]'", rollbackOnFailure: '--no-rollback-on-failure'};
 
-function rejectFollowUps(settings: Settings, follows: readonly (keyof typeof withoutFollowUp)[]): void {
-  const [first] = follows;
-  if (first === undefined) return;
-  const {wait} = settings;
-  const off = wait.source.kind === 'flag' ? '--no-wait' : nameOf('wait', settings);
-  throw createError('ERR_USAGE', `${nameOf(first, settings)} waits for the deployment, but ${off} turns waiting off.`, {
-    suggestions: [`Remove ${off}, or pass ${follows.map((key) => withoutFollowUp[key]).join(' ')}.`],
+function cannotFollow(settings: Settings, follows: readonly (keyof typeof withoutFollowUp)[]): Error {
+  const off = settings.wait.source.kind === 'flag' ? '--no-wait' : nameOf('wait', settings);
+  const [what] = follows.map((key) => nameOf(key, settings));
+  const without = follows.map((key) => withoutFollowUp[key]).join(' ');
+  return createError('ERR_USAGE', `${String(what)} waits for the deployment, but ${off} turns waiting off.`, {
+    suggestions: [`Remove ${off}, or pass ${without}.`],
   });
 }
 
