@@ -113,6 +113,7 @@ export function amendError(
   changes: {
     readonly code?: ErrorCode | undefined;
     readonly message?: string | undefined;
+    readonly advice?: readonly Suggestion[] | undefined;
     readonly suggestions?: readonly Suggestion[] | undefined;
     readonly details?: Readonly<Record<string, unknown>> | undefined;
   },
@@ -124,7 +125,7 @@ export function amendError(
     method,
     path,
     requestId,
-    suggestions: [...error.advice, ...(changes.suggestions ?? [])],
+    suggestions: [...(changes.advice ?? error.advice), ...(changes.suggestions ?? [])],
     details: changes.details === undefined ? error.details : {...error.details, ...changes.details},
     cause: error,
   });

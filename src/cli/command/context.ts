@@ -82,13 +82,6 @@ export class CommandContext {
     return this.configFile === undefined ? this.cwd : dirname(this.configFile.path);
   }
 
-  /** Creates a private folder, which is removed however the process ends. The caller should remove it earlier. */
-  async createTemporaryDirectory(): Promise<TemporaryDirectory> {
-    const directory = await createSweptDirectory(tmpdir());
-    this.session.temporary.push(directory);
-    return directory;
-  }
-
   /**
    * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` ignores
    * stored credentials, for the commands that manage them.
@@ -126,7 +119,6 @@ const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollbac
 export function commandHost(context: CommandContext, {config, ...given}: CommandHostOptions = {}): PipelineHost {
   const {cwd, configDirectory, env, session, output, flags} = context;
   const {'output-env': outputEnv} = flags;
-  let changing: string | undefined;
   const current = () => session.writes.find(({ended}) => ended === undefined);
   return {
     ...given,
@@ -149,14 +141,14 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
       if (event.type === 'warning') output.warn(event.message);
       else session.events?.emit(event);
       if (event.type !== 'step' || !changingSteps.has(event.step)) return;
-      changing = event.status === 'started' ? event.title : undefined;
-      session.changing = changing;
+      session.changing = event.status === 'started' ? event.title : undefined;
       session.hasChanged = true;
     },
     writes: config && {
       async before(planned, {dryRun} = {dryRun: false}) {
         const {askBeforeWrite} = await import('../settings/write-hooks.js');
         // While plugins are asked, nothing has been sent.
+        const {changing} = session;
         session.changing = undefined;
         await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
         session.changing = changing;
@@ -175,6 +167,10 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     },
     checkRecords: checkRecordFiles(context.config.dataDir),
     onCleanup: (work) => void session.cleanups.push(work),
-    createTemporaryDirectory: () => context.createTemporaryDirectory(),
+    async createTemporaryDirectory() {
+      const directory = await createSweptDirectory(tmpdir());
+      session.temporary.push(directory);
+      return directory;
+    },
   };
 }

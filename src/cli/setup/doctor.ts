@@ -15,7 +15,7 @@ import type {CommandContext} from '../command/context.js';
 import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
 import {incompleteApi, resolveConnection} from '../settings/connection.js';
-import {explainSettings, originOf} from '../settings/load-settings.js';
+import {originOf} from '../settings/load-settings.js';
 import {loadAllBackends, unconfigured} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
@@ -45,10 +45,10 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
     [
       'configuration',
       async () => {
-        const {configFile} = await explainSettings(context);
         settings = await context.loadSettings();
         registry = await loadAllBackends(context, settings);
-        return [found('ok', configFile === undefined ? 'No configuration file.' : `${configFile} is valid.`)];
+        const file = context.configFile?.path;
+        return [found('ok', file === undefined ? 'No configuration file.' : `${file} is valid.`)];
       },
     ],
     ['safety', () => safetyOf(context.session).map((mode) => found('ok', describeSafety(mode)))],

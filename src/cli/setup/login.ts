@@ -5,7 +5,7 @@ import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/select.js';
-import {isRuntimeCliError, createError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
@@ -126,16 +126,14 @@ async function verify(context: CommandContext, {service, settings, accepted}: En
   }
 }
 
-/** Where the credentials came from is no question: they have been entered. */
+/** Adds to the error of a check that nothing was stored. Does not advise to look where the credentials come from. */
 function refuse(error: unknown): never {
   if (!isRuntimeCliError(error)) throw error;
   const isAboutSource = (part: string | CommandToRun) => typeof part !== 'string' && part.run[0] === 'config:show';
-  const {code, message, advice, exitCode, status, method, path, requestId, details} = error;
-  const suggestions = [
-    ...advice.filter((said) => !partsOf(said).some(isAboutSource)),
-    'Nothing was stored. Log in again, or pass --no-verify to store credentials unchecked.',
-  ];
-  throw createError(code, message, {suggestions, exitCode, status, method, path, requestId, details, cause: error});
+  throw amendError(error, {
+    advice: error.advice.filter((said) => !partsOf(said).some(isAboutSource)),
+    suggestions: ['Nothing was stored. Log in again, or pass --no-verify to store credentials unchecked.'],
+  });
 }
 
 const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret', 'api-token': 'API token'} as const;
