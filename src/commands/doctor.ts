@@ -1,4 +1,4 @@
-import {BaseCommand, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
+import {BaseCommand, type CommandContext} from '../cli/command/base-command.js';
 import {connectionFlags} from '../cli/command/flags.js';
 import {reportChecks, runChecks} from '../cli/setup/doctor.js';
 import type {DoctorDocument} from '../cli/output/documents.js';
@@ -15,9 +15,9 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   ];
   static override readonly flags = connectionFlags;
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<DoctorDocument> {
     const checks = await runChecks(context);
     reportChecks(checks, context.output);
-    return {checks} satisfies DoctorDocument;
+    return {checks};
   }
 }

@@ -1,5 +1,5 @@
 import {relative} from 'node:path';
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
 import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
 import {canAsk} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
@@ -41,7 +41,7 @@ export default class Init extends BaseCommand<typeof Init> {
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<InitDocument> {
     const {output, cwd} = context;
     const {force, yes, verify} = this.flags;
     if (!force) await refuseExistingConfig(cwd);
@@ -65,6 +65,6 @@ export default class Init extends BaseCommand<typeof Init> {
       framework: plan.framework,
       stored: plan.stored ?? null,
       next: next.map((command) => suggestionText([command])),
-    } satisfies InitDocument;
+    };
   }
 }

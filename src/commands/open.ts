@@ -1,4 +1,4 @@
-import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
 import {flagsOf} from '../cli/command/flags.js';
 import type {OpenDocument} from '../cli/output/documents.js';
 import {createError} from '../errors/index.js';
@@ -18,7 +18,7 @@ export default class Open extends BaseCommand<typeof Open> {
     print: Flags.boolean({summary: 'Print the URL without opening it.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<OpenDocument> {
     const {env, output} = context;
     const {path = ''} = this.args;
     if (/^[^/?#]/.test(path)) {
@@ -35,7 +35,7 @@ export default class Open extends BaseCommand<typeof Open> {
     const opened = opens && (await openBrowser(url, env));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
     output.result(opened ? `Opened ${url}` : url);
-    return {...target, url, opened} satisfies OpenDocument;
+    return {...target, url, opened};
   }
 }
 

@@ -1,4 +1,5 @@
-import {BaseCommand, type CommandContext, type JsonDocument} from '../cli/command/base-command.js';
+import {BaseCommand, type CommandContext} from '../cli/command/base-command.js';
+import type {StatusDocument} from '../cli/output/documents.js';
 import {flagsOf} from '../cli/command/flags.js';
 
 export default class Status extends BaseCommand<typeof Status> {
@@ -13,7 +14,7 @@ export default class Status extends BaseCommand<typeof Status> {
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events')};
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<StatusDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug']);
     const {getProjectStatus} = await import('../pipelines/read.js');
     const {renderStatus} = await import('../cli/output/lists.js');

@@ -16,7 +16,6 @@ import type {AllowedWrite} from '../settings/write-hooks.js';
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
 export type {CommandContext} from './context.js';
-export type {JsonDocument} from '../output/output.js';
 
 type CommandFlags<T extends typeof Command> = Interfaces.InferredFlags<typeof globalFlags & T['flags']>;
 type CommandArgs<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
@@ -67,6 +66,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Before the command line is parsed, so that an invalid one is an event, too. */
   async #openEvents(session: Session): Promise<void> {
     const {flag} = definitions.events;
+    // oclif leaves the flags of a command undefined that declares none.
     if (flag === undefined || !this.hasEvents || !(flag.name in {...this.ctor.flags})) return;
     const variable = session.env[variableOf('events') ?? '']?.trim() || undefined;
     const destination = givenValue(this.argv, `--${flag.name}`) ?? variable;
@@ -106,11 +106,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     }
   }
 
-  /** The outcome of the command stands already. */
-  async #tellPlugins({writes, ended = {error: undefined}, output, signal}: Session): Promise<void> {
+  /** Tells plugins how each change ended. Whatever they do, the outcome of the command remains. */
+  async #tellPlugins({writes, ended, output, signal}: Session): Promise<void> {
     if (writes.length === 0) return;
     const {tellAfterWrite} = await import('../settings/write-hooks.js');
-    const outcome = 'error' in ended ? ended : {};
+    const outcome = ended !== undefined && 'error' in ended ? ended : {};
     const tell = (told: AllowedWrite) =>
       tellAfterWrite(told, told.ended ?? outcome, {config: this.config, output, signal});
     // One after the other, in the order of what happened, unless there is hardly any time.

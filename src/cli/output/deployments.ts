@@ -5,7 +5,7 @@ import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
 import type {BundlePushDocument, BundleBuildDocument} from './documents.js';
-import type {JsonDocument, Output} from './output.js';
+import type {Output} from './output.js';
 import {fileColumns} from './lists.js';
 import {describeAge, printTable} from './table.js';
 import {placeFlags} from '../../errors/suggest.js';
@@ -13,7 +13,7 @@ import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle
 import type {NextSteps, Outcome} from '../../pipelines/next-steps.js';
 import type {DeployBundleResult, DeploymentOutcome} from '../../operations/options.js';
 
-export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): JsonDocument {
+export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): BundlePushDocument {
   const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;
   output.outcome(describePush(result, took));
   if (targetSlug === undefined) {
@@ -24,7 +24,7 @@ export function renderPush({result, next, took}: Outcome<PushResult>, output: Ou
     hintNext({...result, targetSlug}, next, output);
   }
   renderUrl(result, output);
-  return {...result} satisfies BundlePushDocument;
+  return result;
 }
 
 function describePush(result: PushResult, took: string): string {
@@ -41,7 +41,7 @@ export function renderPushPreview(
   {content, selection, format, unchanged}: PushPreview,
   {projectSlug, targetSlug, ifChanged}: PushRuntimeBundleBackendOptions,
   output: Output,
-): JsonDocument {
+): BundlePushDocument {
   const {backend} = selection;
   const planned = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
   if ('files' in planned) listFiles(planned.files, output);
@@ -62,20 +62,20 @@ export function renderPushPreview(
     format,
     ...(ifChanged && {unchanged: unchanged !== undefined}),
     ...(unchanged && {bundleId: unchanged.bundleId, pushedAt: unchanged.pushedAt}),
-  } satisfies BundlePushDocument;
+  };
 }
 
-export function renderBuildPreview(plan: BundlePlan, output: Output): JsonDocument {
+export function renderBuildPreview(plan: BundlePlan, output: Output): BundleBuildDocument {
   const planned = plannedDocument(plan);
   listFiles(planned.files, output);
-  return {dryRun: true, ...planned} satisfies BundleBuildDocument;
+  return {dryRun: true, ...planned};
 }
 
 export function renderBuild(
   {bundle, manifest, warnings}: BuildBundleResult,
   commandFlags: readonly string[],
   output: Output,
-): JsonDocument {
+): BundleBuildDocument {
   const {format, path, size, sha256, contentSha256, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
@@ -89,7 +89,7 @@ export function renderBuild(
     config: bundle.config,
     provenance: bundle.provenance,
     warnings,
-  } satisfies BundleBuildDocument;
+  };
 }
 
 /** How many files a dry run lists. `--json` has them all. */
@@ -115,10 +115,10 @@ function plannedDocument({
 }
 
 /** Shows a deployment, also of a promotion or a rollback: `Deployed bundle 42 to staging of shop in 12.3 s.` */
-export function renderDeployment(
-  {result, took, next}: Outcome<DeployBundleResult & Partial<RollbackBundleResult>>,
+export function renderDeployment<Result extends DeployBundleResult & Partial<RollbackBundleResult>>(
+  {result, took, next}: Outcome<Result>,
   output: Output,
-): void {
+): Result {
   const {bundleId, targetSlug, projectSlug, backend, status, rolledBackFrom} = result;
   const bundle = `bundle ${String(bundleId)}`;
   const where = `${targetSlug} of ${projectTitle(projectSlug, backend)}`;
@@ -131,6 +131,7 @@ export function renderDeployment(
     output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result, next.commandFlags)]}]);
   }
   renderUrl(result, output);
+  return result;
 }
 
 function describeUnfinished({deploymentId, status}: DeploymentOutcome, what: string, where: string): string {

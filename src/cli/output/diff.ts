@@ -5,14 +5,14 @@ import type {ComparedBundle} from '../../operations/bundle-source.js';
 import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {CategoryDiff, FileChange} from '../../operations/compare-contents.js';
 import type {BundleDiffDocument} from './documents.js';
-import type {JsonDocument, Output} from './output.js';
+import type {Output} from './output.js';
 import {printTable, type Column} from './table.js';
 
 export function renderDiff(
   diff: DiffBundlesResult,
   {limit, markdown}: {readonly limit: number; readonly markdown: boolean},
   output: Output,
-): JsonDocument {
+): BundleDiffDocument {
   const summary = [outcomeOf(diff), ...(diff.configKnown ? [] : [notCompared])];
   if (markdown) {
     for (const line of ['### Bundle diff', '', ...summary, '']) output.result(line);
@@ -22,7 +22,7 @@ export function renderDiff(
     output.result('');
     for (const sentence of summary) output.outcome(sentence);
   }
-  return {...diff} satisfies BundleDiffDocument;
+  return diff;
 }
 
 interface Printer extends Pick<Output, 'width' | 'clean'> {

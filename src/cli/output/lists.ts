@@ -19,7 +19,7 @@ import type {BackendDescription, CredentialCheck} from '../setup/check-credentia
 import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import {describeSource, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
-import type {JsonDocument, Output} from './output.js';
+import type {Output} from './output.js';
 import {count, oneLine} from '../../errors/sentence.js';
 import {printTable, type Column, describeAge} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
@@ -47,14 +47,14 @@ export function renderBundles(
   result: ListBundlesResult,
   columns: readonly Column<BundleItem>[],
   output: Output,
-): JsonDocument {
+): BundleListDocument {
   const {bundles, total} = result;
   // Servers answer alike for both.
   if (bundles.length === 0 && !total)
     output.info('The project is empty, or does not exist: check its name if you expected bundles.');
   if (bundles.length > 0) printTable(bundles, columns, output);
   tellRest(bundles.length, total, output);
-  return {...result} satisfies BundleListDocument;
+  return result;
 }
 
 /** A deployment as programs get it. Its reference is only useful to its backend; its ID is useful to everyone. */
@@ -66,17 +66,17 @@ export function renderDeployments(
   result: ListDeploymentsResult,
   columns: readonly Column<ListedDeployment>[],
   output: Output,
-): JsonDocument {
+): BundleHistoryDocument {
   const {deployments, total} = result;
   if (deployments.length > 0) printTable(deployments, columns, output);
   tellRest(deployments.length, total, output);
   return {
     ...result,
     deployments: deployments.map((item) => ({...listedDeployment(item), live: item.live})),
-  } satisfies BundleHistoryDocument;
+  };
 }
 
-export function renderPruned(result: PruneBundlesResult, output: Output): JsonDocument {
+export function renderPruned(result: PruneBundlesResult, output: Output): BundlePruneDocument {
   const {dryRun, found, deleted, kept, projectSlug} = result;
   if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}: ${count(kept, 'bundle')} kept.`);
   else if (dryRun) {
@@ -86,7 +86,7 @@ export function renderPruned(result: PruneBundlesResult, output: Output): JsonDo
     const spared = found.length - deleted.length;
     output.outcome(`Deleted ${count(deleted.length, 'bundle')} of ${projectSlug} and kept ${String(kept + spared)}.`);
   }
-  return {...result} satisfies BundlePruneDocument;
+  return result;
 }
 
 function tellRest(shown: number, total = 0, output: Output): void {
@@ -114,7 +114,7 @@ export function renderInspection(
   inspection: ArchiveInspection,
   columns: typeof fileColumns,
   output: Output,
-): JsonDocument {
+): BundleInspectDocument {
   const {format, size, sha256, rootDir, configPath, config, matches, files, problems} = inspection;
   const facts = {format, size: prettyBytes(size), sha256, root: rootDir, config: configPath};
   for (const [name, value] of Object.entries(facts)) {
@@ -132,10 +132,10 @@ export function renderInspection(
   for (const problem of problems) output.outcome(`Problem: ${problem}`);
   if (config === undefined)
     output.info('A v1 archive does not say which of its files are server-only or shared. One pushed with --v2 does.');
-  return {...inspection} satisfies BundleInspectDocument;
+  return inspection;
 }
 
-export function renderStatus(status: ProjectStatus, output: Output): JsonDocument {
+export function renderStatus(status: ProjectStatus, output: Output): StatusDocument {
   const {projectSlug, targets} = status;
   // Users read terminals; programs that read pipes need exact times.
   const when = (time: string) => (output.width === Number.POSITIVE_INFINITY ? time : describeAge(time));
@@ -153,7 +153,7 @@ export function renderStatus(status: ProjectStatus, output: Output): JsonDocumen
       underway: underway && listedDeployment(underway),
       failed: failed && listedDeployment(failed),
     })),
-  } satisfies StatusDocument;
+  };
 }
 
 function targetLines({url, live, underway, failed}: TargetStatus, when: (time: string) => string): readonly string[] {
@@ -196,7 +196,7 @@ export function renderSettings(
   safety: readonly SafetyMode[],
   columns: readonly Column<ExplainedSetting>[],
   output: Output,
-): JsonDocument {
+): ConfigShowDocument {
   output.info(configFile === undefined ? 'No configuration file found.' : `Configuration file: ${configFile}`);
   for (const mode of safety) output.info(describeSafety(mode));
   printTable(settings, columns, output);
@@ -204,7 +204,7 @@ export function renderSettings(
     configFile: configFile ?? null,
     ...(safety.length > 0 && {safety}),
     settings,
-  } satisfies ConfigShowDocument;
+  };
 }
 
 function showValue(value: unknown): string {
@@ -221,12 +221,12 @@ export function renderBackends(
   backends: readonly BackendDescription[],
   failures: readonly BackendFailure[],
   output: Output,
-): JsonDocument {
+): BackendListDocument {
   for (const {name, plugin, version = '', summary, formats, capabilities, configured, missing, check} of backends) {
     const state = configured ? describeCheck(check) : `missing: ${missing.join(', ')}`;
     output.outcome(`${name} (${plugin} ${version}): ${summary}`);
     for (const line of [`formats: ${formats.join(', ')}`, `capabilities: ${capabilities.join(', ') || 'none'}`, state])
       output.outcome(`  ${line}`, '    ');
   }
-  return {backends, failures} satisfies BackendListDocument;
+  return {backends, failures};
 }

@@ -21,7 +21,7 @@ import {flagValue, shellLine} from '../../errors/suggest.js';
 import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */
-export type JsonDocument = Readonly<Record<string, unknown>>;
+export type JsonDocument = object;
 
 /** What makes the commands that users are told to type shorter. */
 interface HintContext {
@@ -209,7 +209,7 @@ export class Output implements Logger {
 
   /** A document with the keys of every document. */
   complete(document: JsonDocument): JsonDocument {
-    const own: unknown = document['warnings'];
+    const {warnings: own}: {readonly warnings?: unknown} = document;
     const listed: readonly unknown[] = Array.isArray(own) ? own : [];
     const all = new Set([...listed.map((item) => oneLineOf(this.clean(String(item)))), ...this.#warnings]);
     return {schemaVersion: 1, ...document, ...(all.size > 0 && {warnings: [...all]})};

@@ -10,6 +10,8 @@ import type {CommandContext} from '../command/context.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
+/** A document, or the details of an error. */
+type Facts = Readonly<Record<string, unknown>>;
 type Outputs = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -29,7 +31,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
   const envFile = typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : undefined;
   const unset = Object.fromEntries(Object.keys(outputsOf({})).map((name) => [dotenvName(name), undefined]));
   if (envFile !== undefined) await writeEnvFile(envFile, unset, output);
-  const report = async (result: string, facts: JsonDocument) => {
+  const report = async (result: string, facts: Facts) => {
     const outputs = outputsOf(facts);
     const entries = plainEntries(output, outputs);
     const rows = {
@@ -54,8 +56,9 @@ export async function withStepOutputs<Document extends JsonDocument>(
   };
   try {
     const document = await act();
-    const result = textOf(document['status']) ?? (document['unchanged'] === true ? 'unchanged' : 'uploaded');
-    await report(result, document);
+    const facts: Facts = Object.fromEntries<unknown>(Object.entries(document));
+    const result = textOf(facts['status']) ?? (facts['unchanged'] === true ? 'unchanged' : 'uploaded');
+    await report(result, facts);
     return document;
   } catch (error) {
     const {code, details = {}} = isRuntimeCliError(error) ? error : {};
@@ -81,7 +84,7 @@ function plainEntries(output: Output, outputs: Outputs): readonly (readonly [nam
 }
 
 /** What later steps of a pipeline need, in the document of a push or a deployment, or in the details of an error. */
-function outputsOf({bundleId, deploymentId, deployment, backend, url, archive}: JsonDocument): Outputs {
+function outputsOf({bundleId, deploymentId, deployment, backend, url, archive}: Facts): Outputs {
   return {
     'bundle-id': textOf(bundleId),
     'deployment-id': textOf(deploymentId ?? (isRecord(deployment) ? deployment['deploymentId'] : undefined)),

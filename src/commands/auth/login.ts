@@ -1,5 +1,5 @@
 import {checkUrl, isBuiltIn} from '../../cli/settings/connection.js';
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {credentialKinds} from '../../cli/settings/credential-file.js';
@@ -40,14 +40,14 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<AuthLoginDocument> {
     const {flags} = this;
     const settings = await context.loadSettings({stored: false});
     const backend = this.#backend(settings);
     if (!isBuiltIn(backend)) {
       const registry = await loadAllBackends(context, settings);
       const login = pluginLogin(context, settings, registry.find(backend));
-      return (await logIn(context, login, flags.verify)) satisfies AuthLoginDocument;
+      return logIn(context, login, flags.verify);
     }
     const kind = flags.kind ?? (backend === 'legacy' ? 'api-key' : 'client-secret');
     const service = kind === 'api-key' ? 'origin' : 'apiOrigin';
@@ -58,7 +58,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     );
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
-    return outcome satisfies AuthLoginDocument;
+    return outcome;
   }
 
   /** The backend to log in to: the one that the flags are for, or else the configured one. */

@@ -1,4 +1,4 @@
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {backendTitle, isPluginBackend, mayUse} from '../../cli/settings/connection.js';
 import {
   readCredentials,
@@ -31,7 +31,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     all: Flags.boolean({summary: 'Remove the credentials for every origin and backend.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<AuthLogoutDocument> {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     const removed = this.flags.all ? everythingIn(stored) : chosenBy(await context.loadSettings({stored: false}));
@@ -49,7 +49,7 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
       const what = others.length > 0 ? 'credentials' : `credentials of the ${backendTitle(backend)} backend`;
       output.outcome(`No ${what} are stored${removed.origins.map((name) => ` for ${name}`).join(' or')}.`);
     }
-    return {removed: [...origins, ...backends]} satisfies AuthLogoutDocument;
+    return {removed: [...origins, ...backends]};
   }
 }
 

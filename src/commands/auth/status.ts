@@ -1,4 +1,4 @@
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthStatusDocument} from '../../cli/output/documents.js';
 import {backendTitle} from '../../cli/settings/connection.js';
@@ -34,7 +34,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     }),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<AuthStatusDocument> {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     output.addSecrets(everySecret(stored));
@@ -54,7 +54,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
     }
     for (const service of services) output.outcome(describeService(service));
     const backends = services.map(({failed: _, ...row}) => row);
-    return {file, credentials, plugins, backends} satisfies AuthStatusDocument;
+    return {file, credentials, plugins, backends};
   }
 }
 

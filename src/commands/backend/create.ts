@@ -1,5 +1,5 @@
 import {relative, resolve} from 'node:path';
-import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BackendCreateDocument} from '../../cli/output/documents.js';
 import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
 import {commandLine, shellLine} from '../../errors/suggest.js';
@@ -22,7 +22,7 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     force: Flags.boolean({summary: 'Write into a folder that is not empty, and replace files of the same name.'}),
   };
 
-  protected async execute({cwd, output}: CommandContext): Promise<JsonDocument> {
+  protected async execute({cwd, output}: CommandContext): Promise<BackendCreateDocument> {
     const {name} = this.args;
     const {dir, force} = this.flags;
     const packageName = pluginPackage(name);
@@ -40,6 +40,6 @@ export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
     ];
     output.outcome('Next:');
     for (const command of next) output.result(`  ${command}`);
-    return {backend: name, package: packageName, directory, files, next} satisfies BackendCreateDocument;
+    return {backend: name, package: packageName, directory, files, next};
   }
 }

@@ -1,6 +1,7 @@
 import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {loadAllBackends} from '../../cli/settings/reach-backends.js';
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import type {BackendListDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import {renderBackends} from '../../cli/output/lists.js';
 
@@ -20,7 +21,7 @@ export default class BackendList extends BaseCommand<typeof BackendList> {
     }),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BackendListDocument> {
     const settings = await context.loadSettings();
     const {runtimeBackend} = settings;
     const {output} = context;

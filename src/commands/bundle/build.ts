@@ -1,4 +1,5 @@
-import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import type {BundleBuildDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/context.js';
 import {
   bundleOptions,
@@ -47,7 +48,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     'dry-run': Flags.boolean({summary: 'List the files with their category and size, without writing anything.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
+  protected async execute(context: CommandContext): Promise<BundleBuildDocument | undefined> {
     const {format, output = format === 'v1' ? 'bundle.tar' : 'bundle.tar.gz', force} = this.flags;
     const dryRun = this.flags['dry-run'];
     const toStdout = output === '-' && !dryRun;

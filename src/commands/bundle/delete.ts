@@ -1,4 +1,4 @@
-import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
@@ -22,7 +22,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundleDeleteDocument> {
     const {yes} = this.flags;
     requireConsent(yes, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
@@ -36,6 +36,6 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     };
     const result = await deleteBundles({...options, bundleIds: this.args.bundle, confirm: ask}, host);
     for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);
-    return {...result} satisfies BundleDeleteDocument;
+    return result;
   }
 }

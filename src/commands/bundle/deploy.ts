@@ -1,6 +1,6 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {BundleDeployDocument} from '../../cli/output/documents.js';
-import {Args, BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
 
@@ -21,14 +21,12 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     ...outputEnvFlag,
   };
 
-  protected execute(context: CommandContext): Promise<JsonDocument> {
+  protected execute(context: CommandContext): Promise<BundleDeployDocument> {
     return withStepOutputs(context, 'bundle:deploy', () => this.#deploy(context));
   }
 
-  async #deploy(context: CommandContext): Promise<JsonDocument> {
-    const settings = await context.loadSettings();
-    const needs = ['projectSlug', 'targetSlug'] as const;
-    const {options, host} = await this.reach(context, needs, {settings, writes: true});
+  async #deploy(context: CommandContext): Promise<BundleDeployDocument> {
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {deployBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
@@ -38,9 +36,8 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       ...deploymentOptions(settings, context),
       waitForSlot: settings.waitForSlot.value,
     };
-    const history = !context.output.json;
-    const outcome = await withNextSteps(() => deployBundle(deploy, host), options, host, {history});
-    renderDeployment(outcome, context.output);
-    return {...outcome.result} satisfies BundleDeployDocument;
+    const {output} = context;
+    const outcome = await withNextSteps(() => deployBundle(deploy, host), options, host, {history: !output.json});
+    return renderDeployment(outcome, output);
   }
 }

@@ -1,4 +1,5 @@
-import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import type {BundleDiffDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/context.js';
 import {bundleOptions} from '../../cli/command/operation-options.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
@@ -38,7 +39,7 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     'exit-code': Flags.boolean({summary: `Exit with ${String(exitCodes.mismatch)} if the bundles differ.`}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundleDiffDocument> {
     const {limit, markdown, 'exit-code': tellsDifference} = this.flags;
     const {bundleSource, isRemote} = await import('../../operations/bundle-source.js');
     const {cwd, signal} = context;

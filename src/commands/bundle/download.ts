@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleDownloadDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import {createError} from '../../errors/index.js';
@@ -27,7 +27,7 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
     force: Flags.boolean({summary: 'Overwrite an existing file.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundleDownloadDocument> {
     const {output, force} = this.flags;
     if (output === '-') {
       throw createError('ERR_USAGE', 'A download cannot be written to stdout: it is checked before its file appears.', {
@@ -49,6 +49,6 @@ export default class BundleDownload extends BaseCommand<typeof BundleDownload> {
         ? 'The digest is the expected one.'
         : 'The digest was not verified: the backend reports none, and there is no manifest next to the file.',
     );
-    return {...result} satisfies BundleDownloadDocument;
+    return result;
   }
 }

@@ -1,4 +1,5 @@
-import {BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import type {BundleHistoryDocument} from '../../cli/output/documents.js';
 import {listFlags, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
@@ -13,7 +14,7 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundleHistoryDocument> {
     const {deploymentColumns, renderDeployments} = await import('../../cli/output/lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(deploymentColumns, this.flags.columns);

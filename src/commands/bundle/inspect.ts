@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {Args, BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import type {BundleInspectDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/context.js';
 import {bundleFlags, columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
@@ -26,7 +27,7 @@ export default class BundleInspect extends BaseCommand<typeof BundleInspect> {
     ...columnsFlag,
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundleInspectDocument> {
     const {fileColumns, renderInspection} = await import('../../cli/output/lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(fileColumns, this.flags.columns);

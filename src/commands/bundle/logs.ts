@@ -1,4 +1,4 @@
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 import type {BundleLogsDocument} from '../../cli/output/documents.js';
 
@@ -22,7 +22,7 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
     follow: Flags.boolean({char: 'f', summary: 'Wait for more lines until the log is complete.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundleLogsDocument> {
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {deployment: deploymentId, follow} = this.flags;
     const {output} = context;
@@ -32,6 +32,6 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
     const {readDeploymentLogs} = await import('../../pipelines/read.js');
     const read = {...options, deploymentId, follow};
     const result = await readDeploymentLogs({...read, onLines: output.json ? undefined : show}, host);
-    return {...result} satisfies BundleLogsDocument;
+    return result;
   }
 }

@@ -1,6 +1,6 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {BundlePromoteDocument} from '../../cli/output/documents.js';
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 
 export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
@@ -17,15 +17,14 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
     from: Flags.string({required: true, helpValue: 'SLUG', summary: 'Target that runs the bundle.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundlePromoteDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {promoteBundle} = await import('../../pipelines/promote.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const promotion = {...options, from: this.flags.from, ...deploymentOptions(settings, context)};
-    const history = !context.output.json;
-    const outcome = await withNextSteps(() => promoteBundle(promotion, host), options, host, {history});
-    renderDeployment(outcome, context.output);
-    return {...outcome.result} satisfies BundlePromoteDocument;
+    const {output} = context;
+    const outcome = await withNextSteps(() => promoteBundle(promotion, host), options, host, {history: !output.json});
+    return renderDeployment(outcome, output);
   }
 }

@@ -1,5 +1,6 @@
 import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import type {BundlePruneDocument} from '../../cli/output/documents.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import {projectTitle} from '../../cli/settings/connection.js';
 import {createError} from '../../errors/index.js';
@@ -40,7 +41,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundlePruneDocument> {
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
     const olderThanMs = age === undefined ? undefined : millisecondsOf(age);
     if (!dryRun) requireConsent(yes, context);

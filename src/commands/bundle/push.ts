@@ -1,4 +1,5 @@
-import {Args, BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import type {BundlePushDocument} from '../../cli/output/documents.js';
 import {
   archiveSettings,
   bundleOptions,
@@ -34,13 +35,13 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     ...outputEnvFlag,
   };
 
-  protected execute(context: CommandContext): Promise<JsonDocument> {
+  protected execute(context: CommandContext): Promise<BundlePushDocument> {
     // A dry run has no outcome.
     if (this.flags['dry-run']) return this.#push(context);
     return withStepOutputs(context, 'bundle:push', () => this.#push(context));
   }
 
-  async #push(context: CommandContext): Promise<JsonDocument> {
+  async #push(context: CommandContext): Promise<BundlePushDocument> {
     const {archive, force, 'dry-run': dryRun} = this.flags;
     if (archive !== undefined && this.args.dir !== undefined) {
       throw createError('ERR_USAGE', '--archive cannot be combined with a folder.', {
@@ -76,8 +77,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {output} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);
-    const history = !output.json;
-    const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), options, host, {history});
+    const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), options, host, {history: !output.json});
     return renderPush(outcome, output);
   }
 

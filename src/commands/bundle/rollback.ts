@@ -1,6 +1,6 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {BundleRollbackDocument} from '../../cli/output/documents.js';
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
@@ -17,14 +17,13 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {rollbackBundle} = await import('../../pipelines/rollback.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const rollback = {...options, to: this.flags.to, ...deploymentOptions(settings, context, {canRollBack: false})};
     const outcome = await withNextSteps(() => rollbackBundle(rollback, host), options, host, {history: false});
-    renderDeployment(outcome, context.output);
-    return {...outcome.result} satisfies BundleRollbackDocument;
+    return renderDeployment(outcome, context.output);
   }
 }

@@ -1,7 +1,8 @@
 import {warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {explainSettings} from '../../cli/settings/load-settings.js';
 import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
-import {BaseCommand, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import type {ConfigShowDocument} from '../../cli/output/documents.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
 export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
@@ -23,7 +24,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   /** It only shows the setting. */
   protected override readonly hasEvents = false;
 
-  protected async execute(context: CommandContext): Promise<JsonDocument> {
+  protected async execute(context: CommandContext): Promise<ConfigShowDocument> {
     const {renderSettings, settingColumns} = await import('../../cli/output/lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
     const columns = chooseColumns(settingColumns(context.cwd), this.flags.columns);

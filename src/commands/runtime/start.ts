@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
-import {BaseCommand, Flags, type CommandContext, type JsonDocument} from '../../cli/command/base-command.js';
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {RuntimeStartDocument} from '../../cli/output/documents.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {createError} from '../../errors/index.js';
@@ -60,7 +60,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     'deployment-seconds': Flags.integer({min: 0, helpValue: 'S', summary: 'Duration of a deployment.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<JsonDocument | undefined> {
+  protected async execute(context: CommandContext): Promise<undefined> {
     const {data, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
     const {output, cwd, env, signal} = context;
     const command = this.#command(output.json);
