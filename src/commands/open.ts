@@ -31,7 +31,7 @@ export default class Open extends BaseCommand<typeof Open> {
     const target = await findTarget({...options}, host);
     const url = pageUrl(target.url, path);
     const {openBrowser} = await import('../cli/setup/prompts.js');
-    const opens = !this.flags.print && !output.json && output.terminal;
+    const opens = !this.flags.print && !output.json && output.interactive;
     const opened = opens && (await openBrowser(url, env));
     if (opens && !opened) output.info('No browser could be opened. Open this URL yourself:');
     output.result(opened ? `Opened ${url}` : url);

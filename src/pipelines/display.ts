@@ -13,7 +13,7 @@ import {describeDuration} from './report.js';
 
 /** How listr2 shows steps: as a redrawn list on a terminal. A log is written from their events. */
 export function rendererOf(terminal: StepTerminal | undefined) {
-  if (terminal?.interactive !== true) return {renderer: SilentRenderer};
+  if (terminal?.redraws !== true) return {renderer: SilentRenderer};
   return {renderer: TerminalRenderer, rendererOptions: terminalOptions(terminal)};
 }
 

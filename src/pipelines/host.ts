@@ -11,7 +11,7 @@ export type EventBody = RuntimeEvent extends infer Event
 /** Where to show steps. */
 export interface StepTerminal {
   /** Whether the terminal can be redrawn. Otherwise plain lines are written with `info`. */
-  readonly interactive: boolean;
+  readonly redraws: boolean;
   /** Whether `stream` supports color. */
   readonly color: boolean;
   /** Whether `stream` can show more than ASCII. */

@@ -38,7 +38,7 @@ export class StepReport {
     this.#name = name;
     this.#title = title;
     this.#host = host;
-    if (host.terminal?.interactive === false) {
+    if (host.terminal?.redraws === false) {
       this.#silence = setTimeout(() => (task.output = `${title}: running`), logPauseMs).unref();
     }
   }
@@ -53,14 +53,14 @@ export class StepReport {
     const {terminal} = this.#host;
     if (terminal === undefined) return;
     this.#notes.push(line);
-    if (terminal.interactive) this.#draw();
+    if (terminal.redraws) this.#draw();
     else this.#task.output = `  ${line}`;
   };
 
   /** Shows the sources of the settings on a terminal, below the step that chooses the backend. */
   noteSettings(): void {
     const {terminal, settings} = this.#host;
-    if (terminal?.interactive === true) settings?.forEach(this.note);
+    if (terminal?.redraws === true) settings?.forEach(this.note);
   }
 
   /** Shows warnings, which are also part of the result. */
@@ -87,7 +87,7 @@ export class StepReport {
 
   end(): void {
     clearTimeout(this.#silence);
-    if (this.#host.terminal?.interactive === true) this.#draw();
+    if (this.#host.terminal?.redraws === true) this.#draw();
   }
 
   #draw(text = ''): void {
@@ -104,7 +104,7 @@ export class StepReport {
     const {fraction, isWait} = shown;
     const now = performance.now();
     const text = isWait ? `${shown.text} (${describeDuration(now - this.#startedAt)})` : shown.text;
-    if (terminal.interactive) {
+    if (terminal.redraws) {
       this.#draw(fraction === undefined ? text : `${bar(fraction)} ${text}`);
       return;
     }
@@ -121,7 +121,7 @@ export class StepReport {
     const until = timeIn(now(), delayMs);
     onEvent?.({type: 'wait', step: this.#name, reason, until, attempt, maxRetries, httpStatus, description});
     this.#text.pause();
-    if (terminal?.interactive === true) this.#draw(describeRetry(event, `${String(Math.ceil(delayMs / 1000))} s`));
+    if (terminal?.redraws === true) this.#draw(describeRetry(event, `${String(Math.ceil(delayMs / 1000))} s`));
   }
 
   #tellProgress(progress: OperationProgress): void {

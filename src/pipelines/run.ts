@@ -103,7 +103,7 @@ function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<R
 /** Tells of the states of a task: in events, and in a log with a line for each output and for the outcome. */
 function follow<Run extends PipelineRun>(task: PlannedTask<Run>, {name, title}: Step<Run>, run: Run): void {
   const {terminal, onEvent} = run.host;
-  const log = terminal?.interactive === false ? terminal : undefined;
+  const log = terminal?.redraws === false ? terminal : undefined;
   let startedAt = 0;
   let summary: string | undefined;
   const event = {type: 'step', step: name, title} as const;

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 /** A step that uploads, and what it has shown. */
-function createStep({interactive}: {readonly interactive: boolean}) {
+function createStep({redraws}: {readonly redraws: boolean}) {
   const outputs: string[] = [];
   const task = {
     title: '',
@@ -33,7 +33,7 @@ function createStep({interactive}: {readonly interactive: boolean}) {
       return outputs.at(-1) ?? '';
     },
   };
-  const {events, host} = stepHost({interactive});
+  const {events, host} = stepHost({redraws});
   const report = new StepReport(task, {name: 'upload', title: 'Upload'}, host);
   const {onProgress, onRetry} = report.watch<{
     onProgress?: (progress: Parameters<ProgressText['describe']>[0]) => void;
@@ -45,7 +45,7 @@ function createStep({interactive}: {readonly interactive: boolean}) {
 
 describe('a step in a log', () => {
   test('a log has progress every five seconds', () => {
-    const {outputs, onProgress} = createStep({interactive: false});
+    const {outputs, onProgress} = createStep({redraws: false});
     for (let second = 1; second <= 12; second += 1) {
       vi.advanceTimersByTime(1000);
       onProgress?.({phase: 'slot', transferred: 0, description: `after ${String(second)} s`});
@@ -54,7 +54,7 @@ describe('a step in a log', () => {
   });
 
   test('a log says of a step that says nothing for long that it is running', () => {
-    const {outputs, report} = createStep({interactive: false});
+    const {outputs, report} = createStep({redraws: false});
     vi.advanceTimersByTime(5000);
     expect(outputs).toEqual(['Upload: running']);
     vi.advanceTimersByTime(60_000);
@@ -65,7 +65,7 @@ describe('a step in a log', () => {
 
 describe('a step on a terminal', () => {
   test('a wait for a retry is one event with one text, until there is progress', () => {
-    const {outputs, events, onRetry, upload} = createStep({interactive: true});
+    const {outputs, events, onRetry, upload} = createStep({redraws: true});
     onRetry?.({attempt: 1, maxRetries: 3, delayMs: 3000, status: 429, reason: '429', rateLimited: true});
     expect(outputs).toEqual(['429: retry 1 of 3 in 3 s']);
     expect(events).toEqual([
@@ -79,7 +79,7 @@ describe('a step on a terminal', () => {
   });
 
   test('notes are kept above the progress, and only they when the step ends', () => {
-    const {outputs, report, upload} = createStep({interactive: true});
+    const {outputs, report, upload} = createStep({redraws: true});
     report.note('Latest bundle: 3');
     upload(4);
     expect(outputs.at(-1)).toBe('Latest bundle: 3\n[#####...............] 4 B of 16 B');

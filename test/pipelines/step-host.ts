@@ -6,7 +6,7 @@ export function stepHost(terminal: Partial<StepTerminal>) {
   const host: PipelineHost = {
     ...{cwd: '/', env: {}, userAgent: 'mycli/0.0.0-test'},
     terminal: {
-      ...{interactive: false, color: false, unicode: true, stream: process.stderr},
+      ...{redraws: false, color: false, unicode: true, stream: process.stderr},
       ...{info: () => undefined, clean: (text: string) => text},
       ...terminal,
     },

@@ -131,7 +131,7 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     logger: {
       debug: (message) => output.debug(message),
       // A redrawn task list shows waits itself.
-      info: (message) => (output.interactive ? output.debug(message) : output.info(message)),
+      info: (message) => (output.redraws ? output.debug(message) : output.info(message)),
       warn: (message) => output.warn(message),
     },
     maskSecret: (secret) => output.addSecrets([secret]),

@@ -80,7 +80,7 @@ export function deploymentOptions(
     check,
     rollbackOnFailure: rollsBack,
     guard: valuesIn(settings, 'guard'),
-    confirmTarget: context.output.terminal && context.stdin.isTTY ? confirmationBy(context) : undefined,
+    confirmTarget: context.output.interactive && context.stdin.isTTY ? confirmationBy(context) : undefined,
     production: settings.production?.value,
     projectDirectory: settings.projectDirectory.value,
   };

@@ -37,7 +37,7 @@ export interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly debugging: boolean;
-  /** Whether stderr can be redrawn. */
+  /** Whether stderr is a terminal with escape sequences, outside CI. */
   readonly interactive: boolean;
   readonly color: boolean;
   readonly unicode: boolean;
@@ -54,9 +54,9 @@ export interface OutputOptions {
 export class Output implements Logger {
   readonly json: boolean;
   /** Whether `stream` is a terminal that can be used for prompts. */
-  readonly terminal: boolean;
-  /** Whether task lists may redraw `stream`. */
   readonly interactive: boolean;
+  /** Whether task lists may redraw `stream`. */
+  readonly redraws: boolean;
   readonly color: boolean;
   readonly unicode: boolean;
   /** How many characters fit on a line of results; unlimited unless it is a terminal. */
@@ -78,9 +78,9 @@ export class Output implements Logger {
   constructor(options: OutputOptions) {
     const {stdout, stderr, json, quiet, debugging, interactive, color, unicode} = options;
     this.json = json;
-    this.terminal = interactive;
+    this.interactive = interactive;
     // Nothing else can be printed while a list is redrawn, but debugging needs lines as they happen.
-    this.interactive = interactive && !quiet && !json && !debugging && stderr.columns !== 0;
+    this.redraws = interactive && !quiet && !json && !debugging && stderr.columns !== 0;
     this.color = color;
     this.unicode = unicode;
     this.width = terminalWidth(stdout);
@@ -135,7 +135,7 @@ export class Output implements Logger {
    * other output until it is done.
    */
   releaseStream(): void {
-    if (!this.interactive) return;
+    if (!this.redraws) return;
     this.stream.write = this.#writeStderr;
     this.stream.write('\u001B[?25h');
   }

@@ -289,7 +289,7 @@ export function loginDialogue(
     async openUrl(given) {
       const url = shownUrl(String(given));
       if (url === undefined) throw new TypeError('openUrl() takes an http or https URL');
-      const opened = output.terminal && (await openBrowser(url, env));
+      const opened = output.interactive && (await openBrowser(url, env));
       // What is cleaned has no query, which the page needs.
       const isSecret = output.secrets.some((secret) => secret.length >= 4 && url.includes(secret));
       // With --quiet too: nothing goes on without it.

@@ -7,13 +7,13 @@ import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 
 export interface QuestionContext {
-  readonly output: Pick<Output, 'terminal' | 'stream' | 'clean'>;
+  readonly output: Pick<Output, 'interactive' | 'stream' | 'clean'>;
   readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
   readonly signal: AbortSignal;
 }
 
 export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>): boolean {
-  return output.terminal && stdin.isTTY === true;
+  return output.interactive && stdin.isTTY === true;
 }
 
 /** Refuses to delete if there is no terminal to ask in and the user has not confirmed already. */

@@ -88,7 +88,7 @@ describe('rejectV2OnlyFlags', () => {
 describe('deploymentOptions', () => {
   const standard = {status: undefined, text: undefined, retries: 5, interval: 2, timeout: 10};
   const live = {target: 'live'};
-  const context = {output: {terminal: false}, stdin: {isTTY: false}} as unknown as CommandContext;
+  const context = {output: {interactive: false}, stdin: {isTTY: false}} as unknown as CommandContext;
   const optionsOf = (settings: Settings, more = {}) => deploymentOptions(settings, context, more);
   const configured = async (config: unknown, flags: Readonly<Record<string, unknown>> = live) => {
     await writeFile(join(cwd, 'mycli.config.json'), JSON.stringify(config));

@@ -54,10 +54,10 @@ describe('for people', () => {
   });
 
   test('a task list may redraw a terminal, but neither with --quiet nor with --json', () => {
-    expect(collect().output.interactive).toBe(true);
-    expect(collect({quiet: true}).output.interactive).toBe(false);
-    expect(collect({json: true}).output.interactive).toBe(false);
-    expect(collect({interactive: false}).output.interactive).toBe(false);
+    expect(collect().output.redraws).toBe(true);
+    expect(collect({quiet: true}).output.redraws).toBe(false);
+    expect(collect({json: true}).output.redraws).toBe(false);
+    expect(collect({interactive: false}).output.redraws).toBe(false);
   });
 
   test('the same warning is said once', () => {

@@ -16,7 +16,7 @@ function terminal(keys: string, {signal = new AbortController().signal} = {}) {
     text += chunk;
   });
   return {
-    context: {output: {terminal: true, stream, clean: sanitize}, stdin, signal},
+    context: {output: {interactive: true, stream, clean: sanitize}, stdin, signal},
     /** What is left on the screen, without cursor movements. */
     shown: () => stripVTControlCharacters(text),
   };
@@ -82,12 +82,12 @@ describe('consent', () => {
   const {context} = terminal('');
 
   test('consent: is there with --yes, and can be asked for in a terminal', () => {
-    requireConsent(true, {...context, output: {...context.output, terminal: false}});
+    requireConsent(true, {...context, output: {...context.output, interactive: false}});
     requireConsent(false, context);
   });
 
   test.each([
-    {...context, output: {...context.output, terminal: false}},
+    {...context, output: {...context.output, interactive: false}},
     {...context, stdin: new PassThrough()},
   ])('consent: is missing otherwise', (elsewhere) => {
     expect(() => {
