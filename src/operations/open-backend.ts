@@ -151,16 +151,12 @@ export function requireCapability(backend: Backend, capability: BackendCapabilit
 }
 
 function unsupported(backend: Backend, capability: BackendCapability): Error {
-  return createError(
-    'ERR_CAPABILITY_UNSUPPORTED',
-    `The ${backendTitle(backend.name)} backend does not support "${capability}".`,
-    {
-      suggestions: [
-        `It supports ${['upload', ...capabilitiesOf(backend)].join(', ')}. Run mycli backend:list to compare backends.`,
-      ],
-      details: {backend: backend.name, capability},
-    },
-  );
+  const message = `The ${backendTitle(backend.name)} backend does not support "${capability}".`;
+  const supported = ['upload', ...capabilitiesOf(backend)].join(', ');
+  return createError('ERR_CAPABILITY_UNSUPPORTED', message, {
+    suggestions: [[`It supports ${supported}. Run `, {run: ['backend:list']}, ' to compare backends.']],
+    details: {backend: backend.name, capability},
+  });
 }
 
 export function registryOf({backends}: ConnectionOptions): BackendRegistry {

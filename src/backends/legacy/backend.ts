@@ -65,7 +65,9 @@ export const legacyBackend = {
       .catch((error: unknown) => {
         if (!isRuntimeCliError(error) || error.status !== 409) throw error;
         throw amendError(error, {
-          suggestions: ['If a target runs it, deploy another bundle there first: mycli status tells which one.'],
+          suggestions: [
+            ['If a target runs it, deploy another bundle there first: ', {run: ['status']}, ' tells which one.'],
+          ],
         });
       });
     readAcceptance(response, []);

@@ -82,6 +82,13 @@ export class CommandContext {
     return this.configFile === undefined ? this.cwd : dirname(this.configFile.path);
   }
 
+  /** Creates a private folder, which is removed however the process ends. The caller should remove it earlier. */
+  async createTemporaryDirectory(): Promise<TemporaryDirectory> {
+    const directory = await createSweptDirectory(tmpdir());
+    this.session.temporary.push(directory);
+    return directory;
+  }
+
   /**
    * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` ignores
    * stored credentials, for the commands that manage them.
@@ -167,10 +174,6 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     },
     checkRecords: checkRecordFiles(context.config.dataDir),
     onCleanup: (work) => void session.cleanups.push(work),
-    async createTemporaryDirectory() {
-      const directory = await createSweptDirectory(tmpdir());
-      session.temporary.push(directory);
-      return directory;
-    },
+    createTemporaryDirectory: () => context.createTemporaryDirectory(),
   };
 }

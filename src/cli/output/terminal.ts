@@ -93,9 +93,9 @@ function withoutOldCommands(text: string): string {
 /** Stands for a space that must not be broken at. */
 const glue = '\u00A0';
 
-/** A command line as a part of a sentence that is wrapped: users copy it. */
-export function unbroken(command: string): string {
-  return command.replaceAll(' ', glue);
+/** A line to type, as a part of a sentence that is wrapped: users copy it. */
+export function unbroken(line: string): string {
+  return line.replaceAll(' ', glue);
 }
 
 /**
@@ -106,8 +106,8 @@ export function unbroken(command: string): string {
  */
 export function wrapSentence(text: string, width: number, indent = ''): readonly string[] {
   const lines = text.split('\n').flatMap((line) => {
-    // Users copy such a line to set a variable.
-    if (!Number.isFinite(width) || /^ *export \w+=/.test(line)) return line;
+    if (!Number.isFinite(width)) return line;
+    // Warnings, and what the services advise, are plain text.
     const glued = line.replaceAll(/\bmycli (?=\w)/g, `mycli${glue}`);
     const [lead = ''] = /^ */.exec(line) ?? [];
     const room = Math.max(1, width - Math.max(lead.length, indent.length));

@@ -3,6 +3,7 @@ import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';
 import {secretKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
@@ -249,7 +250,7 @@ export async function readFlagSecrets(
 }
 
 /** Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of. */
-export function checkedSecret(value: string, name: string, suggestions: readonly string[] = []): string {
+export function checkedSecret(value: string, name: string, suggestions: readonly Suggestion[] = []): string {
   const secret = value.trim();
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
   // Secrets become part of a header.

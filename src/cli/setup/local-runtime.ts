@@ -3,10 +3,12 @@ import {once} from 'node:events';
 import {constants} from 'node:os';
 import process from 'node:process';
 import {createError} from '../../errors/index.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../errors/suggest.js';
 import type {Environment} from '../../http/types.js';
 import type {LocalRuntime} from '../../local-runtime/options.js';
+import {unbroken} from '../output/terminal.js';
 
 type Runtime = Pick<LocalRuntime, 'origin' | 'credentials'>;
 
@@ -73,19 +75,19 @@ export function appEnvironment(env: Environment, given: readonly string[]): Read
 export function nextSteps(
   runtime: Runtime & Pick<LocalRuntime, 'appsOrigin' | 'siteUrl'>,
   backend: 'legacy' | 'api',
-): readonly string[] {
+): readonly Suggestion[] {
   const variables = Object.entries(backend === 'legacy' ? legacyVariables : apiVariables);
   return [
     `Open ${runtime.origin}/ in a browser to see what you push.`,
     '',
     'In another terminal, point mycli at it:',
     '',
-    ...variables.map(([name, of]) => `export ${name}=${shellLine(of(runtime))}`),
+    ...variables.map(([name, of]) => unbroken(`export ${name}=${shellLine(of(runtime))}`)),
     '',
-    'Then set up a project (mycli init writes its configuration), or push a build/ folder right away:',
+    ['Then set up a project (', {run: ['init']}, ' writes its configuration), or push a build/ folder right away:'],
     '',
-    'mycli init',
-    'mycli push --project my-shop --target staging --wait',
+    [{run: ['init']}],
+    [{run: ['bundle:push', '--project', 'my-shop', '--target', 'staging', '--wait']}],
     '',
     `It is served at ${runtime.siteUrl('my-shop', 'staging')}, which resolves in browsers and curl on this machine.`,
     `Other programs may need ${runtime.appsOrigin}/my-shop/staging/ instead. Press Ctrl-C to stop the runtime.`,

@@ -165,7 +165,7 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   }[kind];
   const enter = (given: string): Entered => {
     const secret = checkedSecret(given, `the ${credentialWords[kind]}`, [
-      'Enter it in a terminal, or pipe it: mycli login < FILE.',
+      ['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.'],
     ]);
     const credentials: OriginCredentials = {
       'api-key': {apiKey: {key: secret, user: settings.apiUser?.value}},

@@ -72,6 +72,8 @@ function chosenBy({runtimeBackend, origin, apiOrigin}: Settings): RemovedCredent
   const origins = (given.length > 0 ? given : addresses).flatMap((setting) => originOf(setting) ?? []);
   if (origins.length > 0) return {origins: [...new Set(origins)], backends};
   throw createError('ERR_USAGE', 'No origin specified.', {
-    suggestions: ['Pass --origin, --api-origin or --all. Run mycli auth:status to list the stored credentials.'],
+    suggestions: [
+      ['Pass --origin, --api-origin or --all. Run ', {run: ['auth:status']}, ' to list the stored credentials.'],
+    ],
   });
 }

@@ -115,7 +115,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const [stray] = this.words.slice(0, this.words.length - command.length);
     if (stray !== undefined) {
       throw createError('ERR_USAGE', `Unexpected argument: ${stray}`, {
-        suggestions: ['To run a command against the runtime, put it after --: mycli runtime:start -- npm test'],
+        suggestions: [['To run a command against the runtime, put it after --: ', example]],
       });
     }
     if (end === -1) return undefined;
@@ -123,9 +123,11 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const problem = json
       ? 'A command cannot be run with --json, because it uses stdout itself.'
       : 'The command after -- is missing.';
-    throw createError('ERR_USAGE', problem, {suggestions: ['For example, run mycli runtime:start -- npm test']});
+    throw createError('ERR_USAGE', problem, {suggestions: [['For example, run ', example]]});
   }
 }
+
+const example = {run: ['runtime:start', '--', 'npm', 'test']};
 
 /** `POST /api/projects/shop/builds/ 201 12 ms, 34.5 kB received` */
 function requestLine({method, path, status, durationMs, bytesReceived, fault}: RequestRecord): string {

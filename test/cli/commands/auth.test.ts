@@ -78,7 +78,7 @@ describe('auth:login', () => {
       last: {backend: 'legacy', legacy: `${runtimeOrigin}/base`},
     });
     expect([await modeOf(folder), await modeOf(file)]).toEqual(['700', '600']);
-    expect((await mycli(args, {stdin: ''})).stdout).toContain('pipe it: mycli login < FILE.');
+    expect((await mycli(args, {stdin: ''})).stdout).toContain('pipe it: mycli auth:login < FILE.');
     expect(await readdir(folder)).toEqual(['credentials.json']);
   });
 

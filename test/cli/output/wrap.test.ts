@@ -29,8 +29,8 @@ test.each([
   ],
   [
     'leaves a line whole that sets a variable',
-    wrapSentence('Run:\nexport MYCLI_RUNTIME_ORIGIN=http://127.0.0.1:4000', 30),
-    ['Run:', 'export MYCLI_RUNTIME_ORIGIN=http://127.0.0.1:4000'],
+    wrapSentence(unbroken('export MYCLI_RUNTIME_ORIGIN=http://127.0.0.1:4000'), 30),
+    ['export MYCLI_RUNTIME_ORIGIN=http://127.0.0.1:4000'],
   ],
   [
     'leaves a word whole that is too wide',
