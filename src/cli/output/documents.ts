@@ -193,24 +193,24 @@ export type BundleLogsDocument = ReadLogsResult;
 export type BundleListDocument = ListBundlesResult;
 
 /** A deployment in a list. */
-interface ListedDeployment extends Omit<DeploymentItem, 'deployment'> {
+export interface DeploymentEntry extends Omit<DeploymentItem, 'deployment'> {
   /** Its ID, if the server has one. */
   readonly deploymentId?: string | number | undefined;
 }
 
 /** A deployment in a history. */
-interface HistoryDeployment extends ListedDeployment, Pick<ListDeploymentsResult['deployments'][number], 'live'> {}
+interface HistoryEntry extends DeploymentEntry, Pick<ListDeploymentsResult['deployments'][number], 'live'> {}
 
 /** What each target of a project runs. */
 export interface StatusDocument extends Omit<ProjectStatus, 'targets'> {
   /** In the order of the server's list. */
   readonly targets: readonly (Omit<TargetStatus, 'live' | 'underway' | 'failed'> & {
     /** The deployment whose bundle runs, if there is one and the server reports it. */
-    readonly live?: ListedDeployment | undefined;
+    readonly live?: DeploymentEntry | undefined;
     /** The deployment that is queued or in progress. */
-    readonly underway?: ListedDeployment | undefined;
+    readonly underway?: DeploymentEntry | undefined;
     /** The newest deployment, if it failed. */
-    readonly failed?: ListedDeployment | undefined;
+    readonly failed?: DeploymentEntry | undefined;
   })[];
 }
 
@@ -223,7 +223,7 @@ export interface OpenDocument extends FoundTarget {
 /** One page of a target's deployments. */
 export interface BundleHistoryDocument extends Omit<ListDeploymentsResult, 'deployments'> {
   /** Newest first. */
-  readonly deployments: readonly HistoryDeployment[];
+  readonly deployments: readonly HistoryEntry[];
 }
 
 /** The downloaded archive. */

@@ -11,17 +11,18 @@ import type {
   BundleInspectDocument,
   BundlePruneDocument,
   ConfigShowDocument,
+  DeploymentEntry,
   StatusDocument,
 } from './documents.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import {describeSafety, type SafetyMode} from '../../operations/guard/safety.js';
-import type {BackendDescription, CredentialCheck} from '../setup/check-credentials.js';
+import {describeCheck, type BackendDescription, type CredentialCheck} from '../setup/check-credentials.js';
 import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import {describeSource, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {Output} from './output.js';
 import {count, oneLine} from '../../errors/sentence.js';
-import {printTable, type Column, describeAge} from './table.js';
+import {describeAge, printTable, type Column} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
 
@@ -34,7 +35,7 @@ export const bundleColumns: readonly Column<BundleItem>[] = [
   {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
-export const deploymentColumns: readonly Column<ListedDeployment>[] = [
+export const historyColumns: readonly Column<ListedDeployment>[] = [
   {name: 'bundle', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status, live}) => (live ? `${status}, live` : status)},
   {name: 'created', value: ({createdAt}) => createdAt, time: true},
@@ -58,11 +59,11 @@ export function renderBundles(
 }
 
 /** A deployment as programs get it. Its reference is only useful to its backend; its ID is useful to everyone. */
-export function listedDeployment({deployment, ...item}: DeploymentItem) {
+function deploymentEntry({deployment, ...item}: DeploymentItem): DeploymentEntry {
   return {deploymentId: deployment.deploymentId, ...item};
 }
 
-export function renderDeployments(
+export function renderHistory(
   result: ListDeploymentsResult,
   columns: readonly Column<ListedDeployment>[],
   output: Output,
@@ -72,7 +73,7 @@ export function renderDeployments(
   tellRest(deployments.length, total, output);
   return {
     ...result,
-    deployments: deployments.map((item) => ({...listedDeployment(item), live: item.live})),
+    deployments: deployments.map((item) => ({...deploymentEntry(item), live: item.live})),
   };
 }
 
@@ -149,9 +150,9 @@ export function renderStatus(status: ProjectStatus, output: Output): StatusDocum
     ...status,
     targets: targets.map(({live, underway, failed, ...target}) => ({
       ...target,
-      live: live && listedDeployment(live),
-      underway: underway && listedDeployment(underway),
-      failed: failed && listedDeployment(failed),
+      live: live && deploymentEntry(live),
+      underway: underway && deploymentEntry(underway),
+      failed: failed && deploymentEntry(failed),
     })),
   };
 }
@@ -211,10 +212,9 @@ function showValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `accepted, ann`; `refused: The key has expired.` */
-function describeCheck({status, user, clientId, reason}: Partial<CredentialCheck> = {}): string {
-  if (status === 'accepted') return [status, user ?? clientId].filter(Boolean).join(', ');
-  return status === 'refused' ? `refused: ${String(reason)}` : ['configured', reason].filter(Boolean).join(': ');
+/** `configured`; `accepted, user ann`; `refused, client ci: The secret has expired.` */
+function describeConfigured(check: CredentialCheck = {status: 'unknown'}): string {
+  return [describeCheck(check) || 'configured', check.reason].filter(Boolean).join(': ');
 }
 
 export function renderBackends(
@@ -223,7 +223,7 @@ export function renderBackends(
   output: Output,
 ): BackendListDocument {
   for (const {name, plugin, version = '', summary, formats, capabilities, configured, missing, check} of backends) {
-    const state = configured ? describeCheck(check) : `missing: ${missing.join(', ')}`;
+    const state = configured ? describeConfigured(check) : `missing: ${missing.join(', ')}`;
     output.outcome(`${name} (${plugin} ${version}): ${summary}`);
     for (const line of [`formats: ${formats.join(', ')}`, `capabilities: ${capabilities.join(', ') || 'none'}`, state])
       output.outcome(`  ${line}`, '    ');

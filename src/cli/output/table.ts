@@ -112,18 +112,22 @@ const units = [
   ['month', 2_592_000],
   ['day', 86_400],
   ['hour', 3600],
-  ['min', 60],
-  ['s', 1],
+  ['minute', 60],
+  ['second', 1],
 ] as const;
+const relativeTime = new Intl.RelativeTimeFormat('en');
 
-/** How long ago something was: `3 min ago`. The future, since clocks differ, is `now`. */
-export function describeAge(time: string, now = Date.now()): string {
-  const seconds = Math.floor((now - Date.parse(time)) / 1000);
+/** A time as seen from now, in its largest unit: `3 minutes ago`, `in 2 days`. */
+export function describeTime(time: string, now = Date.now()): string {
+  const seconds = Math.trunc((Date.parse(time) - now) / 1000);
   if (Number.isNaN(seconds)) return time;
-  const unit = units.find(([, length]) => seconds >= length);
+  const unit = units.find(([, length]) => Math.abs(seconds) >= length);
   if (unit === undefined) return 'now';
   const [name, length] = unit;
-  const number = Math.floor(seconds / length);
-  const plural = number === 1 || length <= 60 ? '' : 's';
-  return `${String(number)} ${name}${plural} ago`;
+  return relativeTime.format(Math.trunc(seconds / length), name);
+}
+
+/** How long ago something was. The future, since clocks differ, is `now`. */
+export function describeAge(time: string, now = Date.now()): string {
+  return Date.parse(time) > now ? 'now' : describeTime(time, now);
 }

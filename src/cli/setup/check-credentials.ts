@@ -8,6 +8,7 @@ import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/select.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import {commandHost, type CommandContext} from '../command/context.js';
+import {describeTime} from '../output/table.js';
 import {incompleteApi, isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
@@ -26,6 +27,17 @@ export interface CredentialCheck {
   readonly reason?: string | undefined;
   /** What to do about it. */
   readonly suggestions?: readonly string[] | undefined;
+}
+
+/** `accepted, user ann`. Empty if nothing is known. */
+export function describeCheck({status, user, clientId, expiresAt}: CredentialCheck): string {
+  const facts = [
+    ...(status === 'unknown' ? [] : [status]),
+    ...(user === undefined ? [] : [`user ${user}`]),
+    ...(clientId === undefined ? [] : [`client ${clientId}`]),
+    ...(expiresAt === undefined ? [] : [`token expires ${describeTime(expiresAt)} (${expiresAt})`]),
+  ];
+  return facts.join(', ');
 }
 
 /** A plugin's backend with its options, or the name of a built-in one, which takes them from the settings. */

@@ -11,7 +11,7 @@ import {
   type CredentialEntry,
 } from '../../cli/settings/credential-file.js';
 import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
-import {checkServices, type ServiceCredentials} from '../../cli/setup/check-credentials.js';
+import {checkServices, describeCheck, type ServiceCredentials} from '../../cli/setup/check-credentials.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
@@ -68,23 +68,9 @@ function describeEntry({origin, kind, user, clientId, tokenUrl}: CredentialEntry
 function describeService({backend, origin, source, check}: ServiceCredentials): string {
   const title = backendTitle(backend);
   const place = origin === undefined ? title : `${title} at ${origin}`;
-  const {status, user, clientId, expiresAt, reason} = check ?? {};
-  if (source === null && status !== 'accepted') return `${place}: no credentials`;
-  const facts = [
-    ...(status === undefined || status === 'unknown' ? [] : [status]),
-    ...(user === undefined ? [] : [`user ${user}`]),
-    ...(clientId === undefined ? [] : [`client ${clientId}`]),
-    ...(expiresAt === undefined ? [] : [`token expires ${describeTime(expiresAt)}`]),
-  ];
+  if (source === null && check?.status !== 'accepted') return `${place}: no credentials`;
   const from = source === null ? '' : `from ${source}`;
-  const known = facts.join(', ');
+  const known = check === undefined ? '' : describeCheck(check);
   const line = `${place}: ${known === '' || from === '' ? known + from : `${known} (${from})`}`;
-  return reason === undefined ? line : `${line}\n  ${reason}`;
-}
-
-function describeTime(time: string): string {
-  const minutes = Math.round((Date.parse(time) - Date.now()) / 60_000);
-  const days = Math.round(minutes / 1440);
-  const format = new Intl.RelativeTimeFormat('en');
-  return `${Math.abs(days) > 2 ? format.format(days, 'day') : format.format(minutes, 'minute')} (${time})`;
+  return check?.reason === undefined ? line : `${line}\n  ${check.reason}`;
 }

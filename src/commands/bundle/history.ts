@@ -15,14 +15,14 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 
   protected async execute(context: CommandContext): Promise<BundleHistoryDocument> {
-    const {deploymentColumns, renderDeployments} = await import('../../cli/output/lists.js');
+    const {historyColumns, renderHistory} = await import('../../cli/output/lists.js');
     const {chooseColumns} = await import('../../cli/output/table.js');
-    const columns = chooseColumns(deploymentColumns, this.flags.columns);
+    const columns = chooseColumns(historyColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listDeployments} = await import('../../pipelines/read.js');
     const {limit, offset, all} = this.flags;
     const range = {limit: all ? Infinity : limit, offset};
     const result = await listDeployments({...options, ...range}, host);
-    return renderDeployments(result, columns, context.output);
+    return renderHistory(result, columns, context.output);
   }
 }

@@ -399,7 +399,7 @@ describe('stored credentials', () => {
     expect((await mycli(['auth:status'], {env: half})).stdout).toContain('incomplete: missing token URL');
     const api = await mycli(['auth:status', ...flags.slice(0, 2)]);
     expect(api.stdout).toMatch(
-      /Runtime \(OAuth\) at \S+: accepted, client \S+, token expires in \d+ minutes \(.*Z\) \(from /,
+      /Runtime \(OAuth\) at \S+: accepted, client \S+, token expires in \d+ \w+ \(.*Z\) \(from /,
     );
   });
 

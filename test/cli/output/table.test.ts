@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {chooseColumns, describeAge, printTable, type Column} from '../../../src/cli/output/table.js';
+import {chooseColumns, describeAge, describeTime, printTable, type Column} from '../../../src/cli/output/table.js';
 import {sanitize} from '../../../src/cli/output/terminal.js';
 
 /** What a terminal of this width shows. */
@@ -88,22 +88,22 @@ describe('a table on a terminal', () => {
 
   test('shows ages, and elsewhere times as they are', () => {
     expect(renderTable(rows, bundles, {width: 80, clean})).toEqual([
-      'ID  CREATED     BY   MESSAGE',
-      '1   3 min ago   ada  Show a bundle that completed',
-      '22  2 days ago  -    *** is in the message of this one',
+      'ID  CREATED        BY   MESSAGE',
+      '1   3 minutes ago  ada  Show a bundle that completed',
+      '22  2 days ago     -    *** is in the message of this one',
     ]);
     expect(renderTable(rows, bundles, {width: Infinity, clean})[1]).toContain(rows[0]?.at);
   });
 
   test('wraps the message in what is left, and masks secrets before', () => {
-    const width = 41;
+    const width = 44;
     const lines = renderTable(rows, bundles, {width, clean});
     expect(lines).toEqual([
-      'ID  CREATED     BY   MESSAGE',
-      '1   3 min ago   ada  Show a bundle that',
-      '                     completed',
-      '22  2 days ago  -    *** is in the',
-      '                     message of this one',
+      'ID  CREATED        BY   MESSAGE',
+      '1   3 minutes ago  ada  Show a bundle that',
+      '                        completed',
+      '22  2 days ago     -    *** is in the',
+      '                        message of this one',
     ]);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   });
@@ -111,7 +111,7 @@ describe('a table on a terminal', () => {
   test('that is too narrow lists the values of each thing', () => {
     expect(renderTable(rows, bundles, {width: 30, clean})).toEqual([
       '1',
-      '  created: 3 min ago',
+      '  created: 3 minutes ago',
       '  by: ada',
       '  message: Show a bundle that completed',
       '22',
@@ -152,10 +152,20 @@ describe('--columns', () => {
 });
 
 test.each([
+  [47.5 * 3_600_000, 'in 1 day'],
+  [29 * 60_000, 'in 29 minutes'],
+  [500, 'now'],
+  [-60_000, '1 minute ago'],
+])('a time %i milliseconds from now is %s', (distance, text) => {
+  const now = Date.parse('2026-11-21T10:00:00Z');
+  expect(describeTime(new Date(now + distance).toISOString(), now)).toBe(text);
+});
+
+test.each([
   [-5000, 'now'],
   [0, 'now'],
-  [59_999, '59 s ago'],
-  [60_000, '1 min ago'],
+  [59_999, '59 seconds ago'],
+  [60_000, '1 minute ago'],
   [3 * 3_600_000 + 1, '3 hours ago'],
   [25 * 3_600_000, '1 day ago'],
   [400 * 86_400_000, '1 year ago'],

@@ -272,7 +272,7 @@ describe('a backend with a login of its own', () => {
     });
     expect(await json(['bundle:push'])).toMatchObject({backend: 'portal', bundleId: '1'});
     const list = await user.run(['backend:list', '--verify']);
-    expect(list.stdout).toMatch(/^portal [^]* accepted, ann@portal\.example$/m);
+    expect(list.stdout).toMatch(/^portal [^]* accepted, user ann@portal\.example$/m);
     expect((await user.run(['doctor'])).stdout).toContain('portal accepts the credentials of ann@portal.example.');
     portal.refuseCredentials();
     const status = await user.run(['auth:status']);
