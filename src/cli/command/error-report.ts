@@ -101,7 +101,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
       ? [['Run ', {run: ['bundle:list']}, ' to list the bundles.']]
       : [];
     const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
-    return {message: `Missing argument: ${names}`, suggestions};
+    return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
   }
   const lines = stripVTControlCharacters(message)
     .replace('See more help with --help', '')

@@ -136,7 +136,7 @@ export function renderDeployment<Result extends DeployBundleResult & Partial<Rol
 
 function describeUnfinished({deploymentId, status}: DeploymentOutcome, what: string, where: string): string {
   const id = deploymentId === undefined ? '' : ` ${String(deploymentId)}`;
-  return `The deployment${id}${what} to ${where} is ${String(status).replace('_', ' ')}.`;
+  return `The deployment${id}${what} to ${where} is ${String(status).replace('_', ' ')}, not live yet.`;
 }
 
 /** Shows where it runs: the last line, alone, for people and for `tail -1`. */

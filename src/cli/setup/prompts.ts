@@ -20,7 +20,7 @@ export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'
 export function requireConsent(yes: boolean, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
   if (yes || canAsk(context)) return;
   throw createError('ERR_USAGE', 'Deleting bundles requires confirmation, but there is no terminal to ask in.', {
-    suggestions: ['Pass --yes to skip the prompt.'],
+    suggestions: ['Pass --yes to skip the prompt. mycli prune --dry-run shows what a prune would delete.'],
   });
 }
 

@@ -25,7 +25,9 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   protected async execute(context: CommandContext): Promise<BundleDeleteDocument> {
     const {yes} = this.flags;
     requireConsent(yes, context);
-    const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
+    // They are bundles of the project, on no target.
+    const settings = {...(await context.loadSettings()), targetSlug: undefined};
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');
     const ask = async (backend: string, bundleIds: readonly (string | number)[]) => {

@@ -45,7 +45,9 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
     const olderThanMs = age === undefined ? undefined : millisecondsOf(age);
     if (!dryRun) requireConsent(yes, context);
-    const {options, host} = await this.reach(context, ['projectSlug'], {writes: true});
+    // They are bundles of the project, on no target.
+    const settings = {...(await context.loadSettings()), targetSlug: undefined};
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');
     const {bundleColumns, renderPruned} = await import('../../cli/output/lists.js');

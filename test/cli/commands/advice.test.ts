@@ -128,7 +128,7 @@ describe('what to type next', () => {
     const quiet = await runWarm([...push, ...flags, '--quiet'], {cwd: project, env});
     expect(quiet.stdout.split('\n')).toEqual([
       expect.stringMatching(/^Pushed bundle 2 to shop in /),
-      expect.stringMatching(/^The deployment to my target is /),
+      expect.stringMatching(/^The deployment to my target is queued, not live yet\.$/),
       `${runtime.appsOrigin}/shop/my%20target/`,
       '',
     ]);

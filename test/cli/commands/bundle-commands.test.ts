@@ -134,7 +134,10 @@ test('bundle:download does not write into the build', async () => {
 test('bundle:rollback to a bundle that was deleted says so', async () => {
   await push('first');
   await push('second');
-  expect((await mycli('bundle:delete', '1', '--yes')).code).toBe(0);
+  const deleted = await mycli('bundle:delete', '1', '--yes');
+  expect(deleted.code).toBe(0);
+  expect(deleted.stderr).toContain('  project  ');
+  expect(deleted.stderr).not.toContain('  target  ');
   const {code, stderr} = await mycli('bundle:rollback', '--wait');
   expect(code).toBe(7);
   expect(stderr).toContain('has no bundle 1.');
