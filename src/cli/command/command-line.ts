@@ -1,6 +1,6 @@
 import {createError} from '../../errors/index.js';
 
-/** The flags for help, full and short. oclif knows both from our package.json. */
+/** The flags for help, full and short, and for the version. Our package.json names them for oclif, too. */
 export const helpFlags: readonly string[] = ['--help', '-h'];
 export const versionFlags: readonly string[] = ['--version', '-v'];
 

@@ -51,10 +51,10 @@ export class CommandContext {
   readonly signal: AbortSignal;
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
-  /** Once the settings are loaded. */
+  /** Undefined until the settings are loaded, and if there is none. */
   configFile: ConfigFile | undefined;
   readonly credentialFile: CredentialFile;
-  /** Once they are loaded. */
+  /** Undefined until they are loaded. */
   settings: Settings | undefined;
 
   /**

@@ -23,7 +23,7 @@ export function reportOf(error: RuntimeCliError): EventError {
 
 /**
  * Any error as one of ours.
- * @param run `foreign`: whether a plugin's command was running, whose errors are meant for users. @default false
+ * @param options `foreign`: whether a plugin's command was running, whose errors are meant for users. @default false
  */
 export function asOwnError(error: unknown, {foreign = false} = {}): RuntimeCliError {
   if (isRuntimeCliError(error)) return error;

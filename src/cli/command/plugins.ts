@@ -183,7 +183,7 @@ interface PluginProblem {
 /**
  * What is wrong with the package of a plugin. Nothing if it is not readable as a plugin.
  * @param folder The folder of the package.
- * @param version Ours.
+ * @param version The version of mycli.
  */
 export async function findPluginProblems(folder: string, version: string): Promise<readonly PluginProblem[]> {
   const root = resolve(folder);

@@ -111,7 +111,7 @@ function lastService(
       apiOrigin: settingOf(last?.api?.origin, source),
       organizationId: settingOf(last?.api?.organizationId, source),
     };
-  // An organization is one of Api.
+  // An organization belongs to the Api backend, so the login to the legacy one is not meant.
   return preference === 'auto' && organizationId !== undefined ? {} : {origin: settingOf(last?.legacy, source)};
 }
 

@@ -122,7 +122,7 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   const secrets = registry.registrations.flatMap((registration) =>
     secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, env),
   );
-  // The name of a file with a secret is none.
+  // `@FILE` is the name of a file with a secret, and no secret.
   const files = [...typedOptions(flags).values()].filter((text) => text.startsWith('@'));
   output.addSecrets(secrets.filter((secret) => !files.includes(secret)));
   const {value: wanted} = settings.runtimeBackend;

@@ -18,7 +18,8 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
   static override readonly aliases = ['logout'];
   static override readonly summary = 'Remove the stored credentials for one origin or backend, or for all.';
   static override readonly description =
-    'Without flags, removes the credentials for the origins set in the environment and the configuration file. With the name of a backend, removes only what is stored for it.';
+    'Without flags, removes the credentials for the origins set in the environment and the configuration file. With ' +
+    'the name of a backend, removes only what is stored for it.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --runtime-backend acme',

@@ -16,7 +16,8 @@ import {checkServices, describeCheck, type ServiceCredentials} from '../../cli/s
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
   static override readonly description =
-    'Asks each service that a push from here would use whether it accepts the credentials, and shows who they belong to and when they expire. Never shows secrets.';
+    'Asks each service that a push from here would use whether it accepts the credentials, and shows who they belong ' +
+    'to and when they expire. Never shows secrets.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --runtime-backend acme',

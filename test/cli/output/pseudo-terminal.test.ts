@@ -120,7 +120,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const message = 'Show a bundle that completed as completed everywhere';
     expect((await runCli(binary, ['bundle:push', '-m', message], {cwd: root, env})).code).toBe(0);
     for (const [args, expected] of [
-      [['bundle:list'], /\b(?:now|\d+ (?:s|min) ago)/],
+      [['bundle:list'], /\b(?:now|\d+ (?:second|minute)s? ago)/],
       [['config:show', '--timeout', '5'], /MYCLI_RUNTIME_ORIGIN\b.*--timeout/s],
       [['backend:list'], /\(MYCLI_API_ORIGIN\),.*configured/s],
       [['bundle:download', '7'], /Request ID: +[\da-f-]{36}/],
