@@ -13,7 +13,6 @@ import type {
   ListRange,
   ListResult,
 } from './contract.js';
-import {backendTitle} from './select.js';
 
 export type Answer = Readonly<Record<string, unknown>>;
 
@@ -57,10 +56,7 @@ export function uploadResult(raw: Answer, backend: string, member: string): Buil
     return {bundleId, warnings: asTexts(raw['warnings']) ?? [], matches: asRecord(raw['matches']), raw};
   }
   const problem = id === undefined ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
-  throw createError(
-    'ERR_RESPONSE_INVALID',
-    `The ${backendTitle(backend)} backend accepted the upload, but its response ${problem}.`,
-  );
+  throw createError('ERR_RESPONSE_INVALID', `The ${backend} backend accepted the upload, but its response ${problem}.`);
 }
 
 /**
@@ -117,7 +113,7 @@ export function deploymentStatus(backend: string, answer: Answer, words: StatusW
   if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',
-    `The ${backendTitle(backend)} backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
+    `The ${backend} backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
   );
 }
 
@@ -155,7 +151,7 @@ export function requestedBundleId(value: BundleId, backend: string): number {
   if (id !== undefined) return id;
   throw createError(
     'ERR_OPTION_INVALID',
-    `"${String(value)}" is not a bundle ID of the ${backendTitle(backend)} backend: its IDs are numbers.`,
+    `"${String(value)}" is not a bundle ID of the ${backend} backend: its IDs are numbers.`,
     {
       suggestions: [
         ['Use the ID that bundle:push printed, or "latest". Run ', {run: ['bundle:list']}, ' to list the bundles.'],

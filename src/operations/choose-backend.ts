@@ -17,6 +17,8 @@ import type {Host} from './host.js';
 import type {ProjectOptions} from './options.js';
 import {configDirectoryOf, registryOf, requireCapability, type BackendCallOptions} from './open-backend.js';
 
+export {backendTitle} from '../backends/select.js';
+
 export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
   rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);
 }

@@ -176,7 +176,9 @@ export function idFor(name: RuntimeBackend, bundleId: BundleId, options: Connect
       details: {bundleId},
     });
   }
-  return registryOf(options).get(name).bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
+  return registryOf(options).get(name).bundleIds === 'number'
+    ? requestedBundleId(bundleId, backendTitle(name))
+    : bundleId;
 }
 
 /** How much a server's clock may be ahead of ours, in milliseconds. */

@@ -1,7 +1,6 @@
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import type {BackendCapability} from '../backends/contract.js';
-import {backendTitle} from '../backends/select.js';
 import {createError} from '../errors/index.js';
 import {count} from '../errors/sentence.js';
 import {placeFlags} from '../errors/suggest.js';
@@ -30,7 +29,7 @@ import {
 } from '../operations/list.js';
 import {listRange} from '../operations/pages.js';
 import {openBackend, type OpenBackend} from '../operations/open-backend.js';
-import {chooseCapable} from '../operations/choose-backend.js';
+import {backendTitle, chooseCapable} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions, ProjectOptions} from '../operations/options.js';
 import {
   knownTarget,
