@@ -8,7 +8,6 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
 import {createRedactor} from '../http/redact.js';
-import {createBundleMaker, type MakeBundle} from './bundles.js';
 import {bundleCases} from './cases/bundles.js';
 import {deploymentCases} from './cases/deployments.js';
 import {everyBackendCases} from './cases/every-backend.js';
@@ -42,7 +41,6 @@ export function backendConformance(
     run: async () => assert.ok(shape.ok, shape.ok ? undefined : shape.problem),
   };
   if (!shape.ok) return [shapeCase];
-  const makeBundle = createBundleMaker(shape.backend.limits);
   const all = [shapeCase, ...casesFor(shape.backend, fixtures)];
   const {skip = {}} = fixtures;
   const names = all.map(({name}) => name);
@@ -61,7 +59,7 @@ export function backendConformance(
     run: async (test = {}) => {
       // Running it anyway must not look like a pass.
       assert.ok(skip[name] === undefined, `This case is skipped: ${skip[name]}`);
-      await runCase(run, createBackend, fixtures, makeBundle).catch((error: unknown) => {
+      await runCase(run, createBackend, fixtures).catch((error: unknown) => {
         if (!(error instanceof NotTried)) throw error;
         assert.ok(test.skip, `${error.message} Change that, or say in "skip" why this case does not apply.`);
         test.skip(error.message);
@@ -93,11 +91,9 @@ async function runCase(
   run: Case['run'],
   createBackend: () => AnyBackend,
   fixtures: ConformanceFixtures,
-  makeBundle: MakeBundle,
 ): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'mycli-conformance-'));
   const opened: Subject[] = [];
-  let number = 0;
   const open: Open = async () => {
     const relay = new Relay();
     const service = await fixtures.openService({through: (origin) => relay.through(origin)});
@@ -111,7 +107,7 @@ async function runCase(
       saved: {},
       masked: [],
       texts: [],
-      makeBundle: (wish) => makeBundle({...wish, number: (number += 1)}, directory),
+      directory,
     });
     opened.push(subject);
     return subject;

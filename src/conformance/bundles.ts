@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {pipeline, Transform} from 'node:stream';
 import type {BackendLimits, Bundle, BundleFormat} from '../backends/contract.js';
@@ -17,37 +17,15 @@ export interface BundleWish {
   readonly contentBytes?: number | undefined;
   /** @default one of its own */
   readonly message?: string | undefined;
-  /** Only for v1, which has it in its archive. */
-  readonly projectSlug?: string | undefined;
 }
 
-/** Each number has its own content. */
-type Content = BundleWish & {readonly number: number};
-
-/** Makes a bundle in a folder, where nothing has its number. */
-export type MakeBundle = (wish: Content, directory: string) => Promise<Bundle>;
-
-/** Makes the bundles of a suite. Packing takes most of its time, so each content is packed once. */
-export function createBundleMaker(limits: BackendLimits = {}): MakeBundle {
-  const packed = new Map<string, ReturnType<typeof pack>>();
-  return async ({message, ...content}, directory) => {
-    const {number} = content;
-    const key = JSON.stringify(content);
-    const packing = packed.get(key) ?? pack(content, limits, path.join(directory, `build-${number}`));
-    packed.set(key, packing);
-    const {bundle, archive} = await packing;
-    const file = path.join(directory, `${number}.archive`);
-    await writeFile(file, archive);
-    // No Latin-1, which is all that HTTP headers take.
-    return withReaders({...bundle, path: file, message: message ?? `Conformance bundle ${number}: „Größe“ 日本語 🚀`});
-  };
-}
-
-async function pack(
-  {format = 'v2', contentBytes = usualBytes, projectSlug}: Content,
-  {maxBundleBytes = 2 ** 40}: BackendLimits,
-  cwd: string,
-) {
+/** Packs a bundle in a new folder within `directory`. */
+export async function makeBundle(
+  {format = 'v2', contentBytes = usualBytes, message, projectSlug}: BundleWish & {readonly projectSlug: string},
+  directory: string,
+  {maxBundleBytes = 2 ** 40}: BackendLimits = {},
+): Promise<Bundle> {
+  const cwd = await mkdtemp(path.join(directory, 'bundle-'));
   await mkdir(path.join(cwd, 'build', 'static'), {recursive: true});
   await writeFile(path.join(cwd, 'build', 'ssr.js'), 'export const get = () => "conformance";\n');
   // An archive has its headers, too.
@@ -55,7 +33,8 @@ async function pack(
   await writeFile(path.join(cwd, 'build', 'static', 'content.bin'), randomBytes(Math.min(contentBytes, most)));
   const plan = await planBundle({format, projectSlug, cwd, env: {}, now: () => new Date(), compressionLevel: 0});
   const bundle = await writeBundle(plan, {path: path.join(cwd, 'archive')});
-  return {bundle, archive: await readFile(bundle.path)};
+  // No Latin-1, which is all that HTTP headers take.
+  return withReaders({...bundle, message: message ?? `Conformance ${path.basename(cwd)}: „Größe“ 日本語 🚀`});
 }
 
 /** The same bundle, whose reading stalls halfway, whatever part of it is read: `onStall` is called then. */

@@ -125,10 +125,10 @@ export async function expectAbort(
 /** Asserts that these are exactly the bytes of an archive, or of one of its files. `what`: what has them. */
 export async function expectBytes(
   what: string,
-  open: () => AsyncIterable<Uint8Array>,
+  stream: AsyncIterable<Uint8Array>,
   read: () => Promise<AsyncIterable<Uint8Array> | Uint8Array>,
 ): Promise<void> {
-  const expected = await buffer(open());
+  const expected = await buffer(stream);
   const problem = `Expected ${what} to have ${expected.length} bytes.`;
   const bytes = await read()
     .then(async (content) => (content instanceof Uint8Array ? content : buffer(content)))

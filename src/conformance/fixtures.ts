@@ -27,16 +27,9 @@ export interface ConformanceFixtures {
    * way. If the backend sends them with another client, such as an SDK, give it this address instead.
    */
   openService(suite: {through(origin: string): Promise<string>}): Promise<ConformanceService>;
-  /**
-   * Settings with which the backend is not configured: its schema rejects the options, or `check` lists what is
-   * missing.
-   * @default no options, no environment
-   */
+  /** Settings that the schema rejects, or that `check` finds incomplete. @default no options, no environment */
   readonly unconfigured?: {readonly options?: unknown; readonly env?: Environment | undefined} | undefined;
-  /**
-   * Cases that do not apply to this backend: the reason for each, by name.
-   * @default none
-   */
+  /** Cases that do not apply to this backend: the reason for each, by name. @default none */
   readonly skip?: Readonly<Record<string, string>> | undefined;
   /**
    * The time resolution of the service, in milliseconds: how long to wait between things whose order is checked, and
@@ -50,15 +43,9 @@ export interface ConformanceFixtures {
    * @default the backend resumes nothing, and there are no cases for it
    */
   readonly resumableBytes?: number | undefined;
-  /**
-   * Maximum time for a case, in milliseconds.
-   * @default 60000
-   */
+  /** Maximum time for a case, in milliseconds. @default 60000 */
   readonly caseTimeoutMs?: number | undefined;
-  /**
-   * Maximum time for a deployment to finish, in milliseconds.
-   * @default 30000
-   */
+  /** Maximum time for a deployment to finish, in milliseconds. @default 30000 */
   readonly deploymentTimeoutMs?: number | undefined;
 }
 
@@ -66,9 +53,7 @@ export interface ConformanceFixtures {
 export interface ConformanceService {
   /** The options of the backend as a user would write them. They are validated by its schema, if it has one. */
   readonly options: unknown;
-  /**
-   * Absolute folder that relative paths in `options` refer to. @default '/', where no such path leads to the service
-   */
+  /** Absolute folder that relative paths in `options` refer to. @default '/' */
   readonly configDirectory?: string | undefined;
   /** The backend's environment variables. @default none */
   readonly env?: Environment | undefined;
@@ -85,8 +70,7 @@ export interface ConformanceService {
   readonly secrets?: readonly string[] | undefined;
   /**
    * Optional. The secrets that the backend has learned so far, such as tokens that the service has issued to it: it
-   * must mask them with `context.maskSecret`, unless it declares them. With it, the cases about secrets find those that
-   * are not masked.
+   * must mask them with `context.maskSecret`, unless it declares them.
    */
   readonly issuedSecrets?: (() => readonly string[] | Promise<readonly string[]>) | undefined;
   /** Answers what `login` asks the user for. */
@@ -110,8 +94,8 @@ export interface ConformanceService {
     | ((bundleId: BundleId, path: string, projectSlug: string) => Promise<AsyncIterable<Uint8Array> | Uint8Array>)
     | undefined;
   /**
-   * Optional. How many uploads the service keeps, complete or not, bypassing the backend. With it, the cases of uploads
-   * find what aborted and repeated ones leave behind, too. The case of what fails is skipped without it.
+   * Optional. How many uploads the service keeps, complete or not, bypassing the backend. With it, the suite finds what
+   * aborted, failed and repeated ones leave behind.
    */
   readonly countUploads?: (() => number | Promise<number>) | undefined;
   /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */

@@ -3,19 +3,10 @@ import {createServer, request as httpRequest, type IncomingMessage, type Server,
 import {request as httpsRequest} from 'node:https';
 import type {AddressInfo} from 'node:net';
 
-/** What can happen to a request: the status that it is answered with, if any, and all of it in words. */
-export const faults = {
-  fail: {status: 500, does: 'was answered with 500'},
-  limit: {status: 429, does: 'was answered with 429'},
-  refuse: {status: 401, does: 'was answered with 401'},
-  lose: {status: undefined, does: 'was carried out, but its answer was lost'},
-  hold: {status: undefined, does: 'was held'},
-  cut: {status: undefined, does: 'was cut off'},
-} as const;
-
 /** A fault of some of the requests of a call. */
 export interface Fault {
-  readonly kind: keyof typeof faults;
+  /** A status is the answer. What is held or cut off does not reach the service; of what is lost, only the answer. */
+  readonly kind: 401 | 429 | 500 | 'hold' | 'cut' | 'lose';
   /** Number of the first request that it happens to, from 1. */
   readonly at: number;
   /** Whether it happens to all that follow, too. @default false */
@@ -89,7 +80,7 @@ export class Relay {
       outgoing.destroy();
     } else {
       await once(incoming.resume(), 'end');
-      outgoing.writeHead(faults[kind].status, {'content-type': 'application/json'}).end('{}');
+      outgoing.writeHead(kind, {'content-type': 'application/json'}).end('{}');
     }
   }
 

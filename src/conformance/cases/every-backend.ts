@@ -63,9 +63,7 @@ export const everyBackendCases: readonly Case[] = [
   },
   {
     name: 'check: recognizes valid settings without the network, and what is missing',
-    proves:
-      'With the settings of the fixtures nothing is missing, and no connection is opened to find out. With those of ' +
-      '`unconfigured`, or none, something is.',
+    proves: 'With valid settings nothing is missing, and no connection is opened. With `unconfigured`, something is.',
     async run(subject) {
       const checking = new AsyncLocalStorage<true>();
       const used = new Set<unknown>();

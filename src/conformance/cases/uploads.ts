@@ -33,9 +33,7 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
     },
     {
       name: `${what}: an abort in the middle ends it and leaves nothing behind`,
-      proves:
-        'An upload that is aborted once half of `bundle.createReadStream()` has been read, or at the first progress, ' +
-        'ends within a second, and `onAbort` cleans up.',
+      proves: 'Aborted halfway through the archive or at the first progress, it ends within a second and cleans up.',
       async run(subject) {
         const bundle = await subject.makeBundle({format});
         await expectAbort('the upload', (signal, abort) => {
