@@ -7,6 +7,7 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
+import {nearest} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import {bundleCases} from './cases/bundles.js';
 import {deploymentCases} from './cases/deployments.js';
@@ -46,7 +47,9 @@ export function backendConformance(
   const names = all.map(({name}) => name);
   const unknown = Object.keys(skip).filter((name) => !names.includes(name));
   if (unknown.length > 0) {
-    const message = `fixtures.skip has unknown cases: ${unknown.join('; ')}. This backend has: ${names.join('; ')}.`;
+    const similar = unknown.flatMap((name) => nearest(name, names) ?? []);
+    const meant = similar.length === 0 ? '' : ` Did you mean ${similar.join('; ')}?`;
+    const message = `fixtures.skip has unknown cases: ${unknown.join('; ')}.${meant}`;
     const proves = 'Each name in "skip" of the fixtures is that of a case of this backend.';
     // Thrown right here, Node would print the line of the source, which is that of a minified file.
     return [{name: 'fixtures.skip names cases that there are', proves, run: async () => assert.fail(message)}];

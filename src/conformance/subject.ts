@@ -170,6 +170,7 @@ export class Subject {
     };
     const {bundleId} = await this.call('upload', bundle ?? (await this.makeBundle()), {state, ...options});
     saved.state = undefined;
+    if (this.backend.bundleIds === 'number') expectAnswer('the type of an ID', typeof bundleId, 'number');
     return bundleId;
   }
 
@@ -239,7 +240,8 @@ export class Subject {
       cursor = page.cursor;
     } while (cursor !== undefined);
     const items = pages.flatMap((page) => page.items);
-    for (const {total = items.length} of pages) expectAnswer(`the total of ${name}()`, total, items.length);
+    const advice = 'Pages end when there is no cursor.';
+    for (const {total = items.length} of pages) expectAnswer(`the total of ${name}()`, total, items.length, advice);
     return items;
   }
 

@@ -58,11 +58,11 @@ describe('conformance: a case that is skipped', () => {
   });
 
   test('must be one that there is', async () => {
-    const skip = {'upload (v1): every byte arrives, and progress rises to 100 %': 'no v1', 'no such case': ''};
+    const skip = {'upload (v1): every byte arrives, and progress rises to 100 %': 'no v1', 'delete: removes': ''};
     const [only, ...others] = backendConformance(createShelfBackend, {...fixtures, skip});
     expect(others).toEqual([]);
     await expect(only?.run()).rejects.toThrow(
-      /upload \(v1\): every byte arrives, and progress rises to 100 %; no such case.*This backend has: has the shape of a backend; /,
+      /100 %; delete: removes\. Did you mean upload \(v2\): every byte .*; delete: removes the bundle and no other\?$/,
     );
   });
 });
@@ -100,13 +100,14 @@ test('conformance: a case ends its services and removes its bundles, when it fai
   const counted: ConformanceFixtures = {
     ...fixtures,
     async openService(suite) {
-      const {close, ...service} = await openShelf(suite);
+      const {close, options, ...service} = await openShelf(suite);
       opened += 1;
+      const key = `canary-${opened}-`;
       const closeCounted = async () => {
         await close?.();
         closed += 1;
       };
-      return {...service, close: closeCounted};
+      return {...service, options: {...(options as object), key}, secrets: [key], close: closeCounted};
     },
   };
   const upload = (_: unknown, {logger, options}: Context) => {

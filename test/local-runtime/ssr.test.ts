@@ -225,7 +225,7 @@ test('it ends when another bundle is deployed, and with the runtime', async () =
   await expect.poll(() => isRunning(first), {timeout: 5000}).toBe(false);
   expect(isRunning(second)).toBe(true);
   await runtime.close();
-  expect(isRunning(second)).toBe(false);
+  await expect.poll(() => isRunning(second), {timeout: 5000}).toBe(false);
 });
 
 const parent = `

@@ -91,7 +91,8 @@ async function assertResumed(
   const whose = isSame ? 'its own validator' : 'the validator of another archive';
   const what = `the start and length of a download with ${whose}, ${validator}, resumed at ${half},`;
   const expected = {offset: start, total: size, length: size - start};
-  expectAnswer(what, {offset, total, length: content.length}, expected, 'Send it as If-Range, or compare it.');
+  const advice = 'Send the validator as If-Range, or compare it, and report the total of the whole archive.';
+  expectAnswer(what, {offset, total, length: content.length}, expected, advice);
 }
 
 /** An ID that nothing has, of the same form as `id`: a service may refuse any other before it looks. */

@@ -80,7 +80,7 @@ async function samePages<Name extends Lister>(
   const items = await subject.list(name, request);
   await subject.nextInstant();
   const single = await subject.again().list(name, request, 1);
-  const advice = 'Follow the limit and the cursor.';
+  const advice = 'Nothing has happened since it was listed in one: follow the limit and the cursor.';
   expectAnswer('the length of the list in pages of one item', single.length, items.length, advice);
   for (const [index, item] of items.entries()) {
     expectAnswer(`item ${index + 1} of the list in pages of one item`, single[index], item, advice);

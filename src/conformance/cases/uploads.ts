@@ -70,8 +70,8 @@ export function resumeCase(contentBytes: number): Case {
     name: 'resume: only what the service lacks is sent again',
     proves:
       'After an upload that broke off in the middle, the next one sends less than the whole, and all arrives. So it does ' +
-      'if the service does not know the upload any more.',
-    async run(subject) {
+      'at another service, which does not know that upload.',
+    async run(subject, open) {
       const {relay, saved} = subject.parts;
       relay.arm();
       await subject.upload(await subject.makeBundle({contentBytes}));
@@ -86,12 +86,14 @@ export function resumeCase(contentBytes: number): Case {
       relay.arm();
       const next = subject.again();
       await next.assertArrived(bundle, await next.upload(bundle));
-      assert.ok(relay.bytes < bundle.size, `The second upload sent ${relay.bytes} bytes, of ${bundle.size}.`);
+      const whole = `Expected the second upload to send less than the whole, ${bundle.size} bytes.`;
+      assert.ok(relay.bytes < bundle.size, `${whole} It sent ${relay.bytes}.`);
       await next.assertKept(2, 'a resumed upload');
 
-      saved.state = state;
-      await next.assertArrived(bundle, await next.upload(bundle), 'an upload that was saved, but not in the service');
-      await next.assertKept(3, 'an upload that started over');
+      const other = await open();
+      other.parts.saved.state = state;
+      await other.assertArrived(bundle, await other.upload(bundle), 'an upload that another service has begun');
+      await other.assertKept(1, 'an upload that started over');
     },
   };
 }
