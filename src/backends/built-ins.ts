@@ -76,7 +76,7 @@ export interface Identity {
   readonly expiresAt?: string | undefined;
 }
 
-const ownKeySuggestion = 'The API key that is set is for Runtime (API key): drop --runtime-backend api. Or: ';
+const ownKeySuggestion = 'The API key that is set is for Runtime (API key): drop --runtime-backend api to use it.';
 const apiSuggestion = [
   'Run ',
   {run: ['auth:login', '--api-origin', 'URL']},
@@ -93,7 +93,7 @@ const api: BuiltIn = {
   identify: ({apiConnection}, context) => identifyClient({...context, options: {connection: apiConnection}}),
   unconfigured: ({legacyAuth}) => ({
     code: 'ERR_CREDENTIALS_MISSING',
-    suggestions: [legacyAuth === undefined ? apiSuggestion : [ownKeySuggestion, ...apiSuggestion]],
+    suggestions: legacyAuth === undefined ? [apiSuggestion] : [ownKeySuggestion, apiSuggestion],
   }),
 };
 

@@ -84,7 +84,7 @@ describe('doctor', () => {
     expect(await findings({...env, MYCLI_RUNTIME_BACKEND: 'api'})).toEqual({});
     const {stdout} = await doctor(['--runtime-backend', 'api'], legacy(runtime.origin));
     expect(stdout).toMatch(
-      /missing --api-origin .*\n +The API key that is set is for Runtime \(API key\): drop --runtime-backend api\. Or: Run mycli auth:login --api-origin URL/,
+      /missing --api-origin .*\n +The API key that is set is for Runtime \(API key\): drop --runtime-backend api to use it\.\n +Run mycli auth:login --api-origin URL/,
     );
   });
 
