@@ -135,6 +135,12 @@ test('conformance: a case that never ends fails when its time is up', async () =
   expect(Object.values(failures)).toEqual([expect.stringContaining('This case took longer than 0.5 s')]);
 });
 
+test('conformance: IDs that are texts fail a backend that says that they are numbers', async () => {
+  const create = () => ({...createShelfBackend(), bundleIds: 'number'}) as Backend;
+  const cases = backendConformance(create, fixtures).filter(({name}) => name.startsWith('delete: removes'));
+  expect(Object.values(await failuresOf(cases))).toEqual([expect.stringContaining('Expected the type of an ID')]);
+});
+
 test('conformance: lists may be late', async () => {
   const lateMs = 20;
   const create = (): Backend => {

@@ -95,7 +95,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
     () => ({deleteBundle: 'delete' as unknown as Shelf['upload']}) as object,
   ),
   broken('has a limit of no files', () => ({limits: {maxFiles: 0}})),
-  broken('has IDs that are texts, and says that they are numbers', () => ({bundleIds: 'number'})),
   broken('keeps the first options and project that it is given', (good) => {
     let kept: Pick<Context, 'options' | 'projectSlug'> | undefined;
     return {
