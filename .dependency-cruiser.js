@@ -12,14 +12,16 @@ const layers = {
   settings: {path: 'src/settings/', may: ['entryNames', 'retryPolicy', 'errors']},
   bundle: {path: 'src/bundle/', may: ['settings', 'frameworks', 'modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
+  // What the backends are called.
+  names: {path: 'src/backends/names[.]ts'},
   contract: {path: 'src/backends/(contract|exchange|hooks|built-in)[.]ts', may: ['errors'], types: ['bundle', 'http']},
   // What the two built-in backends have in common on the wire.
-  wire: {path: 'src/backends/answers[.]ts', may: ['contract', 'http', 'errors'], types: ['bundle']},
-  api: {path: 'src/backends/api/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
-  legacy: {path: 'src/backends/legacy/', may: ['contract', 'wire', 'http', 'errors'], types: ['bundle']},
+  wire: {path: 'src/backends/answers[.]ts', may: ['contract', 'names', 'http', 'errors'], types: ['bundle']},
+  api: {path: 'src/backends/api/', may: ['contract', 'names', 'wire', 'http', 'errors'], types: ['bundle']},
+  legacy: {path: 'src/backends/legacy/', may: ['contract', 'names', 'wire', 'http', 'errors'], types: ['bundle']},
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|exchange|hooks|built-in|answers)[.]ts)',
-    may: ['contract', 'wire', 'api', 'legacy', 'http', 'errors'],
+    path: 'src/backends/(?!api/|legacy/|(contract|exchange|hooks|built-in|names|answers)[.]ts)',
+    may: ['contract', 'names', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },
   operations: {
@@ -29,7 +31,7 @@ const layers = {
   },
   pipelines: {
     path: 'src/pipelines/',
-    may: ['operations', 'bundle', 'retryPolicy', 'errors'],
+    may: ['operations', 'bundle', 'names', 'retryPolicy', 'errors'],
     types: ['anyBackend', 'files', 'http'],
   },
   cli: {
@@ -55,7 +57,7 @@ const layers = {
   },
   commands: {
     path: 'src/commands/(?!runtime/)',
-    may: ['cli', 'pipelines', 'operations', 'errors'],
+    may: ['cli', 'pipelines', 'operations', 'names', 'errors'],
     types: ['settings', 'anyBackend', 'bundle', 'http'],
   },
   runtimeCommands: {path: 'src/commands/runtime/', may: ['cli', 'testing', 'errors'], types: ['http']},

@@ -71,7 +71,8 @@ export {
   type BackendRegistry,
   type PluginBackend,
 } from './backends/registry.js';
-export type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from './backends/select.js';
+export type {RuntimeBackend, RuntimeBackendPreference} from './backends/names.js';
+export type {BackendSelection} from './backends/select.js';
 export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './http/index.js';
 export type {
   AuthContext,

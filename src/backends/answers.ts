@@ -13,6 +13,7 @@ import type {
   ListRange,
   ListResult,
 } from './contract.js';
+import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
 export type Answer = Readonly<Record<string, unknown>>;
 
@@ -49,14 +50,15 @@ export function readAcceptance(response: AnsweredResponse, known: readonly strin
  * @param member holds the ID
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the answer has none.
  */
-export function uploadResult(raw: Answer, backend: string, member: string): BuiltInUploadResult {
+export function uploadResult(raw: Answer, backend: BuiltInName, member: string): BuiltInUploadResult {
   const id = raw[member] ?? undefined;
   const bundleId = numericId(id);
   if (bundleId !== undefined) {
     return {bundleId, warnings: asTexts(raw['warnings']) ?? [], matches: asRecord(raw['matches']), raw};
   }
   const problem = id === undefined ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
-  throw createError('ERR_RESPONSE_INVALID', `The ${backend} backend accepted the upload, but its response ${problem}.`);
+  const title = backendTitle(backend);
+  throw createError('ERR_RESPONSE_INVALID', `The ${title} backend accepted the upload, but its response ${problem}.`);
 }
 
 /**
@@ -108,12 +110,12 @@ export function listedStatus({status}: Answer, words: StatusWords): DeploymentIt
 }
 
 /** @throws RuntimeCliError `ERR_RESPONSE_INVALID` if the status is not defined. */
-export function deploymentStatus(backend: string, answer: Answer, words: StatusWords): DeploymentStatus {
+export function deploymentStatus(backend: BuiltInName, answer: Answer, words: StatusWords): DeploymentStatus {
   const status = listedStatus(answer, words);
   if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',
-    `The ${backend} backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
+    `The ${backendTitle(backend)} backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
   );
 }
 
@@ -146,12 +148,12 @@ export function shownUrl(value: unknown): string | undefined {
  * Converts what a user typed to a bundle ID of a backend whose IDs are numbers.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when it is not a number.
  */
-export function requestedBundleId(value: BundleId, backend: string): number {
+export function requestedBundleId(value: BundleId, backend: RuntimeBackend): number {
   const id = numericId(value);
   if (id !== undefined) return id;
   throw createError(
     'ERR_OPTION_INVALID',
-    `"${String(value)}" is not a bundle ID of the ${backend} backend: its IDs are numbers.`,
+    `"${String(value)}" is not a bundle ID of the ${backendTitle(backend)} backend: its IDs are numbers.`,
     {
       suggestions: [
         ['Use the ID that bundle:push printed, or "latest". Run ', {run: ['bundle:list']}, ' to list the bundles.'],

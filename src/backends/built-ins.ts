@@ -7,7 +7,7 @@ import {apiBackend, identifyClient, type ApiRuntimeConnection} from './api/backe
 import type {BuiltInContext, HostBackend} from './built-in.js';
 import {identifyKey, legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
-import type {BuiltInName} from './select.js';
+import type {BuiltInName} from './names.js';
 
 /** How to reach the backends. */
 export interface BackendSettings {
@@ -113,12 +113,10 @@ const legacy: BuiltIn = {
 
 function legacySuggestion(origin: string | undefined, hasKey: boolean): Suggestion {
   if (hasKey) return 'Pass --origin URL, or set MYCLI_RUNTIME_ORIGIN or "origin" in the configuration file.';
-  if (origin !== undefined)
-    return [
-      'Run ',
-      {run: ['auth:login', ...flagValue('--origin', shownAddress(origin))]},
-      ', set MYCLI_API_KEY, or pass --api-key @FILE.',
-    ];
+  if (origin !== undefined) {
+    const login = {run: ['auth:login', ...flagValue('--origin', shownAddress(origin))]};
+    return ['Run ', login, ', set MYCLI_API_KEY, or pass --api-key @FILE.'];
+  }
   return ['Run ', {run: ['auth:login', '--origin', 'URL']}, ', or set MYCLI_RUNTIME_ORIGIN and MYCLI_API_KEY.'];
 }
 

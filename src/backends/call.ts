@@ -6,7 +6,7 @@ import type {AbortCleanup, Backend, BackendCapability, BackendError} from './con
 import {asSentence} from '../errors/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
-import {backendTitle, isBuiltIn} from './select.js';
+import {backendTitle, isBuiltIn} from './names.js';
 
 interface CallKind {
   readonly doing: string;
@@ -139,13 +139,8 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown, redac
   const message = redact(messageOf(error));
   const cause = withoutSecrets(error, redact);
   if (!isBackendError(error)) {
-    return createError(
-      'ERR_BACKEND_FAILED',
-      asSentence(`The ${backendTitle(backend)} backend failed while ${doing}: ${message}`),
-      {
-        cause,
-      },
-    );
+    const failed = `The ${backendTitle(backend)} backend failed while ${doing}: ${message}`;
+    return createError('ERR_BACKEND_FAILED', asSentence(failed), {cause});
   }
   const {code, status, suggestions = []} = error;
   return createError(code, asSentence(message), {

@@ -11,7 +11,7 @@ import type {Backend, BackendCheckContext} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
 import {asSentence} from '../errors/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
-import {backendTitle} from './select.js';
+import {backendTitle} from './names.js';
 
 export type BackendSurroundings = Omit<BackendCheckContext, 'options'>;
 

@@ -3,7 +3,7 @@ import {builtIns} from './built-ins.js';
 import {checkBackendShape} from './backend-shape.js';
 import {checkedBackend} from './checked-backend.js';
 import type {HostBackend} from './built-in.js';
-import {qualifiedName} from './select.js';
+import {qualifiedName} from './names.js';
 import {asSentence} from '../errors/sentence.js';
 
 /** A backend and its source. */

@@ -1,7 +1,8 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
+import type {BackendSelection} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {BundleFormat} from '../bundle/types.js';

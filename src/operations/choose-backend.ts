@@ -1,14 +1,12 @@
 import {missingConfiguration, notConfigured} from '../backends/configuration.js';
 import type {BackendCapability} from '../backends/contract.js';
+import {backendTitle, type RuntimeBackend, type RuntimeBackendPreference} from '../backends/names.js';
 import {
-  backendTitle,
   fallbackWarning,
   selectBackend,
   unfitForApi,
   uploadFallbackReason,
   type BackendSelection,
-  type RuntimeBackend,
-  type RuntimeBackendPreference,
 } from '../backends/select.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {flagValue} from '../errors/suggest.js';
@@ -16,8 +14,6 @@ import {optionProblems, rejectProblems, slugProblems} from '../settings/definiti
 import type {Host} from './host.js';
 import type {ProjectOptions} from './options.js';
 import {configDirectoryOf, registryOf, requireCapability, type BackendCallOptions} from './open-backend.js';
-
-export {backendTitle} from '../backends/select.js';
 
 export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
   rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);

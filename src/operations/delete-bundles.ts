@@ -1,5 +1,6 @@
 import type {BundleId} from '../backends/contract.js';
-import type {BackendSelection, RuntimeBackend} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/names.js';
+import type {BackendSelection} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';

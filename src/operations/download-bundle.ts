@@ -1,7 +1,7 @@
 import {lstat, rename} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';

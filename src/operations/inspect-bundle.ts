@@ -3,7 +3,7 @@ import type {BundleId} from '../backends/contract.js';
 import {countMatches, isExclusion, unmatchedWarnings} from '../bundle/index.js';
 import {listPaths} from '../bundle/files/entry-names.js';
 import {hasSensitiveName, secretWarnings} from '../bundle/files/sensitive-files.js';
-import type {RuntimeBackend} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/names.js';
 import {readArchiveContents, type ArchiveContents, type ArchiveLayoutOptions} from './bundle-contents.js';
 import type {DownloadBundleOptions} from './download-bundle.js';
 import type {CommonOptions} from './options.js';

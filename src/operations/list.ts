@@ -1,5 +1,5 @@
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
 import {idFor, invoke, quickLook, type OpenBackend} from './open-backend.js';

@@ -14,7 +14,7 @@ import {createBackendContext} from '../backends/context.js';
 import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
-import {backendTitle, type RuntimeBackend} from '../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {createError} from '../errors/index.js';
 import type {CommonOptions, ConnectionOptions, OperationProgress} from './options.js';
@@ -176,9 +176,7 @@ export function idFor(name: RuntimeBackend, bundleId: BundleId, options: Connect
       details: {bundleId},
     });
   }
-  return registryOf(options).get(name).bundleIds === 'number'
-    ? requestedBundleId(bundleId, backendTitle(name))
-    : bundleId;
+  return registryOf(options).get(name).bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
 }
 
 /** How much a server's clock may be ahead of ours, in milliseconds. */

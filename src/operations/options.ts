@@ -1,7 +1,7 @@
 import type {BackendSettings} from '../backends/built-ins.js';
 import type {BundleId, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
-import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/select.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';

@@ -1,5 +1,5 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/names.js';
 import {createError} from '../errors/index.js';
 import {wasRolledBack} from './deploy/rollback-bundle.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';

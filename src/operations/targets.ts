@@ -1,6 +1,6 @@
 import {shownUrl} from '../backends/answers.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
 import {placeFlags} from '../errors/suggest.js';
 import {liveDeployment, readHistory} from './list.js';

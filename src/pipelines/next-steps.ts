@@ -1,5 +1,5 @@
 import type {BundleId, DeploymentItem, DeploymentStatus} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/select.js';
+import type {RuntimeBackend} from '../backends/names.js';
 import {readHistory} from '../operations/list.js';
 import {openBackend, quickLook, registryOf} from '../operations/open-backend.js';
 import type {CommonOptions, ConnectionOptions} from '../operations/options.js';

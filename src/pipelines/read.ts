@@ -29,7 +29,8 @@ import {
 } from '../operations/list.js';
 import {listRange} from '../operations/pages.js';
 import {openBackend, type OpenBackend} from '../operations/open-backend.js';
-import {backendTitle, chooseCapable} from '../operations/choose-backend.js';
+import {backendTitle} from '../backends/names.js';
+import {chooseCapable} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions, ProjectOptions} from '../operations/options.js';
 import {
   knownTarget,

@@ -66,7 +66,7 @@ export const apiBackend = {
   async upload(bundle, context: Context) {
     const {http, url} = connect(context);
     const response = await http.post(url('bundles'), multipartBody(bundle, context));
-    return uploadResult(readAnswer(response), 'Runtime (OAuth)', 'bundleId');
+    return uploadResult(readAnswer(response), 'api', 'bundleId');
   },
 
   async deploy({bundleId, targetSlug}, context: Context) {
@@ -82,7 +82,7 @@ export const apiBackend = {
     }
     return {
       deployment: {deploymentId, targetSlug},
-      status: deploymentStatus('Runtime (OAuth)', raw, deploymentStatuses),
+      status: deploymentStatus('api', raw, deploymentStatuses),
       url: asText(raw['url']),
       warnings: asTexts(raw['warnings']) ?? [],
       raw,
@@ -101,7 +101,7 @@ export const apiBackend = {
     }
     const progress = asRecord(raw['progress']);
     return {
-      status: deploymentStatus('Runtime (OAuth)', raw, deploymentStatuses),
+      status: deploymentStatus('api', raw, deploymentStatuses),
       description: asText(progress['description']) ?? asText(raw['statusMessage']),
       percentage: asNumber(progress['percentage']),
       url: asText(raw['url']),

@@ -37,7 +37,7 @@ export const legacyBackend = {
     const {http, url} = connect(context);
     const path = url('v2', 'projects', context.projectSlug, 'bundles');
     const response = await http.post(path, multipartBody(bundle, context));
-    return uploadResult(readAnswer(response), 'Runtime (API key)', 'id');
+    return uploadResult(readAnswer(response), 'legacy', 'id');
   },
 
   uploadStream: uploadV1,
@@ -83,7 +83,7 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
   const request = http.post(url(...path), v1Body(bundle, context));
   const response = await (noted ? fromTarget(request) : request);
   const answer = readAnswer(response);
-  const {bundleId, warnings = [], raw} = uploadResult(answer, 'Runtime (API key)', 'bundle_id');
+  const {bundleId, warnings = [], raw} = uploadResult(answer, 'legacy', 'bundle_id');
   return {
     bundleId,
     warnings: [...(noted?.warnings ?? []), ...warnings],

@@ -113,7 +113,7 @@ export async function getDeployment(deployment: DeploymentRef, context: LegacyCo
     if (numericId(asRecord(row['bundle'])['id']) !== bundleId) return false;
     return createdAt === undefined ? isAfter(row, index, total, before) : row['created_at'] === createdAt;
   });
-  if (ours) return {status: deploymentStatus('Runtime (API key)', ours, statuses), raw: ours};
+  if (ours) return {status: deploymentStatus('legacy', ours, statuses), raw: ours};
   // Accepted, but not listed yet.
   if (createdAt === undefined) return {status: 'queued', raw};
   throw outcomeUnknown(

@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, type BundlePlan} from '../../bundle/index.js';
-import {projectTitle} from '../../backends/select.js';
+import {projectTitle} from '../../backends/names.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';

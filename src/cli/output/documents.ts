@@ -1,6 +1,6 @@
 import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import type {BackendFailure} from '../../backends/registry.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import type {RuntimeBackend} from '../../backends/names.js';
 import type {BundlePlan} from '../../bundle/index.js';
 import type {Bundle, BundleFile, BundleFileCategory, BundleFormat} from '../../bundle/types.js';
 import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';

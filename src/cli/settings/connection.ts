@@ -1,14 +1,12 @@
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../errors/suggest.js';
-import {isBuiltIn, mayUse} from '../../backends/select.js';
+import {isBuiltIn, mayUse} from '../../backends/names.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {flagAndVariable, missingSetting, secretValues, valuesIn, type Setting, type Settings} from './settings.js';
-
-export {backendTitle, isBuiltIn, mayUse, projectTitle} from '../../backends/select.js';
 
 export function isPluginBackend(name: string): boolean {
   return name !== 'auto' && !isBuiltIn(name);

@@ -4,7 +4,7 @@ import type {Backend} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
-import {backendTitle, qualifiedName} from '../../backends/select.js';
+import {backendTitle, qualifiedName} from '../../backends/names.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../errors/suggest.js';
 import type {Environment} from '../../http/types.js';

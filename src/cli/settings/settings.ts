@@ -1,7 +1,7 @@
 import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
-import {backendTitle, mayUse} from '../../backends/select.js';
+import {backendTitle, mayUse} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../errors/json.js';
 import {shownAddress} from '../../http/origin.js';

@@ -4,7 +4,7 @@ import {capabilitiesOf} from '../../backends/call.js';
 import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
-import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/select.js';
+import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import {commandHost, type CommandContext} from '../command/context.js';

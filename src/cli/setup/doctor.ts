@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import process from 'node:process';
 import type {Interfaces} from '@oclif/core';
-import {backendTitle} from '../../backends/select.js';
+import {backendTitle} from '../../backends/names.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../errors/sentence.js';

@@ -8,7 +8,9 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../errors/suggest.js';
 import type {Environment} from '../../http/types.js';
 import type {LocalRuntime} from '../../local-runtime/options.js';
+import {secretKeys, variableOf} from '../../settings/definitions.js';
 import {unbroken} from '../output/terminal.js';
+import {trustedOriginsVariable} from '../settings/connection.js';
 
 type Runtime = Pick<LocalRuntime, 'origin' | 'credentials'>;
 
@@ -39,14 +41,9 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
  * service.
  */
 export function commandEnvironment(env: Environment, runtime: Runtime): Environment {
-  return {
-    ...env,
-    ...runtimeVariables(runtime),
-    MYCLI_API_USER: undefined,
-    MYCLI_API_TOKEN: undefined,
-    MYCLI_SCOPE: undefined,
-    MYCLI_TRUSTED_ORIGINS: undefined,
-  };
+  const foreign = [...secretKeys, 'apiUser', 'scopes'] as const;
+  const unset = Object.fromEntries(foreign.map((key) => [String(variableOf(key)), undefined] as const));
+  return {...env, ...unset, [trustedOriginsVariable]: undefined, ...runtimeVariables(runtime)};
 }
 
 /** Variables that programs need and that contain no secrets. */

@@ -4,7 +4,7 @@ import {optionSuggestions} from '../../backends/configuration.js';
 import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
-import {isBuiltIn} from '../../backends/select.js';
+import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../errors/suggest.js';
 import {partsOf, type CommandToRun} from '../../errors/suggestion.js';

@@ -1,6 +1,6 @@
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {inspect} from 'node:util';
-import {backendTitle} from '../../backends/select.js';
+import {backendTitle} from '../../backends/names.js';
 import type {MycliConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../errors/json.js';

@@ -1,4 +1,5 @@
-import {checkUrl, isBuiltIn} from '../../cli/settings/connection.js';
+import {isBuiltIn} from '../../backends/names.js';
+import {checkUrl} from '../../cli/settings/connection.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';

@@ -1,5 +1,6 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {backendTitle, isPluginBackend, mayUse} from '../../cli/settings/connection.js';
+import {backendTitle, mayUse} from '../../backends/names.js';
+import {isPluginBackend} from '../../cli/settings/connection.js';
 import {
   readCredentials,
   secretsIn,

@@ -1,7 +1,7 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthStatusDocument} from '../../cli/output/documents.js';
-import {backendTitle} from '../../cli/settings/connection.js';
+import {backendTitle} from '../../backends/names.js';
 import {
   backendEntries,
   credentialEntries,

@@ -2,7 +2,7 @@ import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/b
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import {projectTitle} from '../../cli/settings/connection.js';
+import {projectTitle} from '../../backends/names.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   static override readonly aliases = ['delete'];

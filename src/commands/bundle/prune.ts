@@ -2,7 +2,7 @@ import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePruneDocument} from '../../cli/output/documents.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
-import {projectTitle} from '../../cli/settings/connection.js';
+import {projectTitle} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
 
 /** It prunes a project: a target would suggest that the others are left alone. */

@@ -1,7 +1,7 @@
 import {shownUrl} from '../../backends/answers.js';
 import {secretsOf} from '../../backends/configuration.js';
 import type {BackendCapability, BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
 import {checkDefaults, checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {problemsOf, rejectProblems} from '../../settings/definitions.js';

@@ -1,12 +1,7 @@
 import type {BundleId, DeployResult, DeploymentRef} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
-import {
-  deployFallbackReason,
-  failedTwice,
-  fallbackWarning,
-  type BackendSelection,
-  type RuntimeBackend,
-} from '../../backends/select.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import {deployFallbackReason, failedTwice, fallbackWarning, type BackendSelection} from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {invoke, openBackend, type OpenBackend} from '../open-backend.js';
 import {chooseCapable, withOtherBackend} from '../choose-backend.js';

@@ -1,6 +1,6 @@
 import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../errors/suggest.js';
 import {readHistory} from '../list.js';

@@ -1,7 +1,7 @@
 import {posix} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import type {Backend, BundleFile} from '../../backends/contract.js';
-import {backendTitle} from '../../backends/select.js';
+import {backendTitle} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
 import {count} from '../../errors/sentence.js';
 

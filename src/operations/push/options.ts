@@ -1,6 +1,6 @@
 import type {BundleMatches} from '../../backends/built-in.js';
 import type {BundleId} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import type {RuntimeBackend} from '../../backends/names.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleProvenance} from '../../bundle/types.js';
 import type {CommonOptions, DeploymentOutcome, ReleaseOptions} from '../options.js';

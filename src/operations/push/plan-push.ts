@@ -1,5 +1,6 @@
 import {resolve} from 'node:path';
-import {backendTitle, fallbackWarning, type BackendSelection, type RuntimeBackend} from '../../backends/select.js';
+import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
+import {fallbackWarning, type BackendSelection} from '../../backends/select.js';
 import {
   archiveFormat,
   archiveSize,

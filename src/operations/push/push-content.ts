@@ -1,6 +1,6 @@
 import type {HostBackend} from '../../backends/built-in.js';
 import {preloadBackendContext} from '../../backends/context.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import type {RuntimeBackend} from '../../backends/names.js';
 import {contentDigest, streamBundle, writeBundle, type BundleStream} from '../../bundle/index.js';
 import type {Bundle, BundleContent, PackResult} from '../../bundle/types.js';
 import {count} from '../../errors/sentence.js';

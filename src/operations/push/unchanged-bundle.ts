@@ -1,5 +1,5 @@
 import type {BundleId, BundleItem} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/select.js';
+import type {RuntimeBackend} from '../../backends/names.js';
 import {bundleFingerprint} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';

@@ -1,15 +1,8 @@
 import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.js';
 import {backendCalls, callInContext} from '../../backends/call.js';
 import type {UploadState} from '../../backends/contract.js';
-import {
-  backendTitle,
-  failedTwice,
-  fallbackWarning,
-  isBuiltIn,
-  projectTitle,
-  uploadFallbackReason,
-  type RuntimeBackend,
-} from '../../backends/select.js';
+import {backendTitle, isBuiltIn, projectTitle, type RuntimeBackend} from '../../backends/names.js';
+import {failedTwice, fallbackWarning, uploadFallbackReason} from '../../backends/select.js';
 import {uploadStateOf} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
