@@ -9,14 +9,14 @@ export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bu
 export type {PruneBundlesOptions, PruneBundlesResult, PruneRules} from './operations/prune-bundles.js';
 export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
 export type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
+export type {BundleInspection, InspectArchiveOptions, InspectBundleOptions} from './operations/inspect-bundle.js';
+export type {ArchiveInspection, PatternMatches} from './bundle/contents/inspect-archive.js';
 export type {
-  ArchiveInspection,
-  BundleInspection,
-  InspectArchiveOptions,
-  InspectBundleOptions,
-  PatternMatches,
-} from './operations/inspect-bundle.js';
-export type {ArchiveContents, ArchiveLayoutOptions, BundleContents, ContentFile} from './operations/bundle-contents.js';
+  ArchiveContents,
+  ArchiveLayoutOptions,
+  BundleContents,
+  ContentFile,
+} from './bundle/contents/bundle-contents.js';
 export type * from './operations/push/records.js';
 export type {BundleSource, ComparedBundle, ReadSourceOptions} from './operations/bundle-source.js';
 export type {
@@ -28,7 +28,7 @@ export type {
   FileDifference,
   FileState,
   FileTotal,
-} from './operations/compare-contents.js';
+} from './bundle/contents/compare-contents.js';
 export type {DiffBundlesOptions, DiffBundlesResult} from './pipelines/diff.js';
 export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';

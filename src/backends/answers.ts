@@ -1,5 +1,5 @@
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {asRecord, isRecord} from '../errors/json.js';
+import {asRecord, isRecord} from '../text/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {AnsweredResponse, HttpClient} from '../http/types.js';
 import type {BuiltInUploadResult} from './built-in.js';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {isRecord} from '../errors/json.js';
+import {isRecord} from '../text/json.js';
 import {backendCalls} from './call.js';
 import {backendApiVersion} from './built-in.js';
 import type {AnyBackend} from './contract.js';

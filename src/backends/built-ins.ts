@@ -1,5 +1,5 @@
 import type {ErrorCode} from '../errors/index.js';
-import {flagValue} from '../errors/suggest.js';
+import {flagValue} from '../text/suggest.js';
 import type {Suggestion} from '../errors/suggestion.js';
 import {normalizeOrigin, shownAddress} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';

@@ -3,7 +3,7 @@ import {amendError, catalogue, createError, isRuntimeCliError} from '../errors/i
 import {createRedactor} from '../http/redact.js';
 import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, Backend, BackendCapability, BackendError} from './contract.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {backendTitle, isBuiltIn} from './names.js';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {answerSchemas, loginAnswer} from './answer-schemas.js';
 import {checkResult, type HostBackend} from './built-in.js';

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {createError, type RuntimeCliError} from '../errors/index.js';
-import {asRecord} from '../errors/json.js';
-import {flagValue} from '../errors/suggest.js';
+import {asRecord} from '../text/json.js';
+import {flagValue} from '../text/suggest.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment} from '../http/types.js';
 import {builtIns, type BackendLocation, type BackendSettings, type NotConfigured} from './built-ins.js';
@@ -9,7 +9,7 @@ import type {HostBackend} from './built-in.js';
 import {callBackend} from './call.js';
 import type {Backend, BackendCheckContext} from './contract.js';
 import {OptionText, validateOptionTexts} from './option-text.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
 import {backendTitle} from './names.js';
 

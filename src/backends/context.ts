@@ -11,7 +11,7 @@ import {
 } from '../http/index.js';
 import type {StreamingClient} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {withTimeout, type HostContext} from './call.js';
 import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, BackendContext} from './contract.js';

@@ -2,8 +2,8 @@ import {withTimeout, pluginTimeoutMs} from './call.js';
 import {backendApiVersion} from './built-in.js';
 import type {BackendsHookOptions} from './contract.js';
 import {createBackendRegistry, type BackendFailure, type BackendRegistry, type PluginBackend} from './registry.js';
-import {isRecord} from '../errors/json.js';
-import {asSentence, oneLine} from '../errors/sentence.js';
+import {isRecord} from '../text/json.js';
+import {asSentence, oneLine} from '../text/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
 
 export interface HookOutcome {

@@ -1,10 +1,11 @@
-import {createError, nearest} from '../errors/index.js';
+import {createError} from '../errors/index.js';
+import {nearest} from '../text/suggest.js';
 import {builtIns} from './built-ins.js';
 import {checkBackendShape} from './backend-shape.js';
 import {checkedBackend} from './checked-backend.js';
 import type {HostBackend} from './built-in.js';
 import {qualifiedName} from './names.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 
 /** A backend and its source. */
 export interface BackendRegistration {

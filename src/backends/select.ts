@@ -1,5 +1,5 @@
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {asClause, asSentence} from '../errors/sentence.js';
+import {asClause, asSentence} from '../text/sentence.js';
 import type {RuntimeBackend} from './names.js';
 
 /** What `auto` decides by. A backend's `missing` is empty if it is configured. */

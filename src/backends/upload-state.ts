@@ -1,5 +1,5 @@
 import {createError} from '../errors/index.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {containsSecret} from '../http/redact.js';
 import type {Logger} from '../http/types.js';

@@ -2,7 +2,7 @@ import {Args, BaseCommand, Flags, type CommandContext} from '../cli/command/base
 import {flagsOf} from '../cli/command/flags.js';
 import type {OpenDocument} from '../cli/output/documents.js';
 import {createError} from '../errors/index.js';
-import {flagValue, shellLine} from '../errors/suggest.js';
+import {flagValue, shellLine} from '../text/suggest.js';
 
 export default class Open extends BaseCommand<typeof Open> {
   static override readonly summary = 'Open the URL of a target in the browser.';

@@ -1,3 +1,4 @@
+import {nearest} from '../text/suggest.js';
 import assert from 'node:assert/strict';
 import {randomBytes} from 'node:crypto';
 import {mkdtemp, rm} from 'node:fs/promises';
@@ -7,7 +8,6 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
-import {nearest} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import {bundleCases} from './cases/bundles.js';
 import {deploymentCases} from './cases/deployments.js';

@@ -18,7 +18,7 @@ import type {
 } from '../backends/contract.js';
 import {uploadStateOf} from '../backends/upload-state.js';
 import {isRuntimeCliError} from '../errors/index.js';
-import {jsonProblem} from '../errors/json.js';
+import {jsonProblem} from '../text/json.js';
 import {containsSecret} from '../http/redact.js';
 import {makeBundle, type BundleWish} from './bundles.js';
 import {CallFailure, expectAnswer, expectBytes, notTried, printableOf, shown} from './expectations.js';

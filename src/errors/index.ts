@@ -1,4 +1,3 @@
-export {nearest} from './suggest.js';
 export type {CommandToRun, Suggestion} from './suggestion.js';
 export {catalogue, exitCodes, signalExitCodes, type ErrorCode} from './catalogue.js';
 export {

@@ -1,4 +1,4 @@
-import {commandLine} from './suggest.js';
+import {commandLine} from '../text/suggest.js';
 
 /** A command that users are told to run: the ID of one of mycli's commands, and its arguments. */
 export interface CommandToRun {

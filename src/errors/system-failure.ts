@@ -1,5 +1,5 @@
 import {createError, isRuntimeCliError, type RuntimeCliError} from './runtime-cli-error.js';
-import {asClause, asSentence} from './sentence.js';
+import {asClause, asSentence} from '../text/sentence.js';
 
 /** The code of a failed system call, such as `ENOENT`; undefined for other failures. */
 export function systemCode(error: unknown): string | undefined {

@@ -2,7 +2,7 @@ import {readdir} from 'node:fs/promises';
 import {builtinModules} from 'node:module';
 import {join, posix, relative, sep} from 'node:path';
 import type {parse as Parse} from 'es-module-lexer';
-import {shellLine} from '../errors/suggest.js';
+import {shellLine} from '../text/suggest.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import {entryOf} from './detect-framework.js';
 import type {Framework} from './frameworks.js';

@@ -1,6 +1,6 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {asRecord, isRecord, parseJson} from '../errors/json.js';
+import {asRecord, isRecord, parseJson} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import {frameworks, type Framework} from './frameworks.js';
 

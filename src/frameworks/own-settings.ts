@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {createError} from '../errors/index.js';
-import {asRecord, isRecord, parseJson} from '../errors/json.js';
+import {asRecord, isRecord, parseJson} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import {loadModule} from '../modules/load-module.js';
 

@@ -5,7 +5,7 @@ import {createRoutes} from './connection/agents.js';
 import {Call, isWrite, keepRepeatable, maxRepeats} from './connection/call.js';
 import {createFailureRetry} from './failure-retry.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
-import {parseJson} from '../errors/json.js';
+import {parseJson} from '../text/json.js';
 import {createRedactor} from './redact.js';
 import type {Environment, Logger, RetryEvent, StreamingClient} from './types.js';
 

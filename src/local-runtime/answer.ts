@@ -1,6 +1,6 @@
 import {RESPONSE_ALREADY_SENT} from '@hono/node-server/utils/response';
 import * as v from 'valibot';
-import {parseJson} from '../errors/json.js';
+import {parseJson} from '../text/json.js';
 
 export type Headers = Readonly<Record<string, string>>;
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import {createError, nearest} from '../errors/index.js';
-import {asSentence} from '../errors/sentence.js';
+import {createError} from '../errors/index.js';
+import {nearest} from '../text/suggest.js';
+import {asSentence} from '../text/sentence.js';
 
 /** What a request is for. A fault can apply to one of them. */
 export const routeNames = [

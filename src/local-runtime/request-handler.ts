@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import {getRequestListener} from '@hono/node-server';
 import {Hono} from 'hono';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {messageOf, systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';

@@ -4,7 +4,7 @@ import {createServer, type Server} from 'node:http';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {LocalRuntime, LocalRuntimeOptions} from './options.js';
 import type {RuntimeContext} from './context.js';

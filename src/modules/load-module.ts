@@ -2,7 +2,7 @@ import {basename, dirname, isAbsolute, relative} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {createError} from '../errors/index.js';
 import {reasonOf} from '../errors/system-failure.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {verifyRegularFile} from '../files/read-file.js';
 
 /**

@@ -7,7 +7,7 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {readArchiveContents, readFolderContents, type BundleContents} from './bundle-contents.js';
+import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
 import {describeBundle, readDownloaded} from './download-bundle.js';
 import {findRunning} from './list.js';
 import {idFor, openBackend} from './open-backend.js';

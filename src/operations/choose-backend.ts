@@ -9,7 +9,7 @@ import {
   type BackendSelection,
 } from '../backends/select.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
-import {flagValue} from '../errors/suggest.js';
+import {flagValue} from '../text/suggest.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {Host} from './host.js';
 import type {ProjectOptions} from './options.js';

@@ -1,7 +1,7 @@
 import prettyBytes from 'pretty-bytes';
 import {categoryOf, categoryWords, type BundlePlan} from '../bundle/index.js';
 import type {Bundle, BundleFile} from '../bundle/types.js';
-import {count} from '../errors/sentence.js';
+import {count} from '../text/sentence.js';
 
 /** `12 files (2 server-only, 9 shared, 1 other), 3.2 MB` */
 export function describeFiles({files, totalBytes}: Pick<BundlePlan, 'files' | 'totalBytes'>): string {

@@ -11,7 +11,7 @@ import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.
 import {invoke, type OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 
 /** Options of `downloadBundle`. */
 export interface DownloadBundleOptions extends ProjectOptions {

@@ -1,7 +1,7 @@
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {placeFlags} from '../errors/suggest.js';
+import {placeFlags} from '../text/suggest.js';
 import {idFor, invoke, quickLook, type OpenBackend} from './open-backend.js';
 import type {ConnectionOptions} from './options.js';
 import {collectPages, everything, listPages, type ListPart} from './pages.js';

@@ -5,7 +5,7 @@ import {finished} from 'node:stream/promises';
 import {isDeepStrictEqual} from 'node:util';
 import * as v from 'valibot';
 import type {DownloadRequest, DownloadResume, DownloadStart} from '../backends/contract.js';
-import {parseJson} from '../errors/json.js';
+import {parseJson} from '../text/json.js';
 import {outputError} from '../errors/system-failure.js';
 import {isOwn} from '../files/ownership.js';
 

@@ -1,8 +1,8 @@
 import {shownUrl} from '../backends/answers.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
-import {createError, isRuntimeCliError, nearest} from '../errors/index.js';
-import {placeFlags} from '../errors/suggest.js';
+import {createError, isRuntimeCliError} from '../errors/index.js';
+import {placeFlags, nearest} from '../text/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
 import {invoke, type OpenBackend} from './open-backend.js';

@@ -1,5 +1,5 @@
 import type {BundleId, BundleItem} from '../backends/contract.js';
-import {count} from '../errors/sentence.js';
+import {count} from '../text/sentence.js';
 import {
   chooseDeleteBackend,
   deleteBundlesFrom,

@@ -9,8 +9,8 @@ import {
   type ReadSourceOptions,
 } from '../operations/bundle-source.js';
 import type {BundleFormat} from '../bundle/types.js';
-import {count} from '../errors/sentence.js';
-import {compareContents, type ContentsDiff} from '../operations/compare-contents.js';
+import {count} from '../text/sentence.js';
+import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
 import {resolveStep, type ResolvedRun} from './steps.js';
 import type {PipelineHost} from './host.js';
 import {made, runPipeline, type Step} from './run.js';

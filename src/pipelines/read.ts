@@ -2,8 +2,8 @@ import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import type {BackendCapability} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
-import {count} from '../errors/sentence.js';
-import {placeFlags} from '../errors/suggest.js';
+import {count} from '../text/sentence.js';
+import {placeFlags} from '../text/suggest.js';
 import {findDeployment, readLog, type ReadLogsOptions, type ReadLogsResult} from '../operations/deploy/read-logs.js';
 import {
   describeBundle,
@@ -14,13 +14,8 @@ import {
   type DownloadBundleResult,
 } from '../operations/download-bundle.js';
 import {callBackNow} from '../operations/host.js';
-import {
-  inspectFile,
-  type ArchiveInspection,
-  type BundleInspection,
-  type InspectArchiveOptions,
-  type InspectBundleOptions,
-} from '../operations/inspect-bundle.js';
+import type {BundleInspection, InspectArchiveOptions, InspectBundleOptions} from '../operations/inspect-bundle.js';
+import {inspectFile, type ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {
   collectDeployments,
   readBundles,

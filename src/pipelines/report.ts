@@ -1,5 +1,5 @@
 import prettyBytes from 'pretty-bytes';
-import {oneLine} from '../errors/sentence.js';
+import {oneLine} from '../text/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
 import {callBackNow} from '../operations/host.js';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
-import {asSentence} from '../errors/sentence.js';
+import {asSentence} from '../text/sentence.js';
 import {check, events, guard, rollback, slot, wait} from './deployment-rows.js';
 import {bundle, connection, push, rateLimit} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';

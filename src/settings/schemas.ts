@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import {characterCount, entryNameProblem, hasControlCharacter} from '../bundle/files/entry-names.js';
-import {isRecord, jsonProblem} from '../errors/json.js';
-import {nearest} from '../errors/suggest.js';
+import {characterCount, entryNameProblem, hasControlCharacter} from '../text/entry-names.js';
+import {isRecord, jsonProblem} from '../text/json.js';
+import {nearest} from '../text/suggest.js';
 import type {CheckOptions} from './types.js';
 
 // The schemas of settings, of the library's options, and of what manifests and the local runtime share with them. A

@@ -4,9 +4,9 @@ import {chmod, cp, mkdir, readdir, rename, rm, symlink, writeFile} from 'node:fs
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import type {BundleContents, ContentFile} from '../../src/operations/bundle-contents.js';
+import type {BundleContents, ContentFile} from '../../src/bundle/contents/bundle-contents.js';
 import {bundleSource} from '../../src/operations/bundle-source.js';
-import {compareContents} from '../../src/operations/compare-contents.js';
+import {compareContents} from '../../src/bundle/contents/compare-contents.js';
 import type {DiffBundlesOptions} from '../../src/pipelines/diff.js';
 import {createProject, smallBuild, type TestProject} from './test-host.js';
 import {startService} from './pushed-bundles.js';

@@ -1,4 +1,4 @@
-import {asRecord} from '../../errors/json.js';
+import {asRecord} from '../../text/json.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';

@@ -1,6 +1,6 @@
-import {asRecord} from '../../errors/json.js';
+import {asRecord} from '../../text/json.js';
 import {createError} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {
   asNumber,

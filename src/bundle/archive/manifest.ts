@@ -3,7 +3,7 @@ import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
 import {readTextFile} from '../../files/read-file.js';
@@ -11,7 +11,7 @@ import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../../settings/schemas.js';
 import {categoryOf} from '../files/patterns.js';
 import type {Bundle, BundleContent, BundleFileCategory, PackResult} from '../types.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 
 /** The manifest stored next to an archive, with everything known about it. */
 export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createReadStream' | 'entries'> {

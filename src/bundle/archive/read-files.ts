@@ -1,8 +1,8 @@
 import {closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats} from 'node:fs';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {showPath} from '../files/entry-names.js';
-import {asSentence} from '../../errors/sentence.js';
+import {showPath} from '../../text/entry-names.js';
+import {asSentence} from '../../text/sentence.js';
 
 /** A file as found when the bundle was planned. */
 export interface PlannedFile {

@@ -1,5 +1,5 @@
 import {configJson} from '../config/content-schema.js';
-import {comparePaths, sourceOf} from '../files/entry-names.js';
+import {comparePaths, sourceOf} from '../../text/entry-names.js';
 import type {BundlePlan} from '../plan.js';
 import type {BundleContent} from '../types.js';
 import type {PlannedFile} from './read-files.js';

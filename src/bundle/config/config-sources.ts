@@ -1,8 +1,9 @@
 import {statSync} from 'node:fs';
 import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
-import {createError, nearest} from '../../errors/index.js';
-import {asRecord, isRecord, parseJson} from '../../errors/json.js';
+import {createError} from '../../errors/index.js';
+import {nearest} from '../../text/suggest.js';
+import {asRecord, isRecord, parseJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/frameworks.js';
 import {readPwaKitSettings} from '../../frameworks/own-settings.js';
@@ -12,7 +13,7 @@ import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import type {BundlePlanOptions} from './check-options.js';
 import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-schema.js';
 import type {BundleConfig} from '../types.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 
 type ServerContent = {
   readonly [Key in 'ssrOnly' | 'ssrShared' | 'ssrParameters']?: BundleConfig[Key] | undefined;

@@ -1,11 +1,11 @@
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
+import {parseJson} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 
 const packageSchema = v.object({
   dependencies: v.optional(dependenciesSchema, {}),

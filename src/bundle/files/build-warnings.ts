@@ -1,7 +1,8 @@
-import {createError, nearest} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
+import {nearest} from '../../text/suggest.js';
 import {defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleContent} from '../types.js';
-import {listPaths, showPath} from './entry-names.js';
+import {listPaths, showPath} from '../../text/entry-names.js';
 import {compilePatterns, markFiles, noMarks, type PatternLists} from './patterns.js';
 import type {Scan} from './scan.js';
 

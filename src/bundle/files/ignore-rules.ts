@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import ignore from 'ignore';
 import {createError} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 

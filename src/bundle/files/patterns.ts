@@ -2,7 +2,7 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {createContext, Script} from 'node:vm';
 import picomatch from 'picomatch';
 import {createError} from '../../errors/index.js';
-import {isRecord} from '../../errors/json.js';
+import {isRecord} from '../../text/json.js';
 import type {BundleFile, BundleFileCategory} from '../types.js';
 
 interface CompiledPatterns {

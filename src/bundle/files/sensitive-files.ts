@@ -2,7 +2,7 @@ import {constants} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {listPaths} from './entry-names.js';
+import {listPaths} from '../../text/entry-names.js';
 import type {BundleFile} from '../types.js';
 
 /** Templates of `.env` files are meant to be shared. */

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {createReadStream as createFileStream} from 'node:fs';
 import {Readable} from 'node:stream';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {Digest} from '../archive/digest.js';
 import {categoryOf} from '../files/patterns.js';

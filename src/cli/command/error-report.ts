@@ -1,11 +1,11 @@
 import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError, nearest} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
-import {shellLine} from '../../errors/suggest.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {asSentence} from '../../text/sentence.js';
+import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf} from '../../errors/system-failure.js';
-import {isRecord} from '../../errors/json.js';
+import {isRecord} from '../../text/json.js';
 import type {EventError} from '../../operations/events.js';
 
 export function reportOf(error: RuntimeCliError): EventError {

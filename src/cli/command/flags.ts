@@ -1,4 +1,4 @@
-import {flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../text/suggest.js';
 import {defaultListLimit} from '../../settings/schemas.js';
 import {
   definitions,

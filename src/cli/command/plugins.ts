@@ -2,8 +2,8 @@ import {existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
-import {asRecord, isRecord} from '../../errors/json.js';
-import {asSentence, oneLine} from '../../errors/sentence.js';
+import {asRecord, isRecord} from '../../text/json.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {isOwn} from '../../files/ownership.js';
 import type {Environment} from '../../http/types.js';

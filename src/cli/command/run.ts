@@ -9,7 +9,7 @@ import type {Interfaces} from '@oclif/core';
 import {setLogger} from '@oclif/core/logger';
 import {settings} from '@oclif/core/settings';
 import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {isSecretName} from '../../http/redact.js';

@@ -8,7 +8,7 @@ import type {BundlePushDocument, BundleBuildDocument} from './documents.js';
 import type {Output} from './output.js';
 import {fileColumns} from './lists.js';
 import {describeAge, printTable} from './table.js';
-import {placeFlags} from '../../errors/suggest.js';
+import {placeFlags} from '../../text/suggest.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps, Outcome} from '../../pipelines/next-steps.js';
 import type {DeployBundleResult, DeploymentOutcome} from '../../operations/options.js';

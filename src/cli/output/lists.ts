@@ -1,6 +1,6 @@
 import prettyBytes from 'pretty-bytes';
 import type {BundleItem, DeploymentItem} from '../../backends/contract.js';
-import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
+import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
 import {categoryWords} from '../../bundle/index.js';
 import type {ListBundlesResult, ListDeploymentsResult, ListedDeployment} from '../../operations/list.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
@@ -21,7 +21,7 @@ import {definitions} from '../../settings/definitions.js';
 import type {ExplainedSettings} from '../settings/load-settings.js';
 import {describeSource, type ExplainedSetting, type OverriddenValue} from '../settings/settings.js';
 import type {Output} from './output.js';
-import {count, oneLine} from '../../errors/sentence.js';
+import {count, oneLine} from '../../text/sentence.js';
 import {describeAge, printTable, type Column} from './table.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';

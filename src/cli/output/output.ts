@@ -1,7 +1,7 @@
 import {Writable} from 'node:stream';
 import {styleText} from 'node:util';
 import {createError} from '../../errors/index.js';
-import {isRecord} from '../../errors/json.js';
+import {isRecord} from '../../text/json.js';
 import {createRedactor} from '../../http/redact.js';
 import type {Logger} from '../../http/types.js';
 import {
@@ -15,9 +15,9 @@ import {
   unbroken,
   wrapSentence,
 } from './terminal.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {systemCode} from '../../errors/system-failure.js';
-import {flagValue, shellLine} from '../../errors/suggest.js';
+import {flagValue, shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */

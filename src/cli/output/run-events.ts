@@ -1,7 +1,7 @@
 import {closeSync, openSync, writeSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {createError, exitCodes} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {outputError, reasonOf} from '../../errors/system-failure.js';
 import {createEventFeed} from '../../pipelines/event-feed.js';
 import type {EventError} from '../../operations/events.js';

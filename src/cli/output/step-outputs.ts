@@ -1,8 +1,8 @@
 import {appendFile} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {isRuntimeCliError} from '../../errors/index.js';
-import {isRecord} from '../../errors/json.js';
-import {asSentence} from '../../errors/sentence.js';
+import {isRecord} from '../../text/json.js';
+import {asSentence} from '../../text/sentence.js';
 import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';

@@ -1,5 +1,5 @@
 import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../text/suggest.js';
 import {isBuiltIn, mayUse} from '../../backends/names.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';

@@ -4,7 +4,7 @@ import process from 'node:process';
 import * as v from 'valibot';
 import type {BuiltInName} from '../../backends/names.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {shellLine} from '../../errors/suggest.js';
+import {shellLine} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 

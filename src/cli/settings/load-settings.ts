@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {text as streamText} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readText} from '../../files/read-file.js';

@@ -6,7 +6,7 @@ import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
 import {backendTitle, qualifiedName} from '../../backends/names.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../errors/suggest.js';
+import {commandLine, flagValue} from '../../text/suggest.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {commandHost, type CommandContext} from '../command/context.js';

@@ -3,7 +3,7 @@ import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {isRecord} from '../../errors/json.js';
+import {isRecord} from '../../text/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';

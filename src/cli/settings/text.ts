@@ -3,7 +3,7 @@ import {resolve} from 'node:path';
 import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
-import {isRecord, parseJson} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Syntax} from '../../settings/row.js';
 import {dependenciesSchema} from '../../settings/schemas.js';

@@ -5,7 +5,7 @@ import process from 'node:process';
 import {createError} from '../../errors/index.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import {shellLine} from '../../errors/suggest.js';
+import {shellLine} from '../../text/suggest.js';
 import type {Environment} from '../../http/types.js';
 import type {LocalRuntime} from '../../local-runtime/options.js';
 import {secretKeys, variableOf} from '../../settings/definitions.js';

@@ -6,7 +6,7 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {shellLine} from '../../errors/suggest.js';
+import {shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions} from '../../settings/definitions.js';

@@ -3,7 +3,7 @@ import {inspect} from 'node:util';
 import {backendTitle} from '../../backends/names.js';
 import type {MycliConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../text/json.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../frameworks/check-build.js';

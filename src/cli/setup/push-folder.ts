@@ -2,7 +2,7 @@ import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
-import {shellLine} from '../../errors/suggest.js';
+import {shellLine} from '../../text/suggest.js';
 import {exists} from '../../files/read-file.js';
 import {detectBuild, isStaticBuild} from '../../frameworks/detect-framework.js';
 import type {CommandContext} from '../command/context.js';

@@ -2,7 +2,7 @@ import {relative, resolve} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BackendCreateDocument} from '../../cli/output/documents.js';
 import {pluginPackage, writePlugin} from '../../cli/setup/new-plugin.js';
-import {commandLine, shellLine} from '../../errors/suggest.js';
+import {commandLine, shellLine} from '../../text/suggest.js';
 
 export default class BackendCreate extends BaseCommand<typeof BackendCreate> {
   static override readonly summary = 'Create a plugin with a backend, tests and a CI workflow.';

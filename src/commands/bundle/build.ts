@@ -11,7 +11,7 @@ import {
 import {connectionFlags, repeatedFlags, flagsOf} from '../../cli/command/flags.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../text/suggest.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {

@@ -1,12 +1,12 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../errors/json.js';
+import {isRecord, parseJson} from '../../text/json.js';
 import {createHttpClient} from '../client.js';
 import {notJson} from '../errors/failure.js';
 import {responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
 import {createRedactor} from '../redact.js';
 import type {AuthStrategy, AuthContext, StreamingClient} from '../types.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 
 /** An API key, sent as a bearer token, or with a user name as HTTP Basic. */
 export class ApiKeyStrategy implements AuthStrategy {

@@ -1,12 +1,12 @@
 import type {Options} from 'got';
 import type {AnsweredResponse} from '../types.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
+import {parseJson} from '../../text/json.js';
 import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
 import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
 import {responseError, type RefusingResponse} from './response-error.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 
 /**

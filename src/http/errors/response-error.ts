@@ -1,8 +1,8 @@
 import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {parseJson} from '../../errors/json.js';
+import {parseJson} from '../../text/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
-import {asSentence, oneLine} from '../../errors/sentence.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
 import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 
 const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];

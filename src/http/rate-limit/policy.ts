@@ -1,4 +1,4 @@
-import {isRecord} from '../../errors/json.js';
+import {isRecord} from '../../text/json.js';
 import {statusName} from '../connection/call.js';
 import type {RetryEvent} from '../types.js';
 

@@ -1,7 +1,7 @@
 import {html} from 'hono/html';
 import prettyBytes from 'pretty-bytes';
-import type {ContentFile} from '../../operations/bundle-contents.js';
-import type {ArchiveInspection} from '../../operations/inspect-bundle.js';
+import type {ContentFile} from '../../bundle/contents/bundle-contents.js';
+import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
 import {findBundle, param, type Call, type RuntimeContext} from '../context.js';
 import type {BundleRecord} from '../store/store.js';
 import {facts, foreign, pageAnswer, table, textBlock, timeText, type Html} from './page.js';
@@ -42,7 +42,7 @@ ${textBlock('Values of the configuration', values)}`;
 }
 
 async function inspect({store}: RuntimeContext, {id, format}: BundleRecord): Promise<ArchiveInspection> {
-  const {inspectFile} = await import('../../operations/inspect-bundle.js');
+  const {inspectFile} = await import('../../bundle/contents/inspect-archive.js');
   const {root, configPath, served, shared} = await store.contents(id);
   const inspection = await inspectFile(store.archivePath(id), {rootDir: root, configPath});
   if (format === 'v2') return inspection;

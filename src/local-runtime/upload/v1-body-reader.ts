@@ -1,4 +1,4 @@
-import {isRecord} from '../../errors/json.js';
+import {isRecord} from '../../text/json.js';
 import {HttpFailure, parsed} from '../answer.js';
 
 const quote = 0x22;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import {characterCount} from '../../bundle/files/entry-names.js';
-import {isRecord} from '../../errors/json.js';
+import {characterCount} from '../../text/entry-names.js';
+import {isRecord} from '../../text/json.js';
 import {matchModeSchema, maxMessage, maxPath, v2Defaults} from '../../settings/schemas.js';
 
 // What goes over the wire. Requests are validated by these schemas, handlers return what they describe, and the OpenAPI

@@ -2,7 +2,7 @@ import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../errors/suggest.js';
+import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
 import {invoke, quickLook, type OpenBackend} from '../open-backend.js';
 import type {ProjectOptions} from '../options.js';

@@ -1,8 +1,8 @@
 import type {BackendCapability, BundleId, DeploymentItem} from '../../backends/contract.js';
 import type {BackendSelection} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
-import {oneLine} from '../../errors/sentence.js';
-import {placeFlags} from '../../errors/suggest.js';
+import {oneLine} from '../../text/sentence.js';
+import {placeFlags} from '../../text/suggest.js';
 import {idFor, openBackend} from '../open-backend.js';
 import {chooseCapable} from '../choose-backend.js';
 import {liveDeployment, namingCapabilities, readHistory, resolveBundleId} from '../list.js';

@@ -1,7 +1,7 @@
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {asClause, asSentence, oneLine} from '../../errors/sentence.js';
-import {placeFlags} from '../../errors/suggest.js';
+import {asClause, asSentence, oneLine} from '../../text/sentence.js';
+import {placeFlags} from '../../text/suggest.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {liveDeployment, readHistory} from '../list.js';
 import {openBackend, type BackendCallOptions, type OpenBackend} from '../open-backend.js';

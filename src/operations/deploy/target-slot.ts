@@ -1,12 +1,12 @@
 import type {DeploymentItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../errors/suggest.js';
+import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
 import {quickLook, type OpenBackend} from '../open-backend.js';
 import type {CommonOptions, DeploymentOptions} from '../options.js';
 import {callBackSafely} from '../host.js';
 import {startPoll} from './poll.js';
-import {asSentence, oneLine} from '../../errors/sentence.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
 
 /** Consecutive refusals without a running deployment before we assume that they mean something else. */
 const maxUnexplained = 5;

@@ -1,13 +1,13 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../errors/suggest.js';
+import {placeFlags} from '../../text/suggest.js';
 import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
 import type {OperationProgress, WaitForDeploymentOptions} from '../options.js';
 import {callBackSafely, type Host} from '../host.js';
 import {startPoll} from './poll.js';
 import {withLastLines} from './read-logs.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 
 /** Consecutive failed polls before the state counts as unknown. */

@@ -1,7 +1,7 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeployResult} from '../../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {commandLine, placeFlags} from '../../errors/suggest.js';
+import {commandLine, placeFlags} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {requestDeploy} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';

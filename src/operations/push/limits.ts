@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import type {Backend, BundleFile} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
-import {count} from '../../errors/sentence.js';
+import {count} from '../../text/sentence.js';
 
 /** A bundle as far as it is known: its size only once it is packed. */
 interface LimitedBundle {

@@ -14,7 +14,7 @@ import {
 } from '../../bundle/index.js';
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
-import {flagValue} from '../../errors/suggest.js';
+import {flagValue} from '../../text/suggest.js';
 import {optionProblems, rejectProblems} from '../../settings/definitions.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {chooseBackend} from '../choose-backend.js';

@@ -3,7 +3,7 @@ import {preloadBackendContext} from '../../backends/context.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import {contentDigest, streamBundle, writeBundle, type BundleStream} from '../../bundle/index.js';
 import type {Bundle, BundleContent, PackResult} from '../../bundle/types.js';
-import {count} from '../../errors/sentence.js';
+import {count} from '../../text/sentence.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';

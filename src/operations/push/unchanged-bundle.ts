@@ -9,7 +9,7 @@ import {clockSkewMs, openBackend, placeOf} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {PushRecord} from './records.js';
 import type {Host} from '../host.js';
-import {asSentence} from '../../errors/sentence.js';
+import {asSentence} from '../../text/sentence.js';
 
 /** The bundle of the last push, which a new one would only duplicate. */
 export interface UnchangedBundle {

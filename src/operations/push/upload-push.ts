@@ -7,7 +7,7 @@ import {uploadStateOf} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../errors/suggest.js';
+import {placeFlags} from '../../text/suggest.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {callBack, callBackSafely, type Host} from '../host.js';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {characterCount, comparePaths, entryNameProblem, showPath} from '../../../src/bundle/files/entry-names.js';
+import {characterCount, comparePaths, entryNameProblem, showPath} from '../../../src/text/entry-names.js';
 
 test('paths are ordered by their characters, and one is neither before nor after itself', () => {
   expect(['b', 'a/b', 'a.b', 'a', 'B', 'ä'].sort(comparePaths)).toEqual(['B', 'a', 'a.b', 'a/b', 'b', 'ä']);

@@ -7,7 +7,7 @@ import {expect, test} from 'vitest';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder} from '../project.js';
-import {inspectFile} from '../../../src/operations/inspect-bundle.js';
+import {inspectFile} from '../../../src/bundle/contents/inspect-archive.js';
 
 const config = {
   name: 'bld/.runtime/config.json',

@@ -1,8 +1,8 @@
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
 import {renderDiff} from '../../../src/cli/output/diff.js';
-import type {BundleContents} from '../../../src/operations/bundle-contents.js';
-import {compareContents} from '../../../src/operations/compare-contents.js';
+import type {BundleContents} from '../../../src/bundle/contents/bundle-contents.js';
+import {compareContents} from '../../../src/bundle/contents/compare-contents.js';
 import {collectOutput} from '../collect-output.js';
 
 function show(

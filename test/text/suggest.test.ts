@@ -1,6 +1,5 @@
 import {expect, test} from 'vitest';
-import {nearest} from '../../src/errors/index.js';
-import {commandLine, flagValue, shellLine} from '../../src/errors/suggest.js';
+import {commandLine, flagValue, nearest, shellLine} from '../../src/text/suggest.js';
 
 const candidates = ['projectSlug', 'targetSlug', 'origin', 'wait'];
 

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseJson} from '../../src/errors/json.js';
+import {parseJson} from '../../src/text/json.js';
 
 const nested = (levels: number, inside = '') => `${'['.repeat(levels)}${inside}${']'.repeat(levels)}`;
 

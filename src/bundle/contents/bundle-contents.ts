@@ -1,14 +1,14 @@
 import {posix} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {categoryOf, openBundle, planBundle, type BundlePlanOptions} from '../bundle/index.js';
-import {Digest} from '../bundle/archive/digest.js';
-import {readManifest} from '../bundle/archive/manifest.js';
-import {readFile} from '../bundle/archive/read-files.js';
-import {entryPrefix} from '../bundle/archive/tar-entries.js';
-import {comparePaths, sourceOf} from '../bundle/files/entry-names.js';
-import {looksLikeV1, v1Prefix} from '../bundle/prebuilt/open-bundle.js';
-import {readArchive, type ArchiveContents as ReadArchive} from '../bundle/prebuilt/read-archive.js';
-import {isGzip} from '../bundle/prebuilt/read-tar.js';
+import {categoryOf, openBundle, planBundle, type BundlePlanOptions} from '../index.js';
+import {Digest} from '../archive/digest.js';
+import {readManifest} from '../archive/manifest.js';
+import {readFile} from '../archive/read-files.js';
+import {entryPrefix} from '../archive/tar-entries.js';
+import {comparePaths, sourceOf} from '../../text/entry-names.js';
+import {looksLikeV1, v1Prefix} from '../prebuilt/open-bundle.js';
+import {readArchive, type ArchiveContents as ReadArchive} from '../prebuilt/read-archive.js';
+import {isGzip} from '../prebuilt/read-tar.js';
 import type {
   BundleConfig,
   BundleFile,
@@ -16,7 +16,7 @@ import type {
   BundleFormat,
   BundleV2MatchMode,
   PlannedBundleFile,
-} from '../bundle/types.js';
+} from '../types.js';
 
 /** Where to look in a v2 archive without a manifest. */
 export interface ArchiveLayoutOptions {

@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {BundleFileCategory} from '../bundle/types.js';
-import {isRecord} from '../errors/json.js';
-import {comparePaths} from '../bundle/files/entry-names.js';
+import type {BundleFileCategory} from '../types.js';
+import {isRecord} from '../../text/json.js';
+import {comparePaths} from '../../text/entry-names.js';
 import type {BundleContents, ContentFile} from './bundle-contents.js';
 
 /** A file of one of two bundles. */
