@@ -2,8 +2,8 @@ const mask = '***';
 
 /**
  * Creates a function that masks, in any text: the secrets, also base64-encoded (alone or within something longer),
- * URL-encoded and JSON-escaped; the values of `Authorization` headers; and the credentials and queries of URLs, which
- * may be presigned.
+ * URL-encoded, form-encoded and JSON-escaped; the values of `Authorization` headers; and the credentials and queries of
+ * URLs, which may be presigned.
  * @param secrets - Secrets with fewer than 4 characters are not masked, since that would mangle every message. The
  * list may grow.
  */
@@ -56,7 +56,14 @@ function maskQueries(word: string): string {
 }
 
 function formsOf(secret: string): string[] {
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...base64FormsOf(secret)];
+  const encoded = formEncode(secret);
+  const base64 = [secret, encoded].flatMap(base64FormsOf);
+  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), encoded, ...base64];
+}
+
+/** Encodes text as `application/x-www-form-urlencoded` does. */
+export function formEncode(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
 }
 
 /** The part that all base64 texts containing `secret` have in common, for each of the three alignments. */

@@ -53,7 +53,6 @@ describe('API keys and ready-made tokens', () => {
   });
 
   test.each([
-    [{clientId: 'a:b'}, 'A client ID cannot contain a colon.'],
     [{clientId: 'a\n'}, 'A client ID cannot contain control characters.'],
     [{clientSecret: ''}, 'The client secret is empty.'],
   ])('client credentials %j are refused by their own names', (wrong, message) => {
@@ -183,6 +182,20 @@ describe('OAuth client credentials', () => {
       ['grant_type', 'client_credentials'],
       ['scope', 'a.b c'],
     ]);
+  });
+
+  test.each([
+    ['a+b%c d/é', 'a%2Bb%25c+d%2F%C3%A9'],
+    ['100%', '100%25'],
+    ['0123abcdEF_.-*', '0123abcdEF_.-*'],
+  ])('the client ID and the secret %j are form-encoded as %j, and neither form shows', async (given, encoded) => {
+    const tokens = await startRecordingServer((response) => sendJson(response, 401, {message: `${given} ${encoded}`}));
+    const {http} = await testClient();
+    const options = {tokenUrl: tokens.origin, clientId: `id:${given}`, clientSecret: given};
+    const error = await rejection(new OAuthClientCredentialsStrategy(options).getAuthorizationHeader({http}));
+    const [, credentials = ''] = tokens.requests[0]?.headers.authorization?.split(' ') ?? [];
+    expect(Buffer.from(credentials, 'base64').toString()).toBe(`id%3A${encoded}:${encoded}`);
+    expect(error.details?.['serverMessage']).toBe('*** ***');
   });
 
   test('keeps a token until shortly before it expires', async () => {

@@ -120,12 +120,17 @@ describe('the token endpoint', () => {
     }
   });
 
-  test('accepts percent-encoded client credentials', async () => {
-    const {client} = await startRuntime({credentials: {clientSecret: 'a b:c%'}});
-    for (const secret of [encodeURIComponent('a b:c%'), 'a+b%3Ac%25']) {
-      expect((await client.token(undefined, undefined, secret)).status).toBe(200);
-    }
-    expect((await client.token()).status).toBe(200);
+  test.each([
+    ['a+b%c', 'a%2Bb%25c', 'a+b%c'],
+    ['a+b', 'a%2Bb', 'a+b'],
+    ['a b:c', 'a+b%3Ac', 'a+b%3Ac%'],
+    ['100%', '100%25', '100%'],
+  ])('the client ID and the secret %j are accepted as %j, not as %j', async (secret, encoded, other) => {
+    const {client} = await startRuntime({credentials: {clientId: secret, clientSecret: secret}});
+    expect((await client.token(undefined, encoded, encoded)).status).toBe(200);
+    expect((await client.token(undefined, encodeURIComponent(secret), encodeURIComponent(secret))).status).toBe(200);
+    expect((await client.token(undefined, encoded, other)).status).toBe(401);
+    expect((await client.token(undefined, other, encoded)).status).toBe(401);
   });
 
   test('supports one grant type and one content type', async () => {

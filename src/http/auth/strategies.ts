@@ -4,7 +4,7 @@ import {createHttpClient} from '../client.js';
 import {notJson} from '../errors/failure.js';
 import {responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
-import {createRedactor} from '../redact.js';
+import {createRedactor, formEncode} from '../redact.js';
 import type {AuthStrategy, AuthContext, StreamingClient} from '../types.js';
 import {asSentence} from '../../text/sentence.js';
 
@@ -31,11 +31,12 @@ export class ApiKeyStrategy implements AuthStrategy {
 function basic(
   [userTerm, user]: readonly [string, string],
   [passwordTerm, password]: readonly [string, string],
+  encode = (text: string) => text,
 ): string {
-  if (user.includes(':')) throw createError('ERR_OPTION_INVALID', `A ${userTerm} cannot contain a colon.`);
   if (/\p{Cc}/u.test(user)) throw createError('ERR_OPTION_INVALID', `A ${userTerm} cannot contain control characters.`);
   if (password === '') throw createError('ERR_OPTION_INVALID', `The ${passwordTerm} is empty.`);
-  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  if (encode(user).includes(':')) throw createError('ERR_OPTION_INVALID', `A ${userTerm} cannot contain a colon.`);
+  return `Basic ${Buffer.from(`${encode(user)}:${encode(password)}`).toString('base64')}`;
 }
 
 /** A ready-made token. It is never renewed. */
@@ -102,12 +103,13 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
 
   /**
    * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for an invalid `tokenUrl`; `ERR_OPTION_INVALID` when the client ID
-   * contains a colon or a control character, or the client secret is empty.
+   * contains a control character, or the client secret is empty.
    */
   constructor(options: OAuthClientCredentialsOptions) {
     const {tokenUrl, clientId, clientSecret, scopes = [], onToken = () => undefined, now = Date.now} = options;
     this.#tokenUrl = parseServiceUrl('tokenUrl', tokenUrl);
-    this.#credentials = basic(['client ID', clientId], ['client secret', clientSecret]);
+    // RFC 6749, 2.3.1: services decode the parts.
+    this.#credentials = basic(['client ID', clientId], ['client secret', clientSecret], formEncode);
     this.#form = {grant_type: 'client_credentials', ...(scopes.length === 0 ? {} : {scope: scopes.join(' ')})};
     this.#redact = createRedactor([clientSecret, this.#credentials.replace('Basic ', '')]);
     this.#now = now;

@@ -22,7 +22,7 @@ export const tokenProtocol: WireProtocol = {
       id: 'requestToken',
       summary: 'Request an access token',
       description:
-        'The client credentials grant of OAuth 2 (RFC 6749, section 4.4). The answer must not be cached. The endpoint may be at any URL: clients are configured with it. Some clients form-encode the parts of HTTP Basic, as the RFC requires, some percent-encode them, and some do neither; accept all. Clients keep a token until shortly before it expires, and request another one once if a token that had been accepted gets a 401.',
+        'The client credentials grant of OAuth 2 (RFC 6749, section 4.4). The answer must not be cached. The endpoint may be at any URL: clients are configured with it. The client ID and the client secret are form-encoded before they become the parts of HTTP Basic (section 2.3.1): decode them. Clients keep a token until shortly before it expires, and request another one once if a token that had been accepted gets a 401.',
       stream: {type: 'application/x-www-form-urlencoded', schema: api.TokenRequest},
       answer: api.AccessToken,
       handle: grant,
@@ -51,13 +51,14 @@ async function grant({context, request, body}: Call): Promise<Response> {
   return json(200, {access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope}, headers);
 }
 
-/**
- * Some clients form-encode the parts of HTTP Basic, as RFC 6749 requires, some percent-encode them, and some do
- * neither.
- */
+/** Whether a part of HTTP Basic, which is form-encoded (RFC 6749, 2.3.1), is the expected one. */
 function isSecret(given: string, expected: string): boolean {
-  const asInForm = new URLSearchParams([['', expected]]).toString().slice(1);
-  return [expected, encodeURIComponent(expected), asInForm].some((form) => secretsEqual(given, form));
+  try {
+    return secretsEqual(decodeURIComponent(given.replaceAll('+', ' ')), expected);
+  } catch {
+    // It is not encoded.
+    return false;
+  }
 }
 
 function refuse(status: number, error: string, description: string, more: Headers = {}): Response {
