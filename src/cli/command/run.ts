@@ -139,18 +139,24 @@ const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** How long a command may clean up after a signal, in milliseconds. */
 const cleanupMs = 800;
 
+/** Milliseconds within which a signal is the first one again: `timeout` and npm pass on what the group got already. */
+const repeatMs = 1000;
+
 /**
- * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, the second one exits at
+ * Handles SIGINT, SIGTERM and SIGHUP: the first one aborts and allows a short time to clean up, a later one exits at
  * once. `overdue` rejects when the command has not ended after its time to clean up.
  */
 export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: number) => void) {
   const controller = new AbortController();
   const {signal} = controller;
+  let firstAt = 0;
   for (const name of signals) {
     host.on(name, () => {
       const exitCode = signalExitCodes[name];
-      if (signal.aborted) endNow(exitCode);
-      else controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode}));
+      if (!signal.aborted) {
+        firstAt = performance.now();
+        controller.abort(createError('ERR_INTERRUPTED', `Interrupted by ${name}.`, {exitCode}));
+      } else if (performance.now() - firstAt > repeatMs) endNow(exitCode);
     });
   }
   const overdue = new Promise<never>((_resolve, reject) => {

@@ -1,8 +1,9 @@
-import {once} from 'node:events';
+import {EventEmitter, once} from 'node:events';
 import {access, mkdtemp, readdir, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test, vi} from 'vitest';
+import {ownSignals} from '../../../src/cli/command/run.js';
 import {fixtureBinary, start, type Running} from '../spawn-cli.js';
 
 let temporary: string;
@@ -61,12 +62,32 @@ test('a command that ends its work on a signal has succeeded, and its folders ar
   expect(await readdir(temporary)).toEqual([]);
 });
 
-test('a second signal ends at once, and still leaves nothing behind', async () => {
-  const {child, ended} = await startWork('--stubborn');
-  child.kill('SIGINT');
-  child.kill('SIGTERM');
-  const {code, stderr} = await ended;
-  expect([130, 143]).toContain(code);
-  expect(stderr).not.toContain('Interrupted');
-  expect(await readdir(temporary)).toEqual([]);
+test.each([['SIGTERM'], ['SIGINT', 'SIGTERM'], ['SIGHUP', 'SIGHUP', 'SIGTERM']] as const)(
+  'repeats of a signal are the first one: SIGTERM, then %s',
+  async (...repeats) => {
+    const {child, ended} = await startWork('--stubborn', '--json');
+    child.kill('SIGTERM');
+    for (const signal of repeats) child.kill(signal);
+    const {code, stdout} = await ended;
+    expect([129, 130, 143]).toContain(code);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_INTERRUPTED', exitCode: code}});
+    expect(await readdir(temporary)).toEqual([]);
+  },
+);
+
+test('a second signal, a second later, ends at once', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const host = new EventEmitter();
+  const ends: number[] = [];
+  const {signal, overdue} = ownSignals(host, (exitCode) => ends.push(exitCode));
+  overdue.catch(() => undefined);
+  host.emit('SIGINT');
+  host.emit('SIGTERM');
+  vi.advanceTimersByTime(1000);
+  host.emit('SIGTERM');
+  expect([signal.aborted, ends]).toEqual([true, []]);
+  vi.advanceTimersByTime(1);
+  host.emit('SIGTERM');
+  expect(ends).toEqual([143]);
 });
