@@ -293,7 +293,10 @@ export interface DownloadStart {
   readonly offset: number;
   /** Size of the whole archive, in bytes. */
   readonly total?: number | undefined;
-  /** Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. */
+  /**
+   * Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. So does one
+   * that goes on with another validator than that of `resume`.
+   */
   readonly validator?: string | undefined;
   /** Digest of the whole archive as it was uploaded, hex. The host verifies the download against it. */
   readonly sha256?: string | undefined;

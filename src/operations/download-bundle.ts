@@ -1,6 +1,6 @@
 import {lstat, rename} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
-import type {BackendCapability, BundleId} from '../backends/contract.js';
+import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
@@ -82,10 +82,10 @@ export async function downloadBundleFrom(
   const manifest = await readManifest(path).catch(() => undefined);
   const verified = reported !== undefined || manifest?.sha256 === sha256;
   await verifyOutput(path, force);
-  await part.forgetState();
   await rename(part.path, path).catch((error: unknown) => {
     throw outputError(path, error);
   });
+  await part.forgetState();
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
   return {
     backend,
@@ -134,11 +134,14 @@ async function fetchArchive(
   for (let retries = 0; ; retries += 1) {
     const resume = await part.resume();
     let received = 0;
+    let isOther: boolean | undefined;
     const download = ({onStart, ...request}: PartRequest) =>
       invoke(open, 'download', {
         bundleId,
         ...request,
         onStart: (start) => {
+          isOther = resume !== undefined && isOtherArchive(start, resume);
+          if (isOther) throw new Error('The backend sent a part of another archive.');
           // A part that starts over keeps nothing.
           resumedFrom = start.offset === 0 ? 0 : (resumedFrom ?? start.offset);
           reported = start.sha256;
@@ -155,10 +158,17 @@ async function fetchArchive(
       const left = await part.resume();
       if (left === undefined) await part.discard();
       signal.throwIfAborted();
+      if (isOther) {
+        await part.discard();
+        continue;
+      }
       if (!isRuntimeCliError(error)) throw error;
       const isBroken = received > 0 && (error.code === 'ERR_NETWORK' || error.code === 'ERR_TIMEOUT');
       if (resume !== undefined && error.status === 416) {
-        // The part is as long as the archive, or longer. It is not worth finding out why.
+        // The part is as long as the archive, or longer: only its last step may have failed.
+        if (await readArchive(part.path, {signal}).catch(() => undefined))
+          return {resumedFrom: resume.offset, reported};
+        signal.throwIfAborted();
         await part.discard();
       } else if (!isBroken || !(await open.context.waitToRetry({retries, reason: error.message, retryable: true}))) {
         signal.throwIfAborted();
@@ -168,6 +178,11 @@ async function fetchArchive(
       }
     }
   }
+}
+
+/** Whether a server goes on with other bytes than those that are there. It need not say what they belong to. */
+function isOtherArchive({offset, validator}: DownloadStart, resume: DownloadResume): boolean {
+  return offset > 0 && (offset !== resume.offset || (validator !== undefined && validator !== resume.validator));
 }
 
 async function verifyArchive(

@@ -109,14 +109,16 @@ describe('a download from legacy', () => {
   });
 
   test.each([
-    ['bytes 30-32/33', 33],
-    ['bytes 30-32/*', undefined],
-  ])('goes on where it broke off when the server sends %s', async (range, total) => {
-    const headers = {'content-range': range, etag: '"other"'};
+    ['bytes 30-32/33', {}, {total: 33, validator: '"v1"'}],
+    ['bytes 30-32/*', {etag: '"v1"'}, {total: undefined, validator: '"v1"'}],
+    ['bytes 30-32/33', {etag: '"other"'}, {total: 33, validator: '"other"'}],
+    ['bytes 30-32/33', {etag: 'W/"v1"'}, {total: 33, validator: 'W/"v1"'}],
+  ])('goes on where it broke off when the server sends %s with %j, and tells the ETag', async (range, etag, start) => {
+    const headers = {'content-range': range, ...etag};
     await using server = await startService(() => ({status: 206, body: 'def', headers}));
     const {bytes, starts} = await downloadFrom(server.origin, {resume});
     expect(await bytes()).toBe('def');
-    expect(starts).toEqual([{offset: 30, total, validator: '"v1"'}]);
+    expect(starts).toEqual([{offset: 30, ...start}]);
     expect(server.requests[1]?.headers).toMatchObject({range: 'bytes=30-', 'if-range': '"v1"'});
   });
 

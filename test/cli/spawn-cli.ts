@@ -32,6 +32,8 @@ export interface SpawnOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Another user, whom only root can start it as. */
+  readonly uid?: number;
 }
 
 /**
@@ -39,10 +41,11 @@ export interface SpawnOptions {
  * data folder must not reach the tester.
  */
 export function start(script: string, args: readonly string[], options: SpawnOptions = {}): Running {
-  const {cwd, env = {}, stdin = ''} = options;
+  const {cwd, env = {}, stdin = '', uid} = options;
   const data = mkdtempSync(join(tmpdir(), 'mycli-data-'));
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
+    uid,
     env: {PATH: process.env['PATH'], HOME: process.env['HOME'], XDG_DATA_HOME: data, XDG_CACHE_HOME: caches, ...env},
   });
   child.stdin.end(stdin);

@@ -235,6 +235,35 @@ describe('what a presigned URL answers', () => {
     ).toEqual([416, 200]);
   });
 
+  test.each(['"other"', 'W/"1"'])('a part with the ETag %s is not appended to one of "1"', async (etag) => {
+    const service = await startService();
+    await service.push();
+    const bytes = await readFile((await download(service, {output: 'whole'})).path);
+    await using server = await presigned(({headers}) =>
+      headers.range === undefined
+        ? {status: 200, body: bytes, headers: {etag}}
+        : {
+            status: 206,
+            body: bytes.subarray(3),
+            headers: {etag, 'content-range': `bytes 3-${String(bytes.length - 1)}/*`},
+          },
+    );
+    const part = join(service.project.directory, 'b.part');
+    await leavePart(part, bytes.subarray(0, 3), '"1"');
+    const result = await downloadBundle({...optionsFor(server.origin), output: 'b'}, service.project.host);
+    expect(result).toMatchObject({resumedFrom: 0, size: bytes.length});
+    expect(server.requests.filter(({path}) => path.startsWith('/archive'))).toHaveLength(2);
+  });
+
+  test('that the part is complete is believed if it is', async () => {
+    const service = await startService();
+    await service.push();
+    const {sha256, size, path} = await download(service, {output: 'whole'});
+    await leavePart(join(service.project.directory, 'b.part'), await readFile(path), `"${sha256}"`);
+    expect(await download(service, {output: 'b'})).toMatchObject({sha256, resumedFrom: size});
+    expect(archives(service).at(-1)).toMatchObject({status: 416});
+  });
+
   test('without a strong ETag a part is not kept', async () => {
     let breakOff: () => void = () => undefined;
     await using server = await startRecordingServer((request, response) => {

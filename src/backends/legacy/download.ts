@@ -56,5 +56,6 @@ function startOf(
   const [, first, last, whole] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(contentRange) ?? [];
   if (resume === undefined || Number(first) !== resume.offset) return undefined;
   if (Number(last) < Number(first) || (whole !== '*' && Number(whole) <= Number(last))) return undefined;
-  return {offset: resume.offset, total: whole === '*' ? undefined : Number(whole), validator: resume.validator};
+  // Some servers leave out the ETag of a part. If it has another one, or a weak one, the host starts over.
+  return {offset: resume.offset, total: whole === '*' ? undefined : Number(whole), validator: etag ?? resume.validator};
 }
