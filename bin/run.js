@@ -1,11 +1,36 @@
 #!/usr/bin/env node
 // Every Node since 10 can read this, and it loads nothing before the version is known.
+var os = require('node:os');
 var path = require('node:path');
 var version = process.versions.node.split('.').map(Number);
 if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
   process.stderr.write('mycli needs Node.js 20.19 or newer; this is ' + process.versions.node + '.\n');
   process.exit(3);
 }
+completeEnvironment(process.env);
 import('../dist/cli/command/run.js').then(function (cli) {
   return cli.run(process, path.dirname(__dirname));
 });
+
+// oclif asks for the user's home and shell while it loads, but a container's user may have neither. It would also take
+// an empty HOME for the folder of temporary files, where everyone can write, and find relative folders in a checkout.
+function completeEnvironment(env) {
+  var folders = ['HOME'];
+  ['CONFIG', 'DATA', 'CACHE'].forEach(function (kind) {
+    folders.push('XDG_' + kind + '_HOME', 'MYCLI_' + kind + '_DIR');
+  });
+  folders.forEach(function (name) {
+    if (env[name] !== undefined && !path.isAbsolute(env[name])) delete env[name];
+  });
+  // What Docker sets for a user without an entry in /etc/passwd.
+  if (!path.isAbsolute(ask(os.homedir))) env.HOME = '/';
+  if (env.SHELL === undefined && ask(os.userInfo) === '') env.SHELL = '/bin/sh';
+}
+
+function ask(question) {
+  try {
+    return question();
+  } catch (error) {
+    return '';
+  }
+}

@@ -1,6 +1,6 @@
 import {spawnSync} from 'node:child_process';
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {tmpdir, userInfo} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {binary, runCli} from '../spawn-cli.js';
@@ -29,6 +29,11 @@ describe('the binary', () => {
     expect(ended.code).toBe(3);
     expect(JSON.parse(ended.stdout)).toMatchObject({error: {code: 'ERR_CONFIG_SECRET'}});
     expect(ended.stdout + ended.stderr).not.toContain('canary');
+  });
+
+  test('an empty HOME is none: the home is the one that the system knows', async () => {
+    const ended = await runCli(binary, ['auth:status'], {cwd, env: {HOME: ''}});
+    expect(ended.stdout).toContain(join(userInfo().homedir, '.config/mycli/credentials.json'));
   });
 
   test('rejects an old Node in one sentence, before it loads anything', async () => {
