@@ -88,6 +88,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
         ...authorization.beforeRequest,
         ...(reroute === undefined ? [] : [rerouted(reroute)]),
       ],
+      beforeRetry: hooks.beforeRetry,
       afterResponse: [
         ...hooks.afterResponse,
         ...authorization.afterResponse,

@@ -9,7 +9,7 @@ base=$(mktemp -d -t mycli-clients-XXXXXX)
 trap 'rm -rf "$base"' EXIT
 trap 'exit 130' INT TERM HUP
 
-cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/frameworks" "$base"
+cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/frameworks" "$here/rate-limit" "$base"
 for client in pwa-kit-dev storefront-next-dev; do
   started=$SECONDS
   # Without a lock file: npm makes none that it can read again while overrides lead to folders.
@@ -21,9 +21,11 @@ done
 cp -R "$here/../../examples/monorepo" "$base"
 (cd "$base/monorepo" && npm install --no-package-lock --no-audit --no-fund --loglevel=error)
 
-started=$SECONDS
-(cd "$base/frameworks" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error)
-echo "frameworks installed in $((SECONDS - started)) s"
+for packages in frameworks rate-limit; do
+  started=$SECONDS
+  (cd "$base/$packages" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error)
+  echo "$packages installed in $((SECONDS - started)) s"
+done
 
 cd "$here/../.."
 MYCLI_TEST_CLIENTS=$base npx vitest run --config test/clients/vitest.config.ts \

@@ -1,14 +1,33 @@
-import type {AfterResponseHook, BeforeRequestHook} from 'got';
 import {announceRetry, planLimited, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './policy.js';
 import {wait} from './wait.js';
 
 /** Creates the body of an attempt, numbered from 1. */
 export type CreateBody = (attempt: number) => AsyncGenerator<Uint8Array>;
 
-/** Hooks for got. */
+/** Hooks for got 14, 15 and 16. */
 export interface RateLimitHooks {
-  readonly beforeRequest: BeforeRequestHook[];
-  readonly afterResponse: AfterResponseHook[];
+  readonly beforeRequest: ((options: GotOptions) => void)[];
+  readonly beforeRetry: ((error: {readonly request?: {readonly options: GotOptions} | undefined}) => void)[];
+  readonly afterResponse: (<Limited extends GotResponse>(
+    response: Limited,
+    retryWithMergedOptions: (changes: {preserveHooks: boolean}) => never,
+  ) => Promise<Limited>)[];
+}
+
+/** What the hooks use of got's options: all that its versions have in common. */
+export interface GotOptions {
+  readonly context: Record<string, unknown>;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly signal?: AbortSignal | undefined;
+  retry: {statusCodes?: number[]};
+  body?: unknown;
+}
+
+/** What the hooks use of got's response. */
+export interface GotResponse {
+  readonly statusCode: number;
+  readonly headers: {readonly 'retry-after'?: string | undefined};
+  readonly request: {readonly options: GotOptions};
 }
 
 /** Counters for one got call, across all its attempts. */
@@ -17,6 +36,8 @@ export class RequestCount {
   attempts = 0;
   /** How often it was retried because of a rate limit. */
   retries = 0;
+  /** Whether the next attempt has been counted and has its body. */
+  isPrepared = false;
 
   /** The counters of the call that `context` belongs to. got copies contexts, but not the objects in them. */
   static of(context: Record<string, unknown>): RequestCount {
@@ -51,17 +72,24 @@ export class RequestCount {
 export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): RateLimitHooks {
   const policy = resolveRateLimitPolicy(config);
 
-  const prepareAttempt: BeforeRequestHook = (options) => {
+  const begin = (options: GotOptions) => {
     const {retry, context} = options;
     const statusCodes = (retry.statusCodes ?? []).filter((status) => !policy.statusCodes.includes(status));
     options.retry = {...retry, statusCodes};
     const count = RequestCount.of(context);
-    count.attempts += 1;
-    const {createBody} = context;
-    if (isCreateBody(createBody)) options.body = createBody(count.attempts);
+    if (!count.isPrepared) prepareAttempt(options, count);
+    count.isPrepared = false;
   };
 
-  const retryLimited: AfterResponseHook = async (response, retryWithMergedOptions) => {
+  // got 16 refuses to retry before it comes to `beforeRequest`, unless there is another body by then.
+  const beginAgain: RateLimitHooks['beforeRetry'][number] = ({request}) => {
+    if (request === undefined) return;
+    const count = RequestCount.of(request.options.context);
+    prepareAttempt(request.options, count);
+    count.isPrepared = true;
+  };
+
+  const retryLimited: RateLimitHooks['afterResponse'][number] = async (response, retryWithMergedOptions) => {
     const {statusCode, headers, request} = response;
     const {context, signal} = request.options;
     const count = RequestCount.of(context);
@@ -74,7 +102,18 @@ export function createRateLimitHooks(config: RateLimitMiddlewareConfig = {}): Ra
     return retryWithMergedOptions({preserveHooks: true});
   };
 
-  return {beforeRequest: [prepareAttempt], afterResponse: [retryLimited]};
+  return {beforeRequest: [begin], beforeRetry: [beginAgain], afterResponse: [retryLimited]};
+}
+
+function prepareAttempt(options: GotOptions, count: RequestCount): void {
+  count.attempts += 1;
+  const {context, headers} = options;
+  const {createBody} = context;
+  if (!isCreateBody(createBody)) return;
+  const length = headers['content-length'];
+  options.body = createBody(count.attempts);
+  // got 16 takes the length for that of an earlier body unless it is set with this one.
+  if (length !== undefined) headers['content-length'] = length;
 }
 
 function isCreateBody(value: unknown): value is CreateBody {

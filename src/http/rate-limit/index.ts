@@ -1,5 +1,11 @@
 export type {RetryEvent} from '../types.js';
-export {createRateLimitHooks, type CreateBody, type RateLimitHooks} from './hooks.js';
+export {
+  createRateLimitHooks,
+  type CreateBody,
+  type GotOptions,
+  type GotResponse,
+  type RateLimitHooks,
+} from './hooks.js';
 export {createRateLimitMiddleware, type RateLimitMiddleware} from './middleware.js';
 export {
   calculateRetryDelay,

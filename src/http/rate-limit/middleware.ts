@@ -15,14 +15,15 @@ export interface RateLimitMiddleware {
   /**
    * Call it with each response. It retries as configured, and resolves with the response to pass on.
    * @param context - `fetch`: sends a request through the whole chain, including this middleware. It makes one retry,
-   * and the retries of that pass count on. Without it, `config.fetch` or the global `fetch` is called until there is
-   * another response or no retry is left. Without either, the response is returned as it is. A request that is passed
-   * in again counts on.
+   * and the retries of that pass count on, whatever URL they have. Without it, `config.fetch`, the `fetch` of `options`
+   * (that of a client of openapi-fetch) or the global one is called until there is another response or no retry is
+   * left. Without any, the response is returned as it is. A request that is passed in again counts on.
    */
   onResponse(context: {
     readonly request: Request;
     readonly response: Response;
     readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
+    readonly options?: {readonly fetch?: ((request: Request) => Promise<Response>) | undefined} | undefined;
   }): Promise<Response>;
 }
 
@@ -36,7 +37,7 @@ interface Count {
  * may also wrap a request on its way back, so the identity of the request cannot carry the count. There is one storage
  * for all, because Node never releases one that was used.
  */
-const redispatches = new AsyncLocalStorage<ReadonlyMap<object, {readonly count: Count; readonly target: string}>>();
+const redispatches = new AsyncLocalStorage<ReadonlyMap<object, {readonly count: Count; readonly method: string}>>();
 
 /**
  * Retries requests that the server answers with a rate-limit status. An aborted signal ends a wait at once, and the
@@ -51,7 +52,8 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
 
   const countOf = (request: Request): Count => {
     const redispatch = redispatches.getStore()?.get(counts);
-    const inherited = redispatch?.target === targetOf(request) ? redispatch.count : undefined;
+    // The URL may be another: signed anew, or with a nonce. A request of another kind, as for a token, is not ours.
+    const inherited = redispatch?.method === request.method ? redispatch.count : undefined;
     const count = counts.get(request) ?? inherited ?? {retries: 0};
     counts.set(request, count);
     return count;
@@ -68,7 +70,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
     if (!(await wait(event.delayMs, request.signal))) return undefined;
     discard(response);
     // Headers that others set after copying belong to the request too.
-    return new Request((kept ?? request).clone(), {headers: request.headers});
+    return withHeadersOf(request, (kept ?? request).clone());
   };
 
   return {
@@ -76,18 +78,18 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
       if (request.body !== null && !request.bodyUsed) copies.set(request, request.clone());
     },
 
-    async onResponse({request, response, fetch: redispatch}) {
+    async onResponse({request, response, fetch: redispatch, options}) {
       const kept = copies.get(request);
       copies.delete(request);
       const count = countOf(request);
       let last = response;
-      const send = redispatch ?? config.fetch ?? globalFetch();
+      const send = redispatch ?? config.fetch ?? options?.fetch ?? globalFetch();
       while (send !== undefined) {
         const again = await nextTry(request, kept, last, count.retries);
         if (again === undefined) break;
         count.retries += 1;
         if (redispatch !== undefined) {
-          const store = new Map(redispatches.getStore()).set(counts, {count, target: targetOf(request)});
+          const store = new Map(redispatches.getStore()).set(counts, {count, method: request.method});
           last = await redispatches.run(store, () => redispatch(again));
           break;
         }
@@ -108,8 +110,11 @@ function globalFetch(): ((request: Request) => Promise<Response>) | undefined {
   return fetch;
 }
 
-function targetOf({method, url}: Request): string {
-  return `${method} ${url}`;
+/** Gives `copy` the headers of `request`. A clone has the class that its own `fetch` knows, unlike a new `Request`. */
+function withHeadersOf(request: Request, copy: Request): Request {
+  for (const name of [...copy.headers.keys()]) if (!request.headers.has(name)) copy.headers.delete(name);
+  for (const [name, value] of request.headers) copy.headers.set(name, value);
+  return copy;
 }
 
 /** Releases a body that nobody will read. One that is being read is left to its reader. */

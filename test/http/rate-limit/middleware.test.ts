@@ -75,6 +75,18 @@ test('the re-dispatch helper is called once for each response, and the count con
   ]);
 });
 
+test('a re-dispatch that signs each URL anew counts on', async () => {
+  const server = await startRecordingServer(refuseFirst(Infinity));
+  const middleware = createRateLimitMiddleware({...quick, maxRetries: 2, logger: recordingLogger().logger});
+  let nonces = 0;
+  const dispatch = chain(middleware, (request) => {
+    nonces += 1;
+    return new Request(`${server.origin}/x/${nonces}?signature=${nonces}`, request);
+  });
+  expect((await dispatch(post(server.origin))).status).toBe(429);
+  expect(server.requests.map(({url}) => url)).toEqual([1, 2, 3].map((nonce) => `/x/${nonce}?signature=${nonce}`));
+});
+
 test('a re-dispatch helper that does not lead back here makes one retry', async () => {
   const server = await startRecordingServer(refuseFirst(Infinity));
   const middleware = createRateLimitMiddleware({...quick, logger: recordingLogger().logger});
@@ -142,6 +154,18 @@ test('config.fetch sends the retries when there is no re-dispatch helper', async
   );
   expect(response.status).toBe(201);
   expect(urls).toEqual([`${server.origin}/x`, `${server.origin}/x`]);
+});
+
+test("a client's own fetch comes after config.fetch and before the global one", async () => {
+  const answer = (text: string) => async () => new Response(text);
+  const last = async (config: RateLimitMiddlewareConfig) => {
+    const middleware = createRateLimitMiddleware({...quick, logger: recordingLogger().logger, ...config});
+    const limited = new Response(null, {status: 429});
+    const options = {fetch: answer('of the client')};
+    return (await middleware.onResponse({request: new Request('http://a.test'), response: limited, options})).text();
+  };
+  expect(await last({fetch: answer('of the configuration')})).toBe('of the configuration');
+  expect(await last({})).toBe('of the client');
 });
 
 test('the global fetch is looked up when it is needed', async () => {
