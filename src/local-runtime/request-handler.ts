@@ -3,6 +3,7 @@ import {once} from 'node:events';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import {getRequestListener} from '@hono/node-server';
 import {Hono} from 'hono';
+import {decoded} from '../text/percent-encoding.js';
 import {asSentence} from '../text/sentence.js';
 import {messageOf, systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
@@ -110,8 +111,7 @@ async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle
     if (protocol !== siteProtocol) checkOrigin(request);
     const instead = isPage ? undefined : await applyFaults(call, protocol);
     if (instead) return instead;
-    // Throws for what cannot be decoded.
-    decodeURIComponent(path);
+    if (decoded(path) === undefined) throw new HttpFailure(400, 'The path cannot be decoded.');
     checkPath(params);
     call.user = await protocol.admit(call);
     return await handle(call);
@@ -125,7 +125,6 @@ async function answerTo(call: Call, {name, handle}: Pick<Route, 'name' | 'handle
 
 function asFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
-  if (error instanceof URIError) return new HttpFailure(400, 'The path cannot be decoded.');
   const code = systemCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new HttpFailure(507, 'The disk of the local runtime is full.');
   const reason = messageOf(error);

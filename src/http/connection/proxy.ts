@@ -1,6 +1,7 @@
 import {BlockList, isIP, isIPv6} from 'node:net';
 import {domainToASCII} from 'node:url';
 import {createError} from '../../errors/index.js';
+import {decoded} from '../../text/percent-encoding.js';
 import {isLoopback} from '../origin.js';
 import type {Environment} from '../types.js';
 
@@ -16,22 +17,17 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
   if (isExcluded(url, variable(env, 'NO_PROXY') ?? '')) return undefined;
   const full = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
-  if (proxy === undefined || !['http:', 'https:'].includes(proxy.protocol) || !isDecodable(proxy)) {
+  if (
+    proxy === undefined ||
+    !['http:', 'https:'].includes(proxy.protocol) ||
+    decoded(proxy.username + proxy.password) === undefined
+  ) {
     // The value may contain a password.
     throw createError('ERR_OPTION_INVALID', `${name} is not the URL of an HTTP proxy.`, {
       suggestions: [`Set ${name} to http://HOST:PORT, or unset it.`],
     });
   }
   return proxy;
-}
-
-function isDecodable({username, password}: URL): boolean {
-  try {
-    decodeURIComponent(username + password);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function variable(env: Environment, name: string): string | undefined {

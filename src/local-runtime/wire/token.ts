@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import {authorization, basicCredentials, issueToken, secretsEqual} from '../access.js';
 import {json, type Headers} from '../answer.js';
+import {decoded} from '../../text/percent-encoding.js';
 import type {Call} from '../context.js';
 import {operation, type WireProtocol} from './operation.js';
 import {api} from './schemas.js';
@@ -53,12 +54,8 @@ async function grant({context, request, body}: Call): Promise<Response> {
 
 /** Whether a part of HTTP Basic, which is form-encoded (RFC 6749, 2.3.1), is the expected one. */
 function isSecret(given: string, expected: string): boolean {
-  try {
-    return secretsEqual(decodeURIComponent(given.replaceAll('+', ' ')), expected);
-  } catch {
-    // It is not encoded.
-    return false;
-  }
+  const text = decoded(given.replaceAll('+', ' '));
+  return text !== undefined && secretsEqual(text, expected);
 }
 
 function refuse(status: number, error: string, description: string, more: Headers = {}): Response {
