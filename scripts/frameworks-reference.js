@@ -11,19 +11,20 @@ const seen = JSON.parse(readFileSync(new URL('../test/frameworks/seen.json', imp
 const code = (text) => `\`${text}\``;
 const list = (patterns = []) => patterns.map(code).join(' ');
 
-const rows = frameworks.map(({id, name, variant, buildDirectory, static: isStatic, ssrOnly, needs}) => {
+const rows = frameworks.map(({id, name, variant, buildDirectory, public: folders = [], lists, needs}) => {
   const title = variant === undefined ? name : `${name}, ${code(variant)}`;
   const {version, date, seen: how} = seen[id] ?? {};
   const tried = version === undefined ? '' : `${version}: ${how} (${date})`;
+  const patterns = lists?.ssrShared ?? folders.map((folder) => `${folder}/**`);
   // The whole list of the longest row would make the table unreadable.
-  const serverFiles = isStatic ? 'none' : list(ssrOnly.slice(0, 5)) + (ssrOnly.length > 5 ? ' ...' : '');
-  return `| ${[title, code(buildDirectory), serverFiles, needs ?? '', tried].join(' | ')} |`;
+  const published = list(patterns.slice(0, 4)) + (patterns.length > 4 ? ' ...' : '') || 'everything';
+  return `| ${[title, code(buildDirectory), published, needs ?? '', tried].join(' | ')} |`;
 });
 
 const page = new URL('../docs/guides/frameworks.md', import.meta.url);
 fillPage('../guides/frameworks.md', {
   table: `
-| Framework | Builds into | Server-only files | Needs | Tried with |
+| Framework | Builds into | Public files | Needs | Tried with |
 | --- | --- | --- | --- | --- |
 ${rows.join('\n')}`,
 });

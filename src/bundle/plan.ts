@@ -12,6 +12,7 @@ import {verifyBuildDirectory} from './files/build-output.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../frameworks/check-build.js';
 import {frameworkOfBuild} from '../frameworks/detect-framework.js';
+import {listsOf, refuseServerCode} from '../frameworks/server-files.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
@@ -82,7 +83,10 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const directories = {project: projectDirectory, build: buildDirectory, framework};
   const {sources, warnings} = await readConfigSources(options, directories, v2?.configPath);
   signal?.throwIfAborted();
-  const resolved = resolveConfig(sources, {static: options.static, framework});
+  const paths = files.map(({path}) => path);
+  const known = framework?.static === false ? {name: framework.name, lists: listsOf(framework, paths)} : undefined;
+  const resolved = resolveConfig(sources, {static: options.static, framework: known});
+  if (options.static && !options.allowSensitiveFiles) refuseServerCode(paths, framework);
   const unmatched = await markFiles(files, resolved.config, signal);
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
@@ -112,11 +116,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...unwantedFiles(files),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories)),
       ...strayScripts(files, settings),
-      ...patternWarnings(
-        v2?.matchMode,
-        {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')},
-        files.map(({path}) => path),
-      ),
+      ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {asRecord, isRecord, parseJson} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import {frameworks, type Framework} from './frameworks.js';
+import {serverCodeIn} from './server-files.js';
 
 /** The build of an application, as detected from its files. */
 export interface DetectedBuild {
@@ -129,13 +130,22 @@ async function hasFiles(directory: string): Promise<boolean> {
   return (await namesIn(directory)).some((name) => name !== '.gitignore');
 }
 
-/** Whether a build has code for a server. A site may have pages about servers in a folder of that name. */
+/** Whether a build has code for a server. */
 async function hasServerCode(directory: string): Promise<boolean> {
-  const isScript = (name: string) => /\.[cm]?js$/.test(name);
-  const names = await namesIn(directory);
-  return (
-    names.includes('ssr.js') || names.includes('ssr.mjs') || (await namesIn(join(directory, 'server'))).some(isScript)
-  );
+  return serverCodeIn(await filesIn(directory)).length > 0;
+}
+
+/** The files of a folder, but for packages: they are no part of a site. */
+async function filesIn(directory: string, folder = ''): Promise<readonly string[]> {
+  const entries = await readdir(join(directory, folder), {withFileTypes: true}).catch(() => []);
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = `${folder}${entry.name}`;
+    if (!entry.isDirectory()) found.push(path);
+    else if (entry.name !== 'node_modules' && entry.name !== '.git')
+      found.push(...(await filesIn(directory, `${path}/`)));
+  }
+  return found;
 }
 
 /** How the project's own package manager runs its build script, or else the framework's command. */

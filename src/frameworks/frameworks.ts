@@ -1,3 +1,5 @@
+import {everythingIn} from './everything-in.js';
+
 /**
  * The frameworks mycli knows: one row for each way of building with one. Detection, the defaults of a push, `init`, the
  * warnings about a build, `runtime:start --ssr` and the table in docs/guides/frameworks.md come from these rows. How to
@@ -22,10 +24,10 @@ export interface Framework {
   readonly marks: readonly string[];
   /** Whether the build has no server code. */
   readonly static: boolean;
-  /** Patterns of server-only files. */
-  readonly ssrOnly?: readonly string[];
-  /** Patterns of the files that browsers may fetch. */
-  readonly ssrShared?: readonly string[];
+  /** Folders of the build that browsers may fetch. All else in a build with a server is the server's. */
+  readonly public?: readonly string[];
+  /** Instead of `public`, the lists of the framework's own client, which a project's own lists extend. */
+  readonly lists?: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]};
   /** Folders of the project that the build needs and does not contain by itself, and where they go in the build. */
   readonly copies?: readonly {readonly from: string; readonly to: string}[];
   /** Where the framework's own settings for the Runtime are. */
@@ -45,7 +47,7 @@ export interface Framework {
 }
 
 const staticSite = {static: true, marks: ['index.html']} as const;
-const ssr = {static: false, ssrShared: ['client/**'], publicFolder: 'client'} as const;
+const ssr = {static: false, public: ['client'], publicFolder: 'client'} as const;
 const withoutExternals = 'dependencies bundled into the server (`ssr.noExternal: true`)';
 
 /** The first row of a framework whose marks are in the build is that build's. Those that others build on come last. */
@@ -58,23 +60,25 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: 'build',
     marks: ['server'],
     static: false,
-    ssrOnly: [
-      'server/**/*',
-      'package.json',
-      'loader.js',
-      '{streamingHandler,ssr}.{js,mjs,cjs}',
-      '{streamingHandler,ssr}.{js,mjs,cjs}.map',
-      '!static/**/*',
-      'sfnext-server-*.mjs',
-      'sfnext-server-*.mjs.map',
-    ],
-    ssrShared: [
-      'client/**/*',
-      'static/**/*',
-      ...['css', 'png', 'jpg', 'jpeg', 'gif', 'svg', 'ico', 'woff', 'woff2', 'ttf', 'eot'].map(
-        (type) => `**/*.${type}`,
-      ),
-    ],
+    lists: {
+      ssrOnly: [
+        ...everythingIn('server/', 3),
+        'package.json',
+        'loader.js',
+        '{streamingHandler,ssr}.{js,mjs,cjs}',
+        '{streamingHandler,ssr}.{js,mjs,cjs}.map',
+        '!static/**/*',
+        'sfnext-server-*.mjs',
+        'sfnext-server-*.mjs.map',
+      ],
+      ssrShared: [
+        'client/**/*',
+        'static/**/*',
+        ...['css', 'png', 'jpg', 'jpeg', 'gif', 'svg', 'ico', 'woff', 'woff2', 'ttf', 'eot'].map(
+          (type) => `**/*.${type}`,
+        ),
+      ],
+    },
     ownSettings: 'config.server',
     entries: ['streamingHandler.mjs', 'streamingHandler.js', 'ssr.mjs', 'ssr.js'],
     publicFolder: 'client',
@@ -88,8 +92,10 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: 'build',
     marks: ['ssr.js'],
     static: false,
-    ssrOnly: ['ssr.js', 'ssr.js.map', 'node_modules/**/*.*'],
-    ssrShared: ['static/**/*', '**/*.js', '**/*.js.map', '**/*.json'],
+    lists: {
+      ssrOnly: ['ssr.js', 'ssr.js.map', 'config/**', ...everythingIn('node_modules/', 3)],
+      ssrShared: ['static/**/*', '**/*.js', '**/*.js.map', '**/*.json'],
+    },
     ownSettings: 'pwa-kit',
     entries: ['ssr.js'],
     linkToBuild: 'build',
@@ -112,8 +118,7 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: '.next/standalone',
     marks: ['server.js'],
     static: false,
-    ssrOnly: ['server.js', 'package.json', 'node_modules/**', '.next/**', '!.next/static/**'],
-    ssrShared: ['.next/static/**', 'public/**'],
+    public: ['.next/static', 'public'],
     copies: [
       {from: '.next/static', to: '.next/static'},
       {from: 'public', to: 'public'},
@@ -140,8 +145,7 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: '.output',
     marks: ['server'],
     static: false,
-    ssrOnly: ['server/**', 'nitro.json'],
-    ssrShared: ['public/**'],
+    public: ['public'],
     entries: ['server/index.mjs'],
     publicFolder: 'public',
   },
@@ -164,7 +168,7 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: 'build',
     marks: ['handler.js', 'server'],
     ...ssr,
-    ssrOnly: ['*.js', 'server/**'],
+    public: ['client', 'prerendered'],
     entries: ['index.js'],
   },
   {
@@ -187,7 +191,6 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: 'dist',
     marks: ['server'],
     ...ssr,
-    ssrOnly: ['server/**'],
     entries: ['server/entry.mjs'],
     needs: 'standalone mode, ' + withoutExternals.replace('ssr', 'vite.ssr'),
   },
@@ -210,8 +213,7 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: 'dist/*',
     marks: ['server'],
     static: false,
-    ssrOnly: ['server/**', '*.json', '*.txt'],
-    ssrShared: ['browser/**'],
+    public: ['browser'],
     entries: ['server/server.mjs'],
     // It only answers for hosts it is configured for.
     environment: {NG_ALLOWED_HOSTS: '*'},
@@ -235,7 +237,6 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: 'build',
     marks: ['server'],
     ...ssr,
-    ssrOnly: ['server/**'],
     entries: ['server/index.js'],
     needs: `a server entry that exports its app or handler, ${withoutExternals}`,
   },

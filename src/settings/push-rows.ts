@@ -277,7 +277,8 @@ export const bundle = {
     schema: schemas.toggle,
     default: false,
     summary:
-      'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only.',
+      'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and ' +
+      "a server's code in a static site.",
   },
   compressionLevel: {
     flag: {name: 'compression-level', value: '0-9', hidden: true},

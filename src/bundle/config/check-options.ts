@@ -48,7 +48,8 @@ export interface BundleContentOptions {
   /** Patterns of files to exclude, in gitignore syntax, in addition to `.bundleignore`. */
   readonly ignore?: readonly string[] | undefined;
   /**
-   * Includes files whose names suggest secrets (`.env*`, `.npmrc`, private keys) even if they are not server-only.
+   * Includes files whose names suggest secrets (`.env*`, `.npmrc`, private keys) even if they are not server-only, and
+   * a server's code in a static site.
    * @default false: such files are an error
    */
   readonly allowSensitiveFiles?: boolean | undefined;

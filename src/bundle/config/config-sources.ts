@@ -6,6 +6,7 @@ import {nearest} from '../../text/suggest.js';
 import {asRecord, isRecord, parseJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/frameworks.js';
+import {listsOf} from '../../frameworks/server-files.js';
 import {readPwaKitSettings} from '../../frameworks/own-settings.js';
 import {loadModule} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
@@ -99,7 +100,7 @@ function withoutSettings(exported: unknown, file: string): string {
 /** The lists of a Storefront Next project come before its framework's, as its own client puts them. */
 function withFrameworkLists(source: ConfigSource, framework: Framework | undefined): ConfigSource {
   if (framework?.ownSettings !== 'config.server') return source;
-  const {ssrOnly = [], ssrShared = []} = framework;
+  const {ssrOnly, ssrShared} = listsOf(framework, []);
   const {content} = source;
   const parameters = Object.entries(content.ssrParameters ?? {});
   return {

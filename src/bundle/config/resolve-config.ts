@@ -1,4 +1,3 @@
-import type {Framework} from '../../frameworks/frameworks.js';
 import type {ConfigSource} from './config-sources.js';
 import type {PatternLists} from '../files/patterns.js';
 import type {BundleConfig, BundleV2Metadata} from '../types.js';
@@ -46,7 +45,7 @@ interface Fallback {
   /** Shares every file, whatever the sources say. */
   readonly static?: boolean | undefined;
   /** The framework of the build, whose patterns come before the defaults. */
-  readonly framework?: Framework | undefined;
+  readonly framework?: {readonly name: string; readonly lists: PatternLists} | undefined;
 }
 
 /**
@@ -115,8 +114,10 @@ function patternsOf(
     const value = content[key];
     if (value !== undefined) return {value, from, optional};
   }
-  const own = framework?.[key];
-  if (framework !== undefined && own !== undefined) return {value: own, from: framework.name, optional: own};
+  if (framework !== undefined) {
+    const {name, lists} = framework;
+    return {value: lists[key], from: name, optional: lists[key]};
+  }
   return {value: defaultPatterns[key], from: defaultSource, optional: defaultPatterns[key]};
 }
 

@@ -100,6 +100,9 @@ export function verifyEntryPoints(
     const hit = ignored.find(({path}) => matches(path) && isEntry(path));
     if (hit) throw ignoredError(hit, pattern);
   }
+  const hasEntry = files.some(({path}) => entries?.includes(path));
+  const lost = hasEntry || isStatic ? undefined : ignored.find(({path}) => entries?.includes(path));
+  if (lost) throw ignoredError(lost, lost.path);
   if (!isStatic && config.ssrOnly.length === 0) throw missingError(files.some(({path}) => path === 'index.html'));
 }
 

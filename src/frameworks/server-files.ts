@@ -1,0 +1,99 @@
+import {createError} from '../errors/index.js';
+import {listPaths} from '../text/entry-names.js';
+import {shellLine} from '../text/suggest.js';
+import {everythingIn} from './everything-in.js';
+import type {Framework} from './frameworks.js';
+
+/** The two lists of a build of a framework: what the row says is public, all else being its server's. */
+export function listsOf(
+  {public: folders = [], lists}: Framework,
+  paths: readonly string[],
+): NonNullable<Framework['lists']> {
+  if (lists !== undefined) return lists;
+  const shared = folders
+    // No wildcard matches a dot: other dot files of a site are nobody's business.
+    .flatMap((folder) => [folder, `${folder}/.well-known`])
+    .filter((folder) => paths.some((path) => path.startsWith(`${folder}/`)))
+    .map((folder) => `${folder}/**`);
+  return {
+    ssrOnly: [...everythingIn('', dotNames(paths)), ...shared.map((pattern) => `!${pattern}`)],
+    ssrShared: shared,
+  };
+}
+
+/** The most names of one path that begin with a dot. */
+function dotNames(paths: readonly string[]): number {
+  return paths.reduce((most, path) => Math.max(most, path.split('/').filter((name) => name.startsWith('.')).length), 0);
+}
+
+/** Folders with a server's code. Their pages are no server. */
+const serverFolder = /^(?:server|functions|api|ssr|_worker\.js)$/;
+/** Folders of what browsers load, where a bundler may name a folder after a page of that name. */
+const assetFolder = /^(?:_.+|assets|browser|chunks|client|js|node_modules|public|static)$/;
+const script = /\.[cm]?[jt]s$/;
+/** What the default patterns of a bundle keep private. */
+const coveredByDefaults = /^(?:ssr\.m?js$|server\/)/;
+/** Maximum number of paths in the details of an error. */
+const mostPaths = 100;
+/** Programs that a build may have beside the folder with its page. */
+const program = /^(?:server|entry|index)(?:[.-].+)?\.[cm]?js$/;
+
+/**
+ * The scripts of a build that look like a server's, wherever they are. A script in a folder with a page is the page's,
+ * so that documentation may have pages about servers.
+ */
+export function serverCodeIn(paths: readonly string[]): readonly string[] {
+  const all = new Set(paths);
+  const folders = new Set(paths.flatMap(foldersOf));
+  const hasPage = (folder: string) => all.has(`${folder}index.html`);
+  return paths.filter((path) => {
+    if (!script.test(path) || path.endsWith('.d.ts')) return false;
+    if (['ssr.js', 'ssr.mjs', '_worker.js'].includes(path)) return true;
+    const parents = foldersOf(path);
+    const first = parents.findIndex((folder) => serverFolder.test(nameOf(folder)) || assetFolder.test(nameOf(folder)));
+    const found = parents[first];
+    if (found !== undefined) return serverFolder.test(nameOf(found)) && !parents.slice(first).some(hasPage);
+    const folder = parents.at(-1) ?? '';
+    const beside = ['client/', 'public/'].map((name) => `${folder}${name}`);
+    const isBeside = hasPage(folder) ? beside.some(hasPage) : beside.some((name) => folders.has(name));
+    return isBeside && program.test(path.slice(folder.length));
+  });
+}
+
+/** The folders above a path, the outermost first: `a/`, `a/b/`. */
+function foldersOf(path: string): readonly string[] {
+  return [...path.matchAll(/\//g)].map(({index}) => path.slice(0, index + 1));
+}
+
+function nameOf(folder: string): string {
+  return folder.slice(folder.lastIndexOf('/', folder.length - 2) + 1, -1);
+}
+
+/**
+ * Refuses to publish a build with server code as a static site.
+ * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files and what to set instead.
+ */
+export function refuseServerCode(paths: readonly string[], framework: Framework | undefined): void {
+  const code = serverCodeIn(paths);
+  if (code.length === 0) return;
+  const flags = code.every((path) => coveredByDefaults.test(path)) ? undefined : ssrOnlyFlags(code, paths);
+  const then = flags === undefined ? '' : ` Then pass ${flags}`;
+  throw createError('ERR_SENSITIVE_FILES', `A static site has no server code, but the build has ${listPaths(code)}.`, {
+    suggestions: [
+      framework?.static === false
+        ? `It is a build of ${framework.name}. Without static (--static, or the key of mycli.config), its server is private.`
+        : `Remove static (--static, or the key of mycli.config) to keep the server private.${then}`,
+      'If browsers load these files, pass --allow-sensitive-files.',
+    ],
+    details: {files: code.slice(0, mostPaths), count: code.length},
+  });
+}
+
+/** The flags that keep scripts of a server private, and all that is in their folders. */
+function ssrOnlyFlags(code: readonly string[], paths: readonly string[]): string {
+  const folders = code.map((path) => foldersOf(path).find((folder) => serverFolder.test(nameOf(folder))) ?? path);
+  const patterns = [...new Set(folders)].flatMap((place) =>
+    place.endsWith('/') ? everythingIn(place, dotNames(paths.filter((path) => path.startsWith(place)))) : place,
+  );
+  return shellLine(...patterns.flatMap((pattern) => ['--ssr-only', pattern]));
+}

@@ -1,0 +1,240 @@
+import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
+import {request, type IncomingMessage} from 'node:http';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {text} from 'node:stream/consumers';
+import fc from 'fast-check';
+import picomatch from 'picomatch';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
+import {markFiles} from '../../src/bundle/files/patterns.js';
+import {frameworks} from '../../src/frameworks/frameworks.js';
+import {listsOf, serverCodeIn} from '../../src/frameworks/server-files.js';
+import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
+import {runWarm} from '../cli/warm-cli.js';
+
+// Builds as generators, package managers and workspaces lay them out. What belongs to a server says so.
+const own = '// secret of the server';
+
+interface Layout {
+  /** Packages of package.json. */
+  readonly packages: readonly string[];
+  /** Contents by path. */
+  readonly files: Readonly<Record<string, string>>;
+  /** What visitors may fetch, in the bundle. */
+  readonly public: readonly string[];
+}
+
+const nextServer = {
+  '.next/standalone/server.js': own,
+  '.next/standalone/package.json': '{}',
+  '.next/standalone/.next/BUILD_ID': 'x',
+  '.next/standalone/.next/static/a.js': '',
+};
+
+const layouts: Readonly<Record<string, Layout>> = {
+  'Next.js with pnpm': {
+    packages: ['next'],
+    files: {
+      ...nextServer,
+      '.next/standalone/.next/server/app.js': own,
+      '.next/standalone/node_modules/.pnpm/next@16/node_modules/next/package.json': '{"secret": 1}',
+      '.next/standalone/node_modules/.pnpm/node_modules/.bin/next': own,
+    },
+    public: ['.next/static/a.js'],
+  },
+  'Next.js with traced files': {
+    packages: ['next'],
+    files: {
+      ...nextServer,
+      '.next/standalone/.env.production': 'KEY=secret',
+      '.next/standalone/data/db.sqlite': own,
+      '.next/standalone/data/.cache/.hidden/db.sqlite': own,
+      '.next/standalone/prisma/schema.prisma': own,
+      '.next/standalone/src/generated/client.js': own,
+      '.next/standalone/public/robots.txt': '',
+      '.next/standalone/public/.well-known/security.txt': '',
+      '.next/standalone/public/.env': 'KEY=secret',
+    },
+    public: ['.next/static/a.js', 'public/.well-known/security.txt', 'public/robots.txt'],
+  },
+  'Nuxt with packages of Nitro': {
+    packages: ['nuxt'],
+    files: {
+      '.output/nitro.json': '{}',
+      '.output/public/a.js': '',
+      '.output/server/index.mjs': own,
+      '.output/server/node_modules/.nitro/seroval@1/index.js': own,
+    },
+    public: ['public/a.js'],
+  },
+  'SvelteKit with source maps': {
+    packages: ['@sveltejs/kit', '@sveltejs/adapter-node'],
+    files: {
+      'build/index.js': own,
+      'build/index.js.map': '{"secret": 1}',
+      'build/handler.js': own,
+      'build/server/index.js': own,
+      'build/client/a.js': '',
+    },
+    public: ['client/a.js'],
+  },
+  'React Router with a manifest': {
+    packages: ['@react-router/dev', 'vite'],
+    files: {
+      'build/server/index.js': own,
+      'build/server/.vite/manifest.json': '{"secret": 1}',
+      'build/client/a.js': '',
+    },
+    public: ['client/a.js'],
+  },
+};
+
+let runtime: LocalRuntime;
+beforeAll(async () => {
+  runtime = await startLocalRuntime({deploymentSeconds: 0});
+});
+afterAll(() => runtime.close());
+
+let project: string;
+beforeEach(async () => {
+  project = await realpath(await mkdtemp(join(tmpdir(), 'mycli-layout-')));
+});
+afterEach(() => rm(project, {recursive: true}));
+
+async function write({packages, files}: Pick<Layout, 'packages' | 'files'>): Promise<void> {
+  const manifest = {
+    private: true,
+    scripts: {build: 'x'},
+    dependencies: Object.fromEntries(packages.map((p) => [p, '1'])),
+  };
+  for (const [path, content] of Object.entries({'package.json': JSON.stringify(manifest), ...files})) {
+    await mkdir(dirname(join(project, path)), {recursive: true});
+    await writeFile(join(project, path), content);
+  }
+}
+
+interface Planned {
+  readonly buildDirectory: string;
+  readonly files: readonly {readonly path: string; readonly category: string}[];
+  readonly error?: {readonly exitCode: number; readonly message: string; readonly suggestions: readonly string[]};
+}
+
+async function mycli(...args: readonly string[]) {
+  const {apiKey, organizationId, clientId, clientSecret, tokenUrl} = runtime.credentials;
+  const api = {API_ORIGIN: runtime.origin, ORGANIZATION: organizationId, CLIENT_ID: clientId, TOKEN_URL: tokenUrl};
+  const settings = {...api, CLIENT_SECRET: clientSecret, RUNTIME_ORIGIN: runtime.origin, API_KEY: apiKey};
+  const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`MYCLI_${name}`, value]));
+  const {stdout} = await runWarm([...args, '--json'], {cwd: project, env: {...env, XDG_CONFIG_HOME: project}});
+  return JSON.parse(stdout) as Planned;
+}
+
+const publicFiles = ({files}: Planned) => files.flatMap(({path, category}) => (category === 'ssrOnly' ? [] : [path]));
+
+/** The status with which a deployed file is answered. */
+async function statusOf(target: string, path: string): Promise<number> {
+  const {port} = new URL(runtime.appsOrigin);
+  const asked = request({host: '127.0.0.1', port, path: `/shop/${target}/${path}`}).end();
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    asked.once('response', resolve).once('error', reject);
+  });
+  await text(answer);
+  return answer.statusCode ?? 0;
+}
+
+describe.each(Object.entries(layouts))('%s', (name, layout) => {
+  test(`${name}: only what is for visitors is public, before and after init, on a strict server`, async () => {
+    await write(layout);
+    const planned = await mycli('push', '--dry-run', '-p', 'shop');
+    expect(publicFiles(planned)).toEqual(layout.public);
+    await mycli('init', '--yes', '-p', 'shop', '-t', 'live');
+    expect(publicFiles(await mycli('push', '--dry-run'))).toEqual(layout.public);
+    await mycli('push', '--wait', '--match-mode', 'strict');
+    for (const {path} of planned.files) {
+      expect([path, await statusOf('live', path)]).toEqual([path, layout.public.includes(path) ? 200 : 404]);
+    }
+  });
+});
+
+describe('listsOf', () => {
+  test('listsOf: picomatch finds each file that is not public, and each pattern matches', async () => {
+    const name = fc.constantFrom(
+      'a',
+      '.b',
+      'c.js',
+      'public',
+      '.next',
+      'static',
+      '.well-known',
+      'node_modules',
+      '.pnpm',
+    );
+    const paths = fc.uniqueArray(
+      fc.array(name, {minLength: 1, maxLength: 6}).map((names) => names.join('/')),
+      {minLength: 1},
+    );
+    const rows = frameworks.filter((row) => !row.static && row.lists === undefined);
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...rows), paths, async (row, all) => {
+        const {ssrOnly, ssrShared} = listsOf(row, all);
+        const isPublic = picomatch(ssrShared.length === 0 ? ['-'] : [...ssrShared]);
+        const included = ssrOnly.filter((pattern) => !pattern.startsWith('!'));
+        const isIncluded = picomatch(included);
+        const files = all.map((path) => ({path, ssrOnly: false, ssrShared: false}));
+        await markFiles(files, {ssrOnly, ssrShared});
+        for (const {path, ssrOnly: isOwn} of files) {
+          expect(isIncluded(path)).toBe(true);
+          expect(isOwn).toBe(!isPublic(path));
+        }
+      }),
+    );
+  });
+});
+
+test.each([
+  [['index.html', 'assets/server.js', 'assets/index-a1.js', 'api/index.html', 'api/assets/search.js'], []],
+  [['server/index.html', 'server/page.js', 'docs/server/index.html', 'docs/server/a/b.js'], []],
+  [['index.html', '_next/static/chunks/app/api/page-1.js', 'static/js/server/a.js', 'index.js', 'server/a.json'], []],
+  [['index.html', 'server/chunks/a/b.mjs'], ['server/chunks/a/b.mjs']],
+  [['index.html', 'a/functions/x/y.ts', 'api/hello.js', '_worker.js/index.js', 'ssr/b.cjs'], 4],
+  [['index.html', '_worker.js', 'ssr.mjs'], 2],
+  [['server.mjs', 'entry.js', 'index.cjs', 'index.d.ts', 'public/a.css', 'client/b.css'], 3],
+  [['index.html', 'index.js', 'server.js', 'public/logo.png'], []],
+  [['index.html', 'index.js', 'server.js', 'public/index.html'], 2],
+])('serverCodeIn: of %j, the code of a server is %j', (paths, found) => {
+  const code = serverCodeIn(paths);
+  if (typeof found === 'number') expect(code).toHaveLength(found);
+  else expect(code).toEqual(found);
+});
+
+describe('a static site', () => {
+  const astro = {'dist/server/entry.mjs': own, 'dist/client/a.js': ''};
+
+  test('push: static is refused for a build with a server, and the advice keeps the server private', async () => {
+    await write({packages: ['astro', '@astrojs/node'], files: astro});
+    const settings = {projectSlug: 'shop', buildDirectory: 'dist'};
+    const config = join(project, 'mycli.config.json');
+    await writeFile(config, JSON.stringify({...settings, static: true}));
+    const {error} = await mycli('push', '--dry-run');
+    expect(error).toMatchObject({exitCode: 3, message: expect.stringContaining('server/entry.mjs') as string});
+    expect(error?.suggestions[0]).toContain('It is a build of Astro. Without static');
+    expect(publicFiles(await mycli('push', '--dry-run', '--allow-sensitive-files'))).toHaveLength(2);
+    await writeFile(config, JSON.stringify(settings));
+    expect(publicFiles(await mycli('push', '--dry-run'))).toEqual(['client/a.js']);
+  });
+
+  test('push: without a framework, the advice names the patterns of the server', async () => {
+    const files = {'dist/index.html': '', 'dist/api/a.js': own, 'dist/api/.data/.b/c': own, 'dist/assets/b.js': ''};
+    await write({packages: [], files});
+    const {error} = await mycli('push', 'dist', '--dry-run', '-p', 'shop', '--static');
+    const flags = /Then pass (.*)$/.exec(error?.suggestions[0] ?? '')?.[1] ?? '';
+    expect(flags).toBe(
+      "--ssr-only 'api/**/*' --ssr-only 'api/**/.*' --ssr-only 'api/**/.*/**' --ssr-only 'api/**/.*/**/.*' " +
+        "--ssr-only 'api/**/.*/**/.*/**'",
+    );
+    const followed = flags.split(' ').map((part) => part.replaceAll("'", ''));
+    expect(publicFiles(await mycli('push', 'dist', '--dry-run', '-p', 'shop', ...followed))).toEqual([
+      'assets/b.js',
+      'index.html',
+    ]);
+  });
+});
