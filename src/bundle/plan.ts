@@ -20,7 +20,7 @@ import {markFiles, type PatternLists} from './files/patterns.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
-import {readOrigin, withRecord, type Origin} from './provenance/provenance.js';
+import {messageFor, readOrigin, withRecord, type Origin} from './provenance/provenance.js';
 import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
 /** What to pack: the result of verifying, scanning and resolving. Nothing is written yet. */
@@ -110,6 +110,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     emptyFolders,
     totalBytes: files.reduce((sum, {size}) => sum + size, 0),
     warnings: [
+      ...message.warnings,
       ...warnings,
       ...scan.warnings,
       ...secretWarnings,
@@ -168,23 +169,24 @@ function patternWarnings(
 
 function messageOf(
   {message: given, recordCommit = false}: BundlePlanOptions,
-  {message: standard, from, record, provenance}: Origin,
+  {message: standard, from, provenance, refusal}: Origin,
 ): {
   readonly message: string;
   readonly from: string;
   readonly provenance?: BundleProvenance | undefined;
+  readonly warnings: readonly string[];
 } {
-  const message = recordCommit ? recordIn(given, {standard, record}) : (given ?? standard);
+  if (recordCommit && refusal !== undefined) throw refusal;
+  const warnings = refusal === undefined ? [] : [[refusal.message, ...refusal.suggestions].join(' ')];
+  const message = recordCommit ? recordIn(given, standard, provenance) : (given ?? standard);
   // The name of a branch can be very long.
   rejectProblems(optionProblems({message}, ['message']));
-  return {message, from: given === undefined ? from : 'option', provenance};
+  return {message, from: given === undefined ? from : 'option', provenance, warnings};
 }
 
-function recordIn(
-  given: string | undefined,
-  {standard, record}: {readonly standard: string; readonly record?: string | undefined},
-): string {
-  return given === undefined ? (record ?? standard) : withRecord(given, record);
+function recordIn(given: string | undefined, standard: string, provenance: BundleProvenance | undefined): string {
+  if (given !== undefined) return withRecord(given, provenance);
+  return (provenance && messageFor(provenance)) ?? standard;
 }
 
 function modificationTime(epoch: string | undefined): Date {

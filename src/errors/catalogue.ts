@@ -97,6 +97,10 @@ export const catalogue = {
   },
   ERR_OUTPUT: {kind: 'input', summary: 'An output file cannot be written.'},
   ERR_PROGRAM_MISSING: {kind: 'input', summary: 'A program that the command needs, such as npm, is not in PATH.'},
+  ERR_GIT: {
+    kind: 'input',
+    summary: 'A commit was asked for, by recordCommit or a guard, but git refuses to read the repository.',
+  },
   ERR_ENDED_EARLY: {
     kind: 'unexpected',
     summary: 'Code from a configuration file or a plugin ended the process or never finished.',

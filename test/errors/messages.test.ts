@@ -8,6 +8,7 @@ import {callBackend} from '../../src/backends/call.js';
 import {createBackendRegistry} from '../../src/backends/registry.js';
 import {packBundle} from '../../src/bundle/archive/pack.js';
 import {planBundle} from '../../src/bundle/plan.js';
+import {readWorkTree} from '../../src/bundle/provenance/git.js';
 import {assertTrustedOrigin} from '../../src/cli/settings/connection.js';
 import {askBeforeWrite} from '../../src/cli/settings/write-hooks.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/operation-options.js';
@@ -120,6 +121,10 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_OPTION_INVALID: async () => buildBundle({...(await project()), rootDir: '../up'}),
   ERR_CONFIG_INVALID: async () =>
     buildBundle(await project({...smallBuild, 'build/.runtime/config.json': '{"ssrOnly": "ssr.js"}'})),
+  ERR_GIT: async () => {
+    const {cwd} = await project({'.git/HEAD': 'ref: refs/heads/main', ...smallBuild});
+    await readWorkTree(cwd, {PATH: cwd});
+  },
   ERR_CONFIG_SECRET: async () => {
     const {cwd} = await project({...smallBuild, 'mycli.config.json': '{"apiKey": "shh"}'});
     await loadConfigFile({cwd, warn: () => undefined}, 'mycli.config.json');

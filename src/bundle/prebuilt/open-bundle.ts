@@ -9,7 +9,7 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {comparePaths} from '../../text/entry-names.js';
 import {markFiles, noMarks} from '../files/patterns.js';
-import {recordOf, withRecord} from '../provenance/provenance.js';
+import {withRecord} from '../provenance/provenance.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
 import {invalidArchive, withReaders} from './bundle-readers.js';
 import {digestFile, readArchive, type ArchiveContents} from './read-archive.js';
@@ -95,7 +95,7 @@ async function openWithManifest(path: string, manifest: BundleManifest, options:
 
 function messageOf({message, provenance}: BundleManifest, options: OpenBundleOptions): string {
   const chosen = options.message ?? message;
-  return options.recordCommit ? withRecord(chosen, provenance && recordOf(provenance)) : chosen;
+  return options.recordCommit ? withRecord(chosen, provenance) : chosen;
 }
 
 /** `rootDir` and `configPath` must match the archive. No v2 option applies to v1. */

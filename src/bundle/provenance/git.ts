@@ -1,7 +1,9 @@
-import {execFile} from 'node:child_process';
+import {execFile, type ExecFileException} from 'node:child_process';
 import {lstat, realpath} from 'node:fs/promises';
 import {dirname, isAbsolute, join, relative} from 'node:path';
 import {promisify} from 'node:util';
+import {createError} from '../../errors/index.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,9 +15,9 @@ const withheld = /^(?:MYCLI_|GIT_(?!CEILING_DIRECTORIES$|DISCOVERY_|EXEC_PATH$|C
 
 /**
  * What git gets in addition: nothing may ask for a password, be fetched from a server or replace an object, so that a
- * question about a commit never becomes a connection.
+ * question about a commit never becomes a connection. What git refuses is told in English.
  */
-const fixedVariables = {GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1'};
+const fixedVariables = {GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_NO_REPLACE_OBJECTS: '1', LC_ALL: 'C'};
 
 /**
  * Configuration that would start programs or connections: a file system monitor, the check of a signature, a transport.
@@ -23,7 +25,7 @@ const fixedVariables = {GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_NO
 const fixedConfiguration = ['core.fsmonitor=false', 'log.showSignature=false', 'protocol.allow=never'];
 
 /** How a git command ended. */
-type GitOutcome = {readonly code: number; readonly stdout: string} | 'unavailable';
+type GitOutcome = {readonly code: number; readonly stdout: string; readonly stderr: string} | 'unavailable';
 
 /** A git command in a folder. Never rejects: without git, or if it takes too long, it is `unavailable`. */
 async function run(args: readonly string[], directory: string, env: Environment): Promise<GitOutcome> {
@@ -33,12 +35,12 @@ async function run(args: readonly string[], directory: string, env: Environment)
   const options = {env: {...passed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};
   try {
     const running = promisify(execFile)('git', [...fixed, ...args], options);
-    const {stdout} = await running;
+    const {stdout, stderr} = await running;
     // If this thread was busy for longer than the limit, what git printed may be lost.
-    return running.child.killed ? 'unavailable' : {code: 0, stdout};
+    return running.child.killed ? 'unavailable' : {code: 0, stdout, stderr};
   } catch (error) {
-    const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-    return typeof code === 'number' ? {code, stdout: ''} : 'unavailable';
+    const {code, stderr = ''} = error as Partial<ExecFileException> & {readonly stderr?: string};
+    return typeof code === 'number' ? {code, stdout: '', stderr} : 'unavailable';
   }
 }
 
@@ -52,7 +54,6 @@ async function ask(args: readonly string[], directory: string, env: Environment)
 export interface WorkTree {
   /** Full hash. */
   readonly commit: string;
-  readonly shortCommit: string;
   /** Undefined if no branch is checked out. */
   readonly branch?: string | undefined;
   /** Whether tracked files have uncommitted changes. */
@@ -61,13 +62,15 @@ export interface WorkTree {
   readonly origin?: string | undefined;
 }
 
+function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Whether git would find a work tree: it looks for `.git` in each folder above. To look costs less than to run it. */
 async function isInWorkTree(directory: string): Promise<boolean> {
-  const exists = (path: string) =>
-    lstat(path).then(
-      () => true,
-      () => false,
-    );
   // A folder that cannot be read is git's to judge.
   const start = await realpath(directory).catch(() => undefined);
   if (start === undefined) return true;
@@ -77,20 +80,58 @@ async function isInWorkTree(directory: string): Promise<boolean> {
   }
 }
 
-/** Reads the git work tree at `directory`. Undefined without git, outside a work tree and before the first commit. */
+/**
+ * Reads the git work tree at `directory`. Undefined outside a work tree and before the first commit.
+ * @throws RuntimeCliError `ERR_GIT` in a work tree of which git tells nothing, or where it cannot be run.
+ */
 export async function readWorkTree(directory: string, env: Environment): Promise<WorkTree | undefined> {
   if (!(await isInWorkTree(directory))) return undefined;
-  const [head, branch, changes, origin] = await Promise.all([
-    ask(['log', '-1', '--no-show-signature', '--no-color', '--format=%H%n%h'], directory, env),
-    ask(['symbolic-ref', '--short', '--quiet', 'HEAD'], directory, env),
+  const [head, ref, changes, origin, hidden] = await Promise.all([
+    run(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], directory, env),
+    // Not `--short`, which says `heads/main` if a tag has the name of the branch, too.
+    ask(['symbolic-ref', '--quiet', 'HEAD'], directory, env),
     run(['status', '--porcelain', '--untracked-files=no', '--ignore-submodules=untracked'], directory, env),
     ask(['remote', 'get-url', 'origin'], directory, env),
+    hiddenFiles(directory, env),
   ]);
-  const [commit = '', shortCommit = commit] = head?.split('\n') ?? [];
+  if (head === 'unavailable') throw gitMissing(directory);
+  // With `--quiet`, it says nothing of a repository without a commit. A `.git` that is none is not git's.
+  if (head.code > 1 && /not a git repository \(or/.test(head.stderr)) return undefined;
+  if (head.code > 1) throw gitRefusal(directory, head.stderr);
+  const commit = head.stdout.trim();
   if (commit === '') return undefined;
   // A status that takes too long or fails must not look clean.
-  const isClean = changes !== 'unavailable' && changes.code === 0 && changes.stdout.trim() === '';
-  return {commit, shortCommit, branch, dirty: !isClean, origin};
+  const isClean =
+    changes !== 'unavailable' && changes.code === 0 && changes.stdout.trim() === '' && hidden?.length === 0;
+  return {commit, branch: ref?.replace(/^refs\/heads\//, ''), dirty: !isClean, origin};
+}
+
+function gitMissing(directory: string): Error {
+  return createError('ERR_GIT', `git cannot be run in ${directory}, which is in a git work tree.`, {
+    suggestions: ['Install git or add it to PATH. If it is there, see whether it answers: git status'],
+  });
+}
+
+function gitRefusal(directory: string, said: string): Error {
+  const [reason = ''] = said.replace(/^fatal: /, '').split('\n');
+  const [trust] = /git config --global --add safe\.directory .+/.exec(said) ?? [];
+  return createError('ERR_GIT', asSentence(`git refuses to read ${directory}: ${oneLine(reason)}`), {
+    suggestions: [trust === undefined ? 'See: git status' : `If you trust the repository, run: ${trust}`],
+  });
+}
+
+/**
+ * The files whose changes git was told not to look at (`git update-index --assume-unchanged`, `--skip-worktree`), as
+ * far as they are there: a sparse checkout skips many that are not. Undefined if git cannot tell.
+ */
+async function hiddenFiles(directory: string, env: Environment): Promise<readonly string[] | undefined> {
+  const outcome = await run(['ls-files', '-v', '-z', '--full-name', ':/'], directory, env);
+  if (outcome === 'unavailable' || outcome.code !== 0) return undefined;
+  const marked = outcome.stdout.split('\0').flatMap((entry) => (/^(?:[a-z]|S) /.test(entry) ? [entry.slice(2)] : []));
+  if (marked.length === 0) return [];
+  const root = (await ask(['rev-parse', '--show-toplevel'], directory, env)) ?? directory;
+  const present = await Promise.all(marked.map((path) => exists(join(root, path))));
+  return marked.filter((_, index) => present[index]);
 }
 
 /**
@@ -111,9 +152,10 @@ export async function changedFiles(
   const paths = ['--', '.', ...excluded.map((path) => `:(exclude,literal)${path}`)];
   // A repository can be configured to hide changes in submodules.
   const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=none'];
-  const outcome = await run(['status', ...flags, ...paths], root, env);
-  if (outcome === 'unavailable' || outcome.code !== 0) return undefined;
-  return outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+  const [outcome, hidden] = await Promise.all([run(['status', ...flags, ...paths], root, env), hiddenFiles(root, env)]);
+  if (outcome === 'unavailable' || outcome.code !== 0 || hidden === undefined) return undefined;
+  const changed = outcome.stdout.split('\0').flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+  return [...changed, ...hidden.map((path) => `${path} (hidden from git status)`)];
 }
 
 /** How two commits are related. `unknown`: the clone lacks one of them, or git cannot tell. */

@@ -1,3 +1,4 @@
+import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {BundleProvenance} from '../types.js';
 import {ciRunOf} from './ci.js';
 import {readWorkTree, type Environment, type WorkTree} from './git.js';
@@ -10,8 +11,8 @@ export interface Origin {
   readonly message: string;
   /** Where the default message comes from. */
   readonly from: 'git' | 'time';
-  /** The commit in the words of a default message, with the branch that CI tells; undefined outside git. */
-  readonly record?: string | undefined;
+  /** Why git tells nothing about a work tree, if it does not. */
+  readonly refusal?: RuntimeCliError | undefined;
 }
 
 /**
@@ -20,11 +21,14 @@ export interface Origin {
  * changes. Without git, `Build of <date>`.
  */
 export async function readOrigin(directory: string, env: Environment, now: () => Date): Promise<Origin> {
-  const tree = await readWorkTree(directory, env);
+  const tree = await readWorkTree(directory, env).catch((error: unknown) => {
+    if (isRuntimeCliError(error)) return error;
+    throw error;
+  });
   const run = ciRunOf(env);
   const ci = run && {system: run.system, url: run.url};
-  if (tree === undefined) {
-    return {provenance: ci && {ci}, message: `Build of ${dayAndMinute(now())}`, from: 'time'};
+  if (tree === undefined || isRuntimeCliError(tree)) {
+    return {provenance: ci && {ci}, message: `Build of ${dayAndMinute(now())}`, from: 'time', refusal: tree};
   }
   const {commit, dirty} = tree;
   // CI systems often check out a commit without its branch.
@@ -33,7 +37,6 @@ export async function readOrigin(directory: string, env: Environment, now: () =>
     provenance: {commit, branch, dirty, ci},
     message: describeCommit(tree),
     from: 'git',
-    record: describeCommit({...tree, branch}),
   };
 }
 
@@ -42,33 +45,31 @@ function dayAndMinute(time: Date): string {
   return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function describeCommit({branch, shortCommit, dirty}: Pick<WorkTree, 'branch' | 'shortCommit' | 'dirty'>): string {
-  return `${branch === undefined ? '' : `${branch}: `}${shortCommit}${dirty ? modified : ''}`;
+/** How many digits of a hash are shown. They tell commits apart in any repository, unlike those of `core.abbrev`. */
+const shownDigits = 12;
+
+function describeCommit({branch, commit, dirty}: Pick<WorkTree, 'branch' | 'commit' | 'dirty'>): string {
+  return inWords({branch, commit: commit.slice(0, shownDigits), dirty});
 }
 
-const modified = ' (modified)';
-
-/** What a message says about the commit of a bundle; undefined if that is unknown. */
-export function recordOf({branch, commit, dirty = false}: BundleProvenance): string | undefined {
-  return commit === undefined
-    ? undefined
-    : describeCommit({branch, shortCommit: commit.slice(0, recordedDigits), dirty});
+function inWords({branch, commit, dirty}: RecordedCommit): string {
+  return `${branch === undefined ? '' : `${branch}: `}${commit}${dirty ? ' (modified)' : ''}`;
 }
 
-/** How many digits of a hash tell commits apart in any repository. */
-const recordedDigits = 12;
+/** The default message of what comes from a commit, with the branch that CI tells; undefined if that is unknown. */
+export function messageFor({branch, commit, dirty = false}: BundleProvenance): string | undefined {
+  return commit === undefined ? undefined : describeCommit({branch, commit, dirty});
+}
 
-/** A message with the commit after it, where `recordedCommit` finds it: `Release 5 [main: 1a2b3c4]`. */
-export function withRecord(message: string, record: string | undefined): string {
-  if (record === undefined || saysTheSame(recordedCommit(message), recordedCommit(record))) return message;
-  return `${message} [${record}]`;
+/** A message with the whole commit after it, where `recordedCommit` finds it: `Release 5 [main: 1a2b3c4...]`. */
+export function withRecord(message: string, {branch, commit, dirty = false}: BundleProvenance = {}): string {
+  if (commit === undefined || saysTheSame(recordedCommit(message), {branch, commit, dirty})) return message;
+  return `${message} [${inWords({branch, commit, dirty})}]`;
 }
 
 /** Whether both are about the same commit, one perhaps with more digits. */
-function saysTheSame(one: RecordedCommit | undefined, other: RecordedCommit | undefined): boolean {
-  if (one === undefined || other === undefined || one.branch !== other.branch || one.dirty !== other.dirty)
-    return false;
-  return one.commit.startsWith(other.commit) || other.commit.startsWith(one.commit);
+function saysTheSame(one: RecordedCommit | undefined, other: RecordedCommit): boolean {
+  return one?.branch === other.branch && one?.dirty === other.dirty && other.commit.startsWith(one.commit);
 }
 
 /** What a message says about the commit of its bundle. */

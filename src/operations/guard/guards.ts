@@ -16,6 +16,8 @@ type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDire
 
 /** The guards that are about the work tree, or about the commit of a bundle. */
 const sourceGuards: ReadonlySet<GuardName> = new Set(['cleanTree', 'branch', 'notOlder']);
+/** Those that compare with the clone, whatever is deployed. */
+const treeGuards: ReadonlySet<GuardName> = new Set(['origin', 'notOlder']);
 const guardNames = ['cleanTree', 'branch', 'notOlder', 'origin', 'ciOnly', 'confirm'] as const;
 
 export function activeGuards(guard: GuardRules | undefined): readonly GuardName[] {
@@ -37,7 +39,11 @@ export async function checkGuards(deployment: GuardedDeployment, options: Option
   const {guard = {}, confirmTarget} = options;
   const active = activeGuards(guard);
   const directory = resolve(host.cwd, options.cwd ?? '.', options.projectDirectory ?? '.');
-  const tree = needsCommit(guard) || active.includes('origin') ? await readWorkTree(directory, host.env) : undefined;
+  // What a bundle says about its commit needs no clone.
+  const needy = active.some(
+    (name) => treeGuards.has(name) || (deployment.source.kind === 'tree' && sourceGuards.has(name)),
+  );
+  const tree = needy ? await readWorkTree(directory, host.env) : undefined;
   const failures: GuardFailure[] = [];
   for (const [name, check] of Object.entries(checks)) {
     const own = active.find((one) => one === name);

@@ -1,9 +1,9 @@
-import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
+import {chmod, chown, mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ciRunOf} from '../../../src/bundle/provenance/ci.js';
-import {changedFiles, compareCommits} from '../../../src/bundle/provenance/git.js';
-import {readOrigin, recordedCommit, withRecord} from '../../../src/bundle/provenance/provenance.js';
+import {changedFiles, compareCommits, readWorkTree} from '../../../src/bundle/provenance/git.js';
+import {messageFor, readOrigin, recordedCommit, withRecord} from '../../../src/bundle/provenance/provenance.js';
 import {makeFolder} from '../project.js';
 import {commit, git, gitEnvironment} from './repository.js';
 
@@ -45,7 +45,7 @@ describe('the provenance', () => {
     const folder = await makeFolder({file: 'one'});
     git(folder, 'init', '-q', '-b', 'feature/x');
     const hash = commit(folder, 'first');
-    const short = git(folder, 'rev-parse', '--short', 'HEAD');
+    const short = hash.slice(0, 12);
     const {provenance, message} = await readOrigin(folder, gitEnvironment, now);
     expect(provenance).toEqual({commit: hash, branch: 'feature/x', dirty: false, ci: undefined});
     expect(message).toBe(`feature/x: ${short}`);
@@ -55,6 +55,50 @@ describe('the provenance', () => {
     expect((await readFile(join(folder, '.git/index'))).equals(index)).toBe(true);
     git(folder, 'checkout', '-q', '--detach');
     expect((await readOrigin(folder, gitEnvironment, now)).message).toBe(`${short} (modified)`);
+  });
+
+  test('is that of the branch although a tag has its name, and although hashes are configured to be short', async () => {
+    const folder = await makeFolder({file: 'one'});
+    git(folder, 'init', '-q', '-b', 'wip');
+    git(folder, 'config', 'core.abbrev', '4');
+    const hash = commit(folder, 'first');
+    git(folder, 'tag', 'wip');
+    const {provenance, message} = await readOrigin(folder, gitEnvironment, now);
+    expect(provenance).toMatchObject({branch: 'wip', commit: hash});
+    expect(message).toBe(`wip: ${hash.slice(0, 12)}`);
+    expect(recordedCommit(message)).toMatchObject({branch: 'wip'});
+  });
+
+  test.each(['--assume-unchanged', '--skip-worktree'])('is modified if %s hides changes', async (mark) => {
+    const folder = await makeFolder({'config/local.json': 'one', gone: 'two'});
+    git(folder, 'init', '-q');
+    commit(folder, 'first');
+    git(folder, 'update-index', '--skip-worktree', 'gone');
+    await rm(join(folder, 'gone'));
+    expect((await readOrigin(folder, gitEnvironment, now)).provenance?.dirty).toBe(false);
+    git(folder, 'update-index', mark, 'config/local.json');
+    expect((await readOrigin(join(folder, 'config'), gitEnvironment, now)).provenance?.dirty).toBe(true);
+    expect(await changedFiles(folder, [], gitEnvironment)).toEqual(['config/local.json (hidden from git status)']);
+  });
+
+  test('is missing if git refuses, and why is told', async () => {
+    const folder = await makeFolder({file: 'one'});
+    git(folder, 'init', '-q');
+    commit(folder, 'first');
+    if (process.getuid?.() === 0) {
+      await chown(folder, 1001, 1001);
+      const {refusal, provenance} = await readOrigin(folder, gitEnvironment, now);
+      expect(provenance).toBeUndefined();
+      expect(refusal?.message).toBe(
+        `git refuses to read ${folder}: detected dubious ownership in repository at '${folder}'.`,
+      );
+      expect(refusal?.suggestions).toEqual([
+        `If you trust the repository, run: git config --global --add safe.directory ${folder}`,
+      ]);
+      await chown(folder, 0, 0);
+    }
+    git(folder, 'config', 'core.repositoryFormatVersion', '99');
+    await expect(readWorkTree(folder, gitEnvironment)).rejects.toMatchObject({code: 'ERR_GIT', exitCode: 3});
   });
 
   test('says that a submodule is changed, whatever the repository ignores', async () => {
@@ -79,9 +123,9 @@ describe('the provenance', () => {
     const hash = commit(folder, 'first');
     git(folder, 'checkout', '-q', '--detach');
     const env = {...gitEnvironment, GITLAB_CI: 'true', CI_COMMIT_BRANCH: 'release', CI_JOB_URL: 'https://ci.example/1'};
-    const {provenance, message, record} = await readOrigin(folder, {...env, CI_COMMIT_SHA: hash}, now);
+    const {provenance, message} = await readOrigin(folder, {...env, CI_COMMIT_SHA: hash}, now);
     expect(provenance).toMatchObject({branch: 'release', ci: {system: 'GitLab CI', url: 'https://ci.example/1'}});
-    expect([message, record]).toEqual([hash.slice(0, message.length), `release: ${message}`]);
+    expect([message, messageFor(provenance ?? {})]).toEqual([hash.slice(0, 12), `release: ${message}`]);
     const other = await readOrigin(folder, {...env, CI_COMMIT_SHA: '0'.repeat(40)}, now);
     expect(other.provenance?.branch).toBeUndefined();
   });
@@ -94,7 +138,10 @@ describe('the provenance', () => {
     git(folder, 'init', '-q');
     const time = {from: 'time', message: 'Build of 1970-01-01 00:00 UTC'};
     expect(await readOrigin(folder, env, now)).toMatchObject(time);
-    expect(await readOrigin(folder, {...env, PATH: '/nonexistent'}, now)).toMatchObject(time);
+    const without = await readOrigin(folder, {...env, PATH: '/nonexistent'}, now);
+    expect(without).toMatchObject({...time, refusal: {code: 'ERR_GIT'}});
+    await rm(join(folder, '.git/HEAD'));
+    expect(await readOrigin(folder, env, now)).toEqual({...time, provenance: undefined, refusal: undefined});
   });
 });
 
@@ -139,11 +186,13 @@ describe('a message', () => {
     expect(recordedCommit(message)).toEqual(expected);
   });
 
-  test('gets the commit unless it has it', () => {
-    expect(withRecord('Release 5', 'main: 1a2b3c4')).toBe('Release 5 [main: 1a2b3c4]');
-    expect(withRecord('main: 1a2b3c4', 'main: 1a2b3c4d5e6f')).toBe('main: 1a2b3c4');
-    expect(withRecord('main: 1a2b3c4', 'main: 1a2b3c4 (modified)')).toBe('main: 1a2b3c4 [main: 1a2b3c4 (modified)]');
-    expect(withRecord('Release 5', undefined)).toBe('Release 5');
+  test('gets the whole commit unless it has it', () => {
+    const commit = '1a2b3c4d5e6f'.padEnd(40, '0');
+    expect(withRecord('Release 5', {branch: 'main', commit})).toBe(`Release 5 [main: ${commit}]`);
+    expect(withRecord('main: 1a2b3c4', {branch: 'main', commit})).toBe('main: 1a2b3c4');
+    const modified = {branch: 'main', commit, dirty: true};
+    expect(withRecord('main: 1a2b3c4', modified)).toBe(`main: 1a2b3c4 [main: ${commit} (modified)]`);
+    expect(withRecord('Release 5', {})).toBe('Release 5');
   });
 });
 

@@ -161,11 +161,11 @@ describe('notOlder', () => {
     git(project.directory, 'switch', '-q', '-c', 'old', 'HEAD~1');
     expect(await refusal(guard)).toEqual([
       expect.stringMatching(
-        new RegExp(`^notOlder: The commit \\w{12} is older than ${second.slice(0, 7)}, which live runs`),
+        new RegExp(`^notOlder: The commit \\w{12} is older than ${second.slice(0, 12)}, which live runs`),
       ),
     ]);
     change();
-    expect(await refusal(guard)).toEqual([expect.stringContaining(` does not contain ${second.slice(0, 7)}`)]);
+    expect(await refusal(guard)).toEqual([expect.stringContaining(` does not contain ${second.slice(0, 12)}`)]);
     expect(await release({notOlder: false})).toBe(4);
   });
 
