@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import {isRecord} from '../text/json.js';
 
 // What the host relies on in a backend's answers. Other members are left alone.
 
@@ -8,7 +9,7 @@ const bundleId = v.union(
   bundleIdRule,
 );
 const json = v.check(isJson, 'must be plain JSON');
-const record = v.record(v.string(), v.unknown());
+const record = v.custom<Readonly<Record<string, unknown>>>(isRecord, 'must be an object');
 const deployment = v.pipe(v.unknown(), json, record);
 const raw = v.optional(v.pipe(v.unknown(), json));
 const texts = v.optional(v.array(v.string()));

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {createError} from '../errors/index.js';
-import {asRecord, isRecord, parseJson} from '../text/json.js';
+import {asRecord, isRecord, parseSettingsJson} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import {loadModule} from '../modules/load-module.js';
 
@@ -49,7 +49,7 @@ async function load(file: string, place: string): Promise<Readonly<Record<string
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    return parseJson(await readTextFile(file));
+    return parseSettingsJson(await readTextFile(file));
   } catch (error) {
     throw createError('ERR_CONFIG_INVALID', `${file} is not valid JSON.`, {cause: error});
   }

@@ -221,7 +221,7 @@ export const bundle = {
     schema: schemas.jsonObjectSchema,
     building: true,
     summary: 'SSR parameter.',
-    details: 'The value can be JSON. Repeatable.',
+    details: 'The value can be JSON. A number that would print differently, such as 3.10, stays text. Repeatable.',
   },
   nodeVersion: {
     flag: {name: 'node-version', char: 'n', value: 'VERSION'},

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {characterCount, entryNameProblem, hasControlCharacter} from '../text/entry-names.js';
-import {isRecord, jsonProblem} from '../text/json.js';
+import {isPlainObject, isRecord, jsonProblem} from '../text/json.js';
 import {nearest} from '../text/suggest.js';
 import type {CheckOptions} from './types.js';
 
@@ -119,18 +119,24 @@ export const v2Defaults = {
 
 export const compressionLevel = integer(0, 9);
 
-/** Packages by name. Validated as a map, because `v.record` silently drops some names, such as `constructor`. */
-export const dependenciesSchema: Schema<Readonly<Record<string, string>>> = v.pipe(
-  objectSchema,
-  v.transform((dependencies) => new Map(Object.entries(dependencies))),
-  v.map(v.string(), v.string('must be a version range')),
-  v.transform((dependencies): Readonly<Record<string, string>> => Object.fromEntries(dependencies)),
-);
+/**
+ * An object whose keys users choose. Validated as a map, because `v.record` silently drops some of them: `constructor`,
+ * `prototype` and `__proto__`. Code that sets `__proto__` makes an object that is not plain.
+ */
+export function keyed<T>(item: Schema<T>): Schema<Readonly<Record<string, T>>> {
+  return v.pipe(
+    objectSchema,
+    sound<Readonly<Record<string, unknown>>>((given) => (isPlainObject(given) ? undefined : 'must be a plain object')),
+    v.transform((given) => new Map(Object.entries(given))),
+    v.map(v.string(), item),
+    v.transform((items): Readonly<Record<string, T>> => Object.fromEntries(items)),
+  );
+}
 
-export const backendOptions: Schema<Readonly<Record<string, Readonly<Record<string, unknown>>>>> = v.pipe(
-  objectSchema,
-  v.record(v.string(), jsonObjectSchema),
-);
+/** Packages by name. */
+export const dependenciesSchema = keyed(v.string('must be a version range'));
+
+export const backendOptions = keyed(jsonObjectSchema);
 
 export const statuses: Schema<readonly number[]> = v.array(
   number('an HTTP status from 100 to 599', (value) => Number.isInteger(value) && value >= 100 && value <= 599),

@@ -8,6 +8,11 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
 }
 
+/** The value of a key that users chose, which may be that of something every object has, such as `constructor`. */
+export function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
 /** More levels than any response has, but far fewer than recursive code such as `JSON.stringify` can handle. */
 const maxDepth = 200;
 
@@ -18,6 +23,35 @@ const maxDepth = 200;
 export function parseJson(text: string): unknown {
   if (isDeeperThan(maxDepth, text)) throw new SyntaxError(`nested more than ${maxDepth} levels deep`);
   return JSON.parse(text);
+}
+
+const numberOrString = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/**
+ * JSON in which numbers that would print differently are strings, so that what was typed is what is sent: `3.10`, or
+ * more digits than a number holds.
+ */
+export function withExactNumbers(json: string): string {
+  return json.replaceAll(numberOrString, (token) => {
+    const isNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(token);
+    return isNumber && String(Number(token)) !== token ? `"${token}"` : token;
+  });
+}
+
+/**
+ * Parses a settings file in JSON. In its SSR parameters, numbers that would print differently stay text.
+ * @throws SyntaxError as `parseJson` does.
+ */
+export function parseSettingsJson(text: string): unknown {
+  return withParametersOf(parseJson(withExactNumbers(text)), parseJson(text));
+}
+
+function withParametersOf(exact: unknown, value: unknown): unknown {
+  if (!isRecord(exact) || !isRecord(value)) return value;
+  const entries = Object.entries(value).map(([key, item]) => {
+    return [key, key === 'ssrParameters' ? exact[key] : withParametersOf(exact[key], item)] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /**
@@ -42,7 +76,8 @@ export function jsonProblem(value: unknown, path = '', parents: readonly unknown
   return undefined;
 }
 
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value is an object that can be written as JSON, not an instance of a class. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false;
   // Configuration files may be loaded with another Object, so look for a prototype that has none itself.
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -3,7 +3,7 @@ import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {nearest} from '../../text/suggest.js';
-import {asRecord, isRecord, parseJson} from '../../text/json.js';
+import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/frameworks.js';
 import {listsOf} from '../../frameworks/server-files.js';
@@ -164,7 +164,7 @@ function parseConfig<Schema extends v.GenericSchema>(
 
 function jsonOf(text: string, path: string): unknown {
   try {
-    return parseJson(text);
+    return parseSettingsJson(text);
   } catch (error) {
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} is not valid JSON: ${reasonOf(error)}`), {
       suggestions: ['Correct the file, or build the application again.'],

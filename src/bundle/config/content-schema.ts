@@ -54,6 +54,10 @@ export const serverConfigKeys: readonly string[] = Object.keys(serverEntries);
 /** An on-disk v2 configuration file. Unknown top-level keys are kept; unknown keys of `bundleMetadata` are dropped. */
 export const diskConfigSchema = v.pipe(
   objectSchema,
+  v.check(
+    (config) => !['__proto__', 'constructor', 'prototype'].some((key) => Object.hasOwn(config, key)),
+    'must not have a key named __proto__, constructor or prototype',
+  ),
   v.looseObject({...serverEntries, bundleMetadata: v.optional(bundleMetadata)}),
 );
 

@@ -3,7 +3,7 @@ import {basename, dirname, extname, join, resolve} from 'node:path';
 import * as v from 'valibot';
 import {defineConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
-import {asRecord, isRecord, parseJson} from '../../text/json.js';
+import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {flagValue, shellLine, nearest} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
@@ -12,7 +12,7 @@ import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
-import {describeProblems, fieldProblems, objectSchema, text} from '../../settings/schemas.js';
+import {describeProblems, fieldProblems, keyed, objectSchema, text} from '../../settings/schemas.js';
 import type {ConfigFile, ConfigSettings} from './settings.js';
 import {finished} from './text.js';
 
@@ -56,7 +56,7 @@ async function readConfig(path: string): Promise<Config> {
 async function readJsonObject(path: string): Promise<Config> {
   let value: unknown;
   try {
-    value = parseJson(await readTextFile(path));
+    value = parseSettingsJson(await readTextFile(path));
   } catch (error) {
     const reason = oneLine(reasonOf(error));
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reason}`), {
@@ -134,7 +134,7 @@ function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
 /** The schema of a configuration file. `$schema` is for editors; `targets` has the settings of single targets. */
 const fileSchema = schemaOf(configuredKeys, {
   $schema: v.optional(text),
-  targets: v.optional(v.pipe(objectSchema, v.record(v.string(), schemaOf(perTargetKeys)))),
+  targets: v.optional(keyed(schemaOf(perTargetKeys))),
 });
 
 async function configFile(file: string): Promise<ConfigFile> {

@@ -1,3 +1,4 @@
+import {ownValue} from '../../text/json.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {isBuiltIn, mayUse} from '../../backends/names.js';
@@ -43,7 +44,7 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
         : {origin: addressOf(context, 'apiOrigin', apiOrigin, usesApi), organizationId: organizationId.value, auth},
     apiMissing: missing.map(flagAndVariable),
     apiUnset: isApiUnset(settings),
-    backendOptions: backendOptions.value[preference] ?? {},
+    backendOptions: ownValue(backendOptions.value, preference) ?? {},
     requestTimeout: settings.requestTimeout.value,
     connectTimeout: settings.connectTimeout.value,
     rateLimit: valuesIn(settings, 'rateLimit'),

@@ -6,6 +6,7 @@ import type {BuiltInName} from '../../backends/names.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import {keyed} from '../../settings/schemas.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -26,14 +27,14 @@ const originCredentials = v.object({
 
 const backendCredentials = v.object({
   options: v.array(text),
-  values: v.record(v.string(), text),
+  values: keyed(text),
   /** The origins that the other options named at the login: the secrets are used with no others. */
   origins: v.array(url),
 });
 
 const storedCredentials = v.object({
   /** By origin: `https://runtime.example`. */
-  origins: v.record(v.string(), originCredentials),
+  origins: keyed(originCredentials),
   /** The last login to each backend, whose origin need not be specified again. */
   last: v.optional(
     v.object({
@@ -45,7 +46,7 @@ const storedCredentials = v.object({
   ),
   /** URLs that the user set up a project with, so that a configuration file may name them. */
   trusted: v.optional(v.array(url)),
-  backends: v.optional(v.record(v.string(), backendCredentials)),
+  backends: v.optional(keyed(backendCredentials)),
 });
 
 /** The stored credentials, including secrets. Never shown. */

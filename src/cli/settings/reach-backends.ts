@@ -5,6 +5,7 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
 import {backendTitle, qualifiedName} from '../../backends/names.js';
+import {ownValue} from '../../text/json.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, flagValue} from '../../text/suggest.js';
 import type {Environment} from '../../http/types.js';
@@ -264,7 +265,7 @@ export async function storedSecrets(
   file: CredentialFile,
 ): Promise<Readonly<Record<string, string>>> {
   const {backends = {}} = await readCredentials(file);
-  const stored = backends[backend];
+  const stored = ownValue(backends, backend);
   const isGiven = (name: string) => (secretEnv.includes(name) ? Boolean(env[name]?.trim()) : given[name] !== undefined);
   if (stored === undefined || stored.options.some(isGiven)) return {};
   const other = originsIn(given).find((origin) => !stored.origins.includes(origin));

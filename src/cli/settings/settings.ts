@@ -3,7 +3,7 @@ import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {isRecord} from '../../text/json.js';
+import {isRecord, ownValue} from '../../text/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
@@ -156,7 +156,7 @@ function fromFile(key: SettingKey, {path, settings, targets}: ConfigFile, source
 function optionsAt(owners: SettingValue<'backendOptions'>, target: string, path: string): unknown {
   const merging = Object.entries(owners).map(([owner, {targets = {}, ...base}]) => {
     if (isRecord(targets) && Object.values(targets).every(isRecord))
-      return [owner, merged(base, Object.hasOwn(targets, target) ? targets[target] : {}, 1)] as const;
+      return [owner, merged(base, ownValue(targets, target) ?? {}, 1)] as const;
     const problem = `must have an object of options for each target in ${owner}.targets`;
     throw createError('ERR_CONFIG_INVALID', `backends in ${path} ${problem}.`);
   });

@@ -3,10 +3,10 @@ import {resolve} from 'node:path';
 import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
-import {isRecord, parseJson} from '../../text/json.js';
+import {isRecord, ownValue, parseJson, withExactNumbers} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Syntax} from '../../settings/row.js';
-import {dependenciesSchema} from '../../settings/schemas.js';
+import {dependenciesSchema, keyed} from '../../settings/schemas.js';
 
 const mask = '********';
 
@@ -108,7 +108,7 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
   backendOptions: {
     shape: 'several',
     convert: (texts, place) => pairsOf(texts, place, (text) => new OptionText(text)),
-    schema: v.record(v.string(), v.unknown()),
+    schema: keyed(v.unknown()),
     depth: 2,
   },
 };
@@ -123,7 +123,9 @@ export function finished(syntax: Syntax, value: unknown, directory: string): unk
 /** Merges objects over those of a weaker source. */
 export function merged(weaker: unknown, stronger: unknown, depth: number): unknown {
   if (depth === 0 || !isRecord(weaker) || !isRecord(stronger)) return stronger;
-  const entries = Object.entries(stronger).map(([key, own]) => [key, merged(weaker[key], own, depth - 1)] as const);
+  const entries = Object.entries(stronger).map(
+    ([key, own]) => [key, merged(ownValue(weaker, key), own, depth - 1)] as const,
+  );
   return {...weaker, ...Object.fromEntries(entries)};
 }
 
@@ -158,7 +160,7 @@ function pairsOf(texts: readonly string[], {isVariable}: Place, valueOf: (text: 
 
 function jsonOrText(value: string): unknown {
   try {
-    return parseJson(value);
+    return parseJson(withExactNumbers(value));
   } catch {
     return value;
   }

@@ -1,3 +1,4 @@
+import {ownValue} from '../../text/json.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {isPluginBackend} from '../../cli/settings/connection.js';
@@ -40,7 +41,9 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     const left = withoutCredentials(stored, removed);
     const secretsAt = (origin: string, {origins}: StoredCredentials) => secretsIn(origins[origin] ?? {}).length;
     const origins = Object.keys(stored.origins).filter((name) => secretsAt(name, left) < secretsAt(name, stored));
-    const backends = Object.keys(stored.backends ?? {}).filter((name) => left.backends?.[name] === undefined);
+    const backends = Object.keys(stored.backends ?? {}).filter(
+      (name) => ownValue(left.backends ?? {}, name) === undefined,
+    );
     if (origins.length + backends.length > 0 || left.trusted?.length !== stored.trusted?.length) {
       await updateCredentials(credentialFile, (now) => withoutCredentials(now, removed));
     }

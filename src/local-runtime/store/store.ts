@@ -3,6 +3,7 @@ import {mkdir, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
+import {objectSchema} from '../../settings/schemas.js';
 import {readJson, writeJson} from './data-folder.js';
 
 /** IDs are used in paths, so even those on disk are accepted only in the form in which they are created. */
@@ -17,7 +18,7 @@ const bundleSchema = v.object({
   createdBy: v.string(),
   size: v.number(),
   sha256: v.string(),
-  ssrParameters: v.record(v.string(), v.unknown()),
+  ssrParameters: objectSchema,
   deletedAt: v.optional(v.string()),
 });
 

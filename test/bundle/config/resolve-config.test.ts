@@ -15,6 +15,12 @@ const bomb = "throw new Error('this file must not be executed');";
 const sourceOf = ({sources}: BundlePlan, setting: string): string | undefined =>
   sources.find((source) => source.setting === setting)?.from;
 
+test('an on-disk configuration keeps SSR parameters as they are written, and refuses a key that would be lost', async () => {
+  const {config} = await plan({[onDisk]: '{"ssrOnly": ["ssr.js"], "ssrParameters": {"v": 3.10}, "other": 3.10}'});
+  expect(config).toMatchObject({ssrParameters: {v: '3.10'}, other: 3.1});
+  await expect(plan({[onDisk]: '{"ssrOnly": ["ssr.js"], "constructor": 1}'})).rejects.toThrow('named __proto__,');
+});
+
 describe('defaults', () => {
   test('are those that match a file of this build', async () => {
     const result = await plan({});

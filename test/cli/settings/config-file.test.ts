@@ -111,6 +111,27 @@ describe('reading', () => {
     expect((await load('a'))?.settings).toEqual({...config, buildDirectory: join(root, 'out'), projectDirectory: root});
   });
 
+  test.each(['prototype', 'constructor', '__proto__'])(
+    'takes %s for the name of a target or a backend',
+    async (name) => {
+      await write({
+        'mycli.config.json': `{"targets": {"${name}": {"guard": {"cleanTree": true}}}, "backends": {"${name}": {}}}`,
+      });
+      const file = await load('.');
+      expect(file?.targets.get(name)).toEqual({guardCleanTree: true});
+      expect(Object.keys(file?.settings.backendOptions ?? {})).toEqual([name]);
+      await write({'mycli.config.js': 'export default {targets: {__proto__: {guard: {}}}}'});
+      await expect(load('.', 'mycli.config.js')).rejects.toThrow('targets must be a plain object');
+    },
+  );
+
+  test.each(['mycli.config.json', 'package.json'])('takes SSR parameters in %s as they are written', async (name) => {
+    const config = '{"ssrParameters": {"v": 3.10, "id": 12345678901234567890, "n": 5}, "timeout": 60.0}';
+    await write({[name]: name === 'package.json' ? `{"mycli": ${config}}` : config});
+    const settings = {ssrParameters: {v: '3.10', id: '12345678901234567890', n: 5}, timeout: 60};
+    expect((await load('.'))?.settings).toEqual(settings);
+  });
+
   test.each([
     [{projectSlugs: 'x'}, 'has an unknown key: projectSlugs', 'Did you mean projectSlug?'],
     [{project: 'x'}, 'has an unknown key: project', 'Did you mean projectSlug?'],

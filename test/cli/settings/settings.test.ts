@@ -100,18 +100,30 @@ describe('settings of a target', () => {
 describe('settings made of keys', () => {
   test('SSR parameters of every source are merged, the stronger over the weaker', () => {
     const settings = resolved({
-      flags: {'ssr-param': ['a=1', 'b=text', 'c={"d":[true]}', 'e=x=y']},
+      flags: {'ssr-param': ['a=1', 'b=text', 'c={"d":[true]}', 'e=x=y', '__proto__=z']},
       env: {MYCLI_SSR_PARAM: 'a=0,f={"g":1,"h":2}'},
       config: {ssrParameters: {a: -1, i: null}},
     });
     expect(settings.ssrParameters).toEqual({
-      value: {a: 1, b: 'text', c: {d: [true]}, e: 'x=y', f: {g: 1, h: 2}, i: null},
+      value: {a: 1, b: 'text', c: {d: [true]}, e: 'x=y', f: {g: 1, h: 2}, i: null, ['__proto__']: 'z'},
       source: {kind: 'flag', name: '--ssr-param'},
     });
   });
 
   test('a variable may hold a JSON object', () => {
     expect(resolved({env: {MYCLI_SSR_PARAM: '{"a": "x,y", "b": 1}'}}).ssrParameters?.value).toEqual({a: 'x,y', b: 1});
+  });
+
+  test.each([
+    ['3.10', '3.10'],
+    ['3.1', 3.1],
+    ['-0', '-0'],
+    ['1e3', '1e3'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['{"v": 3.10, "w": ["1.0 \\" 2.0", 2.0, 5]}', {v: '3.10', w: ['1.0 " 2.0', '2.0', 5]}],
+    ['01', '01'],
+  ])('the SSR parameter %j is sent as it was typed', (text, value) => {
+    expect(resolved({flags: {'ssr-param': [`v=${text}`]}}).ssrParameters?.value).toEqual({v: value});
   });
 
   test('backend options for a target are laid over the others, below the command line', () => {
