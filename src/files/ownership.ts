@@ -1,5 +1,5 @@
 /* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
-import type {Stats} from 'node:fs';
+import {lstatSync, statSync, type Stats} from 'node:fs';
 import {systemCode} from '../errors/system-failure.js';
 
 export const ownPid = process.pid;
@@ -12,6 +12,16 @@ export function isAlive(pid: number): boolean {
     // Someone else's process cannot be signalled, but is alive.
     return systemCode(error) !== 'ESRCH';
   }
+}
+
+/**
+ * Whether a file or folder belongs to this user or to root, and so does the link to it if the path is one: the owner of
+ * either decides what is there. Look before you read it, since a file of somebody else may have no end.
+ * @throws the system's Error if there is nothing.
+ */
+export function isTrusted(path: string): boolean {
+  const owners = [lstatSync(path).uid, statSync(path).uid];
+  return owners.every((uid) => process.getuid === undefined || uid === process.getuid() || uid === 0);
 }
 
 /** Whether something belongs to this user and has none of the permissions in `forbidden`. */

@@ -5,6 +5,7 @@ import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createError} from '../errors/index.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
+import {isTrusted} from './ownership.js';
 import {readTextFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
 
@@ -116,15 +117,18 @@ export async function replacePrivateFile(path: string, content: string): Promise
 }
 
 /**
- * Reads such a file, which contains JSON; undefined if it does not exist. The value of invalid JSON is `undefined`,
- * because the parser's error would quote a part of it.
+ * Reads such a file, which contains JSON; undefined if it does not exist. One of another user is an error. The
+ * value of invalid JSON is `undefined`, because the parser's error would quote a part of it.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
-  const content = await readTextFile(path).catch((error: unknown) => {
+  let content: string;
+  try {
+    if (!isTrusted(path)) throw new Error('it belongs to another user');
+    content = await readTextFile(path);
+  } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
-  });
-  if (content === undefined) return undefined;
+  }
   try {
     return {value: JSON.parse(content)};
   } catch {

@@ -1,11 +1,11 @@
-import {existsSync, lstatSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {existsSync, readFileSync, realpathSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
-import {isOwn} from '../../files/ownership.js';
+import {isTrusted} from '../../files/ownership.js';
 import type {Environment} from '../../http/types.js';
 import {givenValue} from './command-line.js';
 import type {Session} from './context.js';
@@ -26,8 +26,18 @@ interface HostOptions extends Interfaces.Options {
  * with which a hook explicitly exits before the command ends it.
  */
 export class HostConfig extends Config {
-  constructor(override readonly options: HostOptions) {
+  constructor(override options: HostOptions) {
     super(options);
+  }
+
+  override async loadPluginsAndCommands(given?: {readonly force: boolean}): Promise<void> {
+    const {userPlugins, session} = this.options;
+    const foreign = userPlugins === true ? foreignUserPlugin(this.dataDir) : undefined;
+    if (foreign !== undefined) {
+      session.output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${foreign} belongs to another user.`);
+      this.options = {...this.options, userPlugins: false};
+    }
+    await super.loadPluginsAndCommands(given);
   }
 
   override async runHook<T extends keyof Interfaces.Hooks>(
@@ -58,7 +68,8 @@ export async function loadConfig(options: HostOptions, args: readonly string[]):
   const config = new HostConfig(options);
   await config.load();
   const {cwd, env, output} = options.session;
-  const found = projectPlugins(options.root, args, {cwd, env}).filter(({name}) => !config.plugins.has(name));
+  const warn = (message: string) => output.warn(message);
+  const found = projectPlugins(options.root, args, {cwd, env, warn}).filter(({name}) => !config.plugins.has(name));
   if (found.length === 0) return config;
   const {plugins} = config;
   for (const {name, root} of found) {
@@ -71,9 +82,30 @@ export async function loadConfig(options: HostOptions, args: readonly string[]):
       output.warn(asSentence(`Plugin ${name} of the project could not be loaded: ${messageOf(error)}`));
     }
   }
-  const extended = new HostConfig({...options, plugins});
+  const extended = new HostConfig({...config.options, plugins});
   await extended.load();
   return extended;
+}
+
+/**
+ * What of the plugins that the user has installed or linked belongs to another user: the list that oclif keeps in its
+ * data folder, or a package.
+ */
+function foreignUserPlugin(dataDirectory: string): string | undefined {
+  const list = join(dataDirectory, 'package.json');
+  if (!existsSync(list)) return undefined;
+  if (!isTrusted(list)) return list;
+  const {plugins} = asRecord(readManifest(list)?.['oclif']);
+  const folders = (Array.isArray(plugins) ? plugins : []).map((plugin: unknown) => {
+    const {type, name, root} = asRecord(plugin);
+    return type === 'link' ? String(root) : join(dataDirectory, 'node_modules', String(name));
+  });
+  return folders.find(isForeignPackage);
+}
+
+/** Whether a folder, or the package.json in it, belongs to another user. */
+function isForeignPackage(folder: string): boolean {
+  return [folder, join(folder, 'package.json')].some((path) => existsSync(path) && !isTrusted(path));
 }
 
 interface ProjectPlugin {
@@ -103,7 +135,7 @@ const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
 export function projectPlugins(
   root: string,
   args: readonly string[],
-  {cwd, env}: {readonly cwd: string; readonly env: Environment},
+  {cwd, env, warn}: {readonly cwd: string; readonly env: Environment; readonly warn: (message: string) => void},
 ): readonly ProjectPlugin[] {
   if (skipsPlugins(env)) return [];
   const directory = resolve(cwd, givenValue(args, '--cwd', '-C') ?? '');
@@ -111,8 +143,11 @@ export function projectPlugins(
   const found = new Map<string, ProjectPlugin>();
   for (const project of [...packagesAround(start), ...dependentPackage(root)]) {
     for (const name of dependenciesOf(project)) {
-      const plugin = found.has(name) ? undefined : findPlugin(name, project);
-      if (plugin !== undefined) found.set(name, plugin);
+      const folder = found.has(name) ? undefined : findPackage(name, project);
+      if (folder === undefined) continue;
+      if (isForeignPackage(folder)) warn(`Ignored the plugin ${name}, because ${folder} belongs to another user.`);
+      else if (isRecord(readManifest(join(folder, 'package.json'))?.['oclif']))
+        found.set(name, {name, root: realpathSync(folder)});
     }
   }
   return [...found.values()];
@@ -126,8 +161,7 @@ function packagesAround(start: string): readonly ProjectPackage[] {
   let nearest: Omit<ProjectPackage, 'top'> | undefined;
   for (let directory = start; ; directory = dirname(directory)) {
     const path = join(directory, 'package.json');
-    // Both the link and its target: the owner of either decides.
-    if (existsSync(path) && !(isOwn(lstatSync(path), 0) && isOwn(statSync(path), 0))) break;
+    if (existsSync(path) && !isTrusted(path)) break;
     const manifest = readManifest(path);
     if (manifest !== undefined) nearest ??= {directory, manifest};
     const isTop = manifest?.['workspaces'] !== undefined || existsSync(join(directory, 'pnpm-workspace.yaml'));
@@ -144,7 +178,9 @@ function packagesAround(start: string): readonly ProjectPackage[] {
 function dependentPackage(root: string): readonly ProjectPackage[] {
   const modules = dirname(root);
   const directory = dirname(modules);
-  const manifest = basename(modules) === 'node_modules' ? readManifest(join(directory, 'package.json')) : undefined;
+  const path = join(directory, 'package.json');
+  if (basename(modules) !== 'node_modules' || !existsSync(path) || !isTrusted(path)) return [];
+  const manifest = readManifest(path);
   return manifest === undefined ? [] : [{directory, manifest, top: directory}];
 }
 
@@ -157,11 +193,10 @@ function dependenciesOf({manifest}: ProjectPackage): readonly string[] {
 }
 
 /** Looks where npm, pnpm and Yarn put a dependency: in the package's folder, or hoisted up to the workspace's root. */
-function findPlugin(name: string, {directory, top}: ProjectPackage): ProjectPlugin | undefined {
+function findPackage(name: string, {directory, top}: ProjectPackage): string | undefined {
   for (let parent = directory; ; parent = dirname(parent)) {
     const folder = join(parent, 'node_modules', name);
-    const manifest = readManifest(join(folder, 'package.json'));
-    if (manifest !== undefined) return isRecord(manifest['oclif']) ? {name, root: realpathSync(folder)} : undefined;
+    if (existsSync(join(folder, 'package.json'))) return folder;
     if (parent === top || dirname(parent) === parent) return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import nodeModule from 'node:module';
+import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import process from 'node:process';
 import {inspect} from 'node:util';
 import type {EventEmitter} from 'node:events';
@@ -12,6 +13,7 @@ import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/inde
 import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
+import {isTrusted} from '../../files/ownership.js';
 import {isSecretName} from '../../http/redact.js';
 import {asOwnError, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
 import {GroupedHelp} from './help.js';
@@ -128,7 +130,10 @@ type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) =>
 function keepCompiledCode(): void {
   try {
     const {enableCompileCache}: NewerModule = nodeModule;
-    enableCompileCache?.(join(homedir(), '.cache', 'mycli', 'compiled'));
+    const folder = join(homedir(), '.cache', 'mycli', 'compiled');
+    let existing = folder;
+    while (!existsSync(existing)) existing = dirname(existing);
+    if (isTrusted(existing)) enableCompileCache?.(folder);
   } catch {
     // A user without a home.
   }

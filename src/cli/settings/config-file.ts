@@ -1,4 +1,4 @@
-import {lstat, readdir, realpath, stat} from 'node:fs/promises';
+import {readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, extname, join, resolve} from 'node:path';
 import * as v from 'valibot';
 import {defineConfig} from '../../config.js';
@@ -7,7 +7,7 @@ import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {flagValue, shellLine, nearest} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {isOwn} from '../../files/ownership.js';
+import {isTrusted} from '../../files/ownership.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
@@ -83,8 +83,8 @@ export async function configIn(directory: string, search?: ConfigSearch): Promis
   for (const name of others) search?.warn(`Ignored ${join(directory, name)}, because ${String(used)} is beside it.`);
   if (used !== undefined) return join(directory, used);
   const manifest = join(directory, 'package.json');
-  if (!(await exists(manifest)) || (await readJsonObject(manifest))['mycli'] === undefined) return undefined;
-  return (await isUsable(manifest, search)) ? manifest : undefined;
+  if (!(await isUsable(manifest, search))) return undefined;
+  return (await readJsonObject(manifest))['mycli'] === undefined ? undefined : manifest;
 }
 
 async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
@@ -101,9 +101,7 @@ async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
 
 async function isUsable(path: string, search: ConfigSearch | undefined): Promise<boolean> {
   if (!(await exists(path))) return false;
-  if (search === undefined) return true;
-  // Check both the link and its target: the owner of either controls the code.
-  if (isOwn(await lstat(path), 0) && isOwn(await stat(path), 0)) return true;
+  if (search === undefined || isTrusted(path)) return true;
   search.warn(
     `Ignored ${path}, because it belongs to another user. Pass ${shellLine(...flagValue('--config', path))} to use it anyway.`,
   );

@@ -78,9 +78,9 @@ function actualPath(path: string): Promise<string> {
 /** Reads the stored credentials, if any. Warns when other users can read them. */
 export async function readCredentials(file: CredentialFile): Promise<StoredCredentials> {
   const path = credentialPath(file);
-  const stored = await readPrivateFile(await actualPath(path)).catch((error: unknown) => {
+  const stored = await readPrivateFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', `The stored credentials in ${path} cannot be read: ${reasonOf(error)}.`, {
-      suggestions: [`${whereStored} Make the file there readable.`],
+      suggestions: [`${whereStored} The file there must be yours and readable.`],
       cause: error,
     });
   });

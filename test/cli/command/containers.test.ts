@@ -59,6 +59,12 @@ describe.runIf(process.getuid?.() === 0)('a user without an entry in /etc/passwd
     expect(await readdir(project)).toEqual(['build', 'mycli.config.ts']);
   });
 
+  test("takes root's configuration file", async () => {
+    await writeFile(join(root, 'mycli.config.json'), '{"projectSlug": "of-root"}');
+    const {stdout} = await asUser([join(installed, 'bin/run.js'), 'config:show', '-C', root]);
+    expect(stdout).toMatch(/projectSlug +of-root +mycli\.config\.json/);
+  });
+
   test.each([
     ['no HOME', {}, '/'],
     ['an empty HOME', {HOME: ''}, '/'],

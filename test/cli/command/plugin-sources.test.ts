@@ -1,3 +1,4 @@
+import {execFileSync} from 'node:child_process';
 import {lchown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -5,7 +6,9 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {projectPlugins} from '../../../src/cli/command/plugins.js';
 
 let folder: string;
+let warnings: string[];
 beforeEach(async () => {
+  warnings = [];
   folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-sources-')));
   await mkdir(join(folder, '.git'));
 });
@@ -24,10 +27,11 @@ async function write(files: Readonly<Record<string, unknown>>): Promise<void> {
 const plugin = (name: string) => ({name, version: '1.0.0', oclif: {hooks: {'mycli:backends': '../process/hook.js'}}});
 
 function find(directory = '.', {args = ['backend:list'], root = elsewhere, env = {}} = {}) {
-  return projectPlugins(root, args, {cwd: join(folder, directory), env}).map(({name, root}) => [
-    name,
-    root.slice(folder.length + 1),
-  ]);
+  return projectPlugins(root, args, {
+    cwd: join(folder, directory),
+    env,
+    warn: (message) => warnings.push(message),
+  }).map(({name, root}) => [name, root.slice(folder.length + 1)]);
 }
 
 describe('the plugins of a project', () => {
@@ -142,5 +146,23 @@ describe('a package.json that is not a file of the user', () => {
     await lchown(join(folder, 'package.json'), 0, 0);
     await lchown(join(folder, 'shared.json'), 12_345, 12_345);
     expect(find('inner')).toEqual([]);
+    // Reading it would never end.
+    await rm(join(folder, 'package.json'));
+    execFileSync('mkfifo', [join(folder, 'package.json')]);
+    await lchown(join(folder, 'package.json'), 12_345, 12_345);
+    expect(find('inner')).toEqual([]);
   });
+
+  test.runIf(process.getuid?.() === 0).each(['real', 'real/package.json', 'node_modules/mycli-plugin-a'])(
+    'nor does a plugin whose %s belongs to another user',
+    async (foreign) => {
+      await write({'package.json': listed, 'real/package.json': plugin('mycli-plugin-a'), 'node_modules/x': ''});
+      await symlink('../real', join(folder, 'node_modules/mycli-plugin-a'));
+      await lchown(join(folder, foreign), 12_345, 12_345);
+      expect(find()).toEqual([]);
+      expect(warnings).toEqual([
+        `Ignored the plugin mycli-plugin-a, because ${join(folder, 'node_modules/mycli-plugin-a')} belongs to another user.`,
+      ]);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {cp, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {chown, cp, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
@@ -11,6 +11,25 @@ import {createPluginBench, fixturePlugin} from '../with-plugins.js';
 const failing = ['absent', 'broken', 'empty', 'errors', 'exits', 'malformed', 'throws'];
 
 const token = 'canary-token-5b1e';
+
+test.runIf(process.getuid?.() === 0).each(['data/mycli/package.json', 'plugin', 'plugin/package.json'])(
+  "a user's plugins: none is loaded if %s belongs to another user",
+  async (foreign) => {
+    await using bench = await createPluginBench();
+    const root = join(bench.root, 'plugin');
+    await mkdir(root);
+    await writeFile(join(root, 'hook.js'), "exports.default = () => console.log('planted');");
+    const manifest = {name: 'planted', version: '1.0.0', oclif: {hooks: {init: './hook.js'}}};
+    await writeFile(join(root, 'package.json'), JSON.stringify(manifest));
+    const list = {oclif: {schema: 1, plugins: [{name: 'planted', root, type: 'link'}]}};
+    await writeFile(join(bench.root, 'data/mycli/package.json'), JSON.stringify(list));
+    expect((await runCli(binary, ['--version'], bench)).stdout).toContain('planted');
+    await chown(join(bench.root, foreign), 12_345, 12_345);
+    const {stdout, stderr} = await runCli(binary, ['--version'], bench);
+    expect(stdout).not.toContain('planted');
+    expect(stderr).toMatch(/^Warning: Ignored the plugins listed in .*, because .* belongs to another user\.\n$/);
+  },
+);
 
 describe('a push through a plugin', () => {
   test('uploads every byte, deploys, waits, and masks its secret options everywhere', async () => {

@@ -1,7 +1,7 @@
-import {mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {chown, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import nodeModule from 'node:module';
 import {tmpdir} from 'node:os';
-import {join, relative} from 'node:path';
+import {dirname, join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli} from '../spawn-cli.js';
@@ -43,7 +43,14 @@ test.runIf('enableCompileCache' in nodeModule)(
   'compiled code is kept in the folder for caches of the user',
   async () => {
     await runCli(binary, ['--help'], {env: {HOME: folder}});
-    expect((await readdir(join(folder, '.cache/mycli/compiled'), {recursive: true})).length).toBeGreaterThan(1);
+    const kept = join(folder, '.cache/mycli/compiled');
+    expect((await readdir(kept, {recursive: true})).length).toBeGreaterThan(1);
+    if (process.getuid?.() !== 0) return;
+    // Nothing is kept in, nor taken from, what belongs to another user.
+    await rm(kept, {recursive: true});
+    await chown(dirname(kept), 12_345, 12_345);
+    await runCli(binary, ['--help'], {env: {HOME: folder}});
+    expect(await readdir(dirname(kept))).toEqual([]);
   },
 );
 

@@ -1,4 +1,4 @@
-import {chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {chmod, lchown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -306,6 +306,22 @@ describe('a credentials file that is a link', () => {
     expect((await mycli(['auth:logout', '--all'])).stdout).toContain(`Removed the credentials for ${runtimeOrigin}`);
     expect([await readdir(dirname(target)), await readdir(folder)]).toEqual([[], []]);
   });
+
+  test.runIf(process.getuid?.() === 0).each(['link', 'target'])(
+    'is refused if its %s belongs to another user',
+    async (which) => {
+      await writeFile(target, JSON.stringify({version: 1, origins: {}}), {mode: 0o600});
+      await lchown(which === 'link' ? file : target, 12_345, 12_345);
+      for (const args of [['auth:status'], ['auth:login', '--origin', runtimeOrigin]]) {
+        const {code, stderr} = await mycli(args, {stdin: canaries.key});
+        expect([code, stderr]).toEqual([
+          3,
+          expect.stringContaining(`${file} cannot be read: it belongs to another user.`),
+        ]);
+      }
+      expect(await readFile(target, 'utf8')).not.toContain(canaries.key);
+    },
+  );
 
   test('to nothing is replaced by a login', async () => {
     expect((await mycli(['auth:status'])).code).toBe(0);

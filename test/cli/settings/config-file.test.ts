@@ -1,3 +1,4 @@
+import {execFileSync} from 'node:child_process';
 import {lchown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -82,6 +83,10 @@ describe('finding', () => {
       expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}, because it belongs to another user`),
     ]);
     expect((await load('.', 'named.json'))?.settings.projectSlug).toBe('named');
+    // Reading it would never end.
+    execFileSync('mkfifo', [join(root, 'package.json')]);
+    await lchown(join(root, 'package.json'), 4242, 4242);
+    expect(await load('.')).toBeUndefined();
   });
 
   test('looks above a folder, not above a link to it', async () => {
