@@ -13,6 +13,7 @@ const parts = [
   'cli/command/base-command',
   'cli/command/flags',
   'cli/command/command-line',
+  'cli/command/old-words',
   'settings/definitions',
   'settings/row',
   'errors/index',

@@ -10,7 +10,7 @@ const references = [
   'json',
   'openapi.json',
 ].map((name) => `docs/reference/${name}`);
-const guides = ['docs/guides/frameworks.md'];
+const guides = ['docs/guides/frameworks.md', 'docs/guides/coming-from.md'];
 const generated = ['oclif.manifest.json', 'src/config.ts', ...references, ...guides, ':(glob)test/**/__snapshots__/**'];
 
 const status = execFileSync('git', ['status', '--porcelain', '--untracked-files=all', '--', ...generated], {

@@ -1,4 +1,6 @@
 import {readFileSync, writeFileSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {format, resolveConfig} from 'prettier';
 
 /**
  * Writes what is generated into a Markdown page, whose prose stands there: each part between `<!-- begin: NAME -->` and
@@ -16,4 +18,12 @@ export function fillPage(page, parts) {
   });
   if (missing.size > 0) throw new Error(`${page} has no place for ${[...missing].join(', ')}.`);
   writeFileSync(path, filled);
+}
+
+/** As `fillPage`, for a page of docs/guides, which is formatted. */
+export async function fillGuide(name, parts) {
+  fillPage(`../guides/${name}`, parts);
+  const page = fileURLToPath(new URL(`../docs/guides/${name}`, import.meta.url));
+  const options = await resolveConfig(page);
+  writeFileSync(page, await format(readFileSync(page, 'utf8'), {...options, parser: 'markdown'}));
 }

@@ -1,10 +1,8 @@
 // Writes the table of docs/guides/frameworks.md from the rows of src/frameworks, and from what was seen when their
 // projects were built, pushed and opened (test/frameworks/seen.json). `npm run docs:generate` runs it.
-import {readFileSync, writeFileSync} from 'node:fs';
-import {fileURLToPath} from 'node:url';
-import {format, resolveConfig} from 'prettier';
+import {readFileSync} from 'node:fs';
 import {frameworks} from '../dist/frameworks/frameworks.js';
-import {fillPage} from './fill-page.js';
+import {fillGuide} from './fill-page.js';
 
 const seen = JSON.parse(readFileSync(new URL('../test/frameworks/seen.json', import.meta.url), 'utf8'));
 
@@ -21,12 +19,9 @@ const rows = frameworks.map(({id, name, variant, buildDirectory, public: folders
   return `| ${[title, code(buildDirectory), published, needs ?? '', tried].join(' | ')} |`;
 });
 
-const page = new URL('../docs/guides/frameworks.md', import.meta.url);
-fillPage('../guides/frameworks.md', {
+await fillGuide('frameworks.md', {
   table: `
 | Framework | Builds into | Public files | Needs | Tried with |
 | --- | --- | --- | --- | --- |
 ${rows.join('\n')}`,
 });
-const options = await resolveConfig(fileURLToPath(page));
-writeFileSync(page, await format(readFileSync(page, 'utf8'), {...options, parser: 'markdown'}));

@@ -7,6 +7,8 @@ import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {isRecord} from '../../text/json.js';
 import type {EventError} from '../../operations/events.js';
+import {leadingWords} from './command-line.js';
+import {commandNamed, flagNamed} from './old-words.js';
 
 export function reportOf(error: RuntimeCliError): EventError {
   const {code, message, exitCode, status, suggestions, method, path, requestId} = error;
@@ -137,20 +139,10 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
 }
 
-/** What flags of other command lines are called here. */
-const elsewhere: Readonly<Record<string, string>> = {
-  prod: 'target production',
-  production: 'target production',
-  to: 'target',
-  env: 'target',
-  dir: 'build-directory',
-  verbose: 'debug',
-};
-
 /** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */
 function meantFlag(name: string, known: readonly string[]): string | undefined {
-  const usual = elsewhere[name];
-  if (usual !== undefined && known.includes(usual.replace(/ .*/, ''))) return usual;
+  const old = flagNamed(name, known);
+  if (old !== undefined) return old;
   if (name.length === 1) return known.find((flag) => flag.startsWith(name));
   return nearest(name, known) ?? known.find((flag) => name.startsWith(`${flag}-`));
 }
@@ -164,6 +156,12 @@ export function unknownCommand(
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
   if (first === '') return createError('ERR_USAGE', `Unknown flag: ${String(argv[0])}`, {suggestions: [list]});
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
+  const words = leadingWords(argv);
+  const old = commandNamed(words, known);
+  if (old !== undefined) {
+    const suggestions: readonly Suggestion[] = [['Did you mean ', {run: old}, '?']];
+    return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${words.join(' ')}`, {suggestions});
+  }
   const isTopic = topics.some(({name}) => name === first);
   const both = second === undefined ? undefined : nearest(`${first}:${second}`, known);
   // `inspect` for `bundle:inspect`.

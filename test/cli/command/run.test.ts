@@ -20,6 +20,7 @@ describe('what oclif complains about', () => {
     [['show', '--api-keyy=canary'], 'Unknown flag: --api-keyy', 'Did you mean --api-key?'],
     [['show', '--target-slug', 'x'], 'Unknown flag: --target-slug', 'Did you mean --target?'],
     [['show', '-a', 'x'], 'Unknown flag: -a', 'Did you mean --api-key?'],
+    [['show', '-e', 'x'], 'Unknown flag: -e', 'Did you mean --target?'],
     [
       ['show', 'a', 'My shop'],
       'Unexpected argument: My shop',

@@ -1,0 +1,94 @@
+/** A word of another client, and what it is here: a row of docs/guides/coming-from.md, and a suggestion. */
+export interface OldWord {
+  readonly client: string;
+  /** In capitals: any word. */
+  readonly was: string;
+  readonly now: string;
+  /** What is better, missing or otherwise, for the guide. */
+  readonly note?: string;
+}
+
+/** The first row that fits is suggested. */
+export const oldCommands: readonly OldWord[] = [
+  {client: 'pwa-kit-dev', was: 'push', now: 'bundle:push', note: 'the same `-t`, `-m`, `-b` and `--wait`'},
+  {client: 'pwa-kit-dev', was: 'save-credentials', now: 'auth:login', note: 'asks, or reads the key from stdin'},
+  {client: 'pwa-kit-dev', was: 'tail-logs', now: 'logs'},
+  {client: 'b2c', was: 'mrt bundle deploy ID', now: 'bundle:deploy ID'},
+  {client: 'b2c', was: 'mrt bundle deploy', now: 'bundle:push', note: 'deploys if there is a target'},
+  {client: 'b2c', was: 'mrt bundle list', now: 'bundle:list'},
+  {client: 'b2c', was: 'mrt bundle history', now: 'bundle:history'},
+  {client: 'b2c', was: 'mrt bundle download ID', now: 'bundle:download ID', note: 'resumes, and verifies'},
+  {client: 'b2c', was: 'mrt bundle delete ID', now: 'bundle:delete ID', note: 'asks; never what a target runs'},
+  {client: 'b2c', was: 'mrt env list', now: 'target:list'},
+  {client: 'b2c', was: 'mrt env create SLUG', now: 'target:create SLUG', note: '`--wait` until it is ready'},
+  {client: 'b2c', was: 'mrt env clone SLUG', now: 'target:create SLUG --copy-from TARGET'},
+  {client: 'b2c', was: 'mrt env delete SLUG', now: 'target:delete SLUG'},
+  {client: 'b2c', was: 'mrt env invalidate', now: 'target:invalidate', note: '`push --invalidate`, too'},
+  {client: 'b2c', was: 'mrt env var list', now: 'env:list'},
+  {client: 'b2c', was: 'mrt env var set', now: 'env:set', note: 'from a file or stdin, too'},
+  {client: 'b2c', was: 'mrt env var delete', now: 'env:unset'},
+  {client: 'b2c', was: 'mrt env var push', now: 'env:set --from .env', note: '`env:diff` shows what would change'},
+  {client: 'b2c', was: 'mrt tail-logs', now: 'logs'},
+  {client: 'b2c', was: 'mrt save-credentials', now: 'auth:login'},
+  {client: 'b2c', was: 'mrt', now: 'help', note: 'its topics are `bundle`, `target` and `env` here'},
+  {client: 'vercel', was: 'ls', now: 'bundle:list'},
+  {client: 'vercel', was: 'link', now: 'init'},
+  {client: 'vercel', was: 'whoami', now: 'auth:status'},
+  {client: 'vercel', was: 'dev', now: 'runtime:start'},
+  {client: 'vercel', was: 'env add', now: 'env:set'},
+  {client: 'vercel', was: 'env rm', now: 'env:unset'},
+  {client: 'netlify', was: 'env:import FILE', now: 'env:set --from FILE'},
+  {client: 'wrangler', was: 'publish', now: 'bundle:push'},
+  {client: 'wrangler', was: 'tail', now: 'logs'},
+  {client: 'wrangler', was: 'secret put', now: 'env:set'},
+  {client: 'wrangler', was: 'versions list', now: 'bundle:list'},
+  {client: 'wrangler', was: 'deployments list', now: 'bundle:history'},
+  {client: 'firebase', was: 'emulators:start', now: 'runtime:start'},
+  {client: 'firebase', was: 'hosting:clone', now: 'bundle:promote', note: 'between targets of a project'},
+  {client: 'firebase', was: 'hosting:channel:deploy', now: 'preview:up'},
+  {client: 'firebase', was: 'hosting:channel:delete', now: 'preview:down'},
+];
+
+export const oldFlags: readonly OldWord[] = [
+  {client: 'pwa-kit-dev', was: '-s', now: '--project'},
+  {client: 'pwa-kit-dev', was: '--cloud-origin', now: '--origin'},
+  {client: 'pwa-kit-dev', was: '--credentialsFile', now: '--api-key @FILE', note: 'or `mycli login` once'},
+  {client: 'b2c', was: '-e', now: '--target'},
+  {client: 'b2c', was: '--environment', now: '--target'},
+  {client: 'b2c', was: '--mrt-backend', now: '--runtime-backend'},
+  {client: 'b2c', was: '--credentials-file', now: '--api-key @FILE', note: 'or `mycli login` once'},
+  {client: 'vercel', was: '--prod', now: '--target production'},
+  {client: 'netlify', was: '--dir', now: '--build-directory'},
+  {client: 'wrangler', was: '--env', now: '--target'},
+  {client: 'others', was: '--production', now: '--target production'},
+  {client: 'others', was: '--to', now: '--target'},
+  {client: 'others', was: '--verbose', now: '--debug'},
+];
+
+/** What the words of another client are here, as the arguments of our command; with that client's name first, too. */
+export function commandNamed(typed: readonly string[], known: readonly string[]): readonly string[] | undefined {
+  for (const {client, was, now} of oldCommands) {
+    const words = typed[0] === client ? typed.slice(1) : typed;
+    const pattern = was.split(' ');
+    const values = new Map<string, string>();
+    const fits = pattern.every((part, at) => {
+      const word = words[at];
+      if (!isPlaceholder(part)) return word === part;
+      if (word !== undefined) values.set(part, word);
+      return word !== undefined;
+    });
+    const command = now.split(' ').map((part) => values.get(part) ?? part);
+    if (fits && known.includes(command[0] ?? '')) return command;
+  }
+  return undefined;
+}
+
+/** What a flag of another client is here, without its dashes, if the command has it. */
+export function flagNamed(name: string, known: readonly string[]): string | undefined {
+  const now = oldFlags.find(({was}) => was.replace(/^-+/, '') === name)?.now.slice('--'.length);
+  return now !== undefined && known.includes(now.replace(/ .*/, '')) ? now : undefined;
+}
+
+function isPlaceholder(word: string): boolean {
+  return /^[A-Z]+$/.test(word);
+}

@@ -1,0 +1,26 @@
+import {expect, test} from 'vitest';
+import {commandNamed, flagNamed, oldCommands, oldFlags} from '../../../src/cli/command/old-words.js';
+
+const known = oldCommands.flatMap(({now}) => now.split(' ').slice(0, 1));
+
+test.each([
+  ['mrt bundle deploy', 'bundle:push'],
+  ['b2c mrt bundle deploy 12', 'bundle:deploy 12'],
+  ['mrt env clone preview', 'target:create preview --copy-from TARGET'],
+  ['mrt', 'help'],
+  ['save-credentials', 'auth:login'],
+  ['pwa-kit-dev tail-logs', 'logs'],
+])('an old command is named: %s is %s', (typed, now) => {
+  expect(commandNamed(typed.split(' '), known)?.join(' ')).toBe(now);
+});
+
+test('an old word is passed over where there is no such command or flag', () => {
+  expect(commandNamed(['tail-logs'], ['bundle:push'])).toBeUndefined();
+  expect(commandNamed(['bundle', 'lst'], known)).toBeUndefined();
+  expect(flagNamed('mrt-backend', ['target'])).toBeUndefined();
+});
+
+test.each(oldFlags)('the old flag $was is $now', ({was, now}) => {
+  const [, name = ''] = /^--([\w-]+)/.exec(now) ?? [];
+  expect(flagNamed(was.replace(/^-+/, ''), [name])).toBe(now.slice(2));
+});
