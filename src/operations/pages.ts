@@ -14,8 +14,9 @@ export const everything: ListPart = {limit: Infinity, offset: 0};
 /** The largest page that servers return. */
 const pageSize = 200;
 
-/** Maximum number of pages to read, since a server could invent new ones forever. */
+/** Maximum number of pages to read, since a server could invent new ones forever, and of entries in them. */
 const maxPages = 1000;
+const maxEntries = maxPages * pageSize;
 
 /**
  * Yields the pages of a list from `offset`, until there are `limit` items or no more. A server may return fewer than
@@ -32,9 +33,10 @@ export async function* listPages<Item>(
   let mayBeWhole = false;
   let position = offsetCursors ? offset : 0;
   let cursor = position > 0 ? String(position) : undefined;
+  let entries = 0;
   for (let pages = 0; position < end; pages += 1) {
-    if (pages === maxPages) {
-      const read = `${maxPages.toLocaleString('en')} pages (${String(position)} entries)`;
+    if (pages === maxPages || entries > maxEntries) {
+      const read = `${pages.toLocaleString('en')} pages (${String(position)} entries)`;
       throw invalidList(`The list did not end after ${read}.`, 'Pass --limit and --offset to list a part', {
         offset: position,
       });
@@ -55,6 +57,7 @@ export async function* listPages<Item>(
     mayBeWhole = page.items.length !== asked && total === undefined;
     const items = page.items.slice(Math.max(0, offset - position), end - position);
     position += page.items.length;
+    entries += page.items.length;
     if (page.cursor === undefined && position < Math.min(end, total ?? 0)) {
       const message = `The server reports ${String(total)} entries but returned none from offset ${String(position)}.`;
       throw invalidList(message, 'Try again', {offset: position, total});
@@ -79,7 +82,7 @@ export async function collectPages<Item extends {readonly createdAt?: string | u
   const items: Item[] = [];
   let total: number | undefined;
   for await (const page of listPages(part, fetchPage, backend)) {
-    items.push(...page.items);
+    for (const item of page.items) items.push(item);
     total = page.total;
   }
   return {items: items.sort((a, b) => createdTime(b) - createdTime(a)), total};

@@ -69,7 +69,7 @@ export async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetI
 export async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
   const targets: TargetItem[] = [];
   for await (const {items} of listPages(everything, (range) => invoke(open, 'listTargets', range)))
-    targets.push(...items);
+    for (const item of items) targets.push(item);
   return targets;
 }
 

@@ -175,7 +175,7 @@ export async function readDeploymentLogs(options: ReadLogsOptions, host: Pipelin
     const take = (more: readonly string[]) => {
       total += more.length;
       if (onLines) callBackNow(() => onLines(more));
-      else lines.push(...more);
+      else for (const line of more) lines.push(line);
     };
     const done = await readLog(open, deployment, take, options);
     report.title = `Read ${count(total, 'line')}${done ? '' : ' so far'}`;

@@ -247,6 +247,7 @@ describe('OAuth client credentials', () => {
     ['no token', '{}'],
     ['no JSON', '<html>'],
     ['a token that is not text', '{"access_token":["a"]}'],
+    ['a token of more than 64 KiB', `{"access_token":"${'canary'.repeat(11_000)}"}`],
     ['a token that no header can carry', '{"access_token":"canary\\r\\nX-Evil: 1"}'],
     ['a token in another alphabet', '{"access_token":"canary\\u202e"}'],
     ['a token of 10 MB', JSON.stringify({access_token: 'canary'.repeat(1_700_000)})],

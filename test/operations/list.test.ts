@@ -132,6 +132,19 @@ describe('collecting pages', () => {
     expect(asked).toBe(1000);
   });
 
+  test('a page of 125,000 rows is read, and a server that makes up such pages for ever is given up', async () => {
+    const rows = Array.from({length: 125_000}, (_, index) => ({
+      createdAt: new Date(1e12 - index * 1000).toISOString(),
+    }));
+    const whole = await collectPages({limit: Infinity, offset: 0}, async () => ({items: rows}));
+    expect(whole.items).toEqual(rows);
+    const endless = async ({cursor = '0'}: ListRange) =>
+      pageAt(Number(cursor), [{createdAt: cursor}, ...rows], Number(cursor) + 1_000_000);
+    await expect(collectPages({limit: Infinity, offset: 0}, endless)).rejects.toMatchObject({
+      message: 'The list did not end after 2 pages (250002 entries).',
+    });
+  });
+
   test('items are put in order, the newest first', async () => {
     const {fetchPage, all} = server(5);
     const backwards = async (range: ListRange) => {

@@ -140,7 +140,7 @@ async function readLog(subject: Subject, deployment: DeploymentRef): Promise<rea
     const part = await subject.call('readLogs', {deployment, cursor});
     const isRepeated = part.lines.length > 0 && part.cursor !== undefined && part.cursor === cursor;
     assert.ok(!isRepeated, `Expected a new cursor. The backend returned lines and ${shown(cursor)} again.`);
-    lines.push(...part.lines);
+    for (const line of part.lines) lines.push(line);
     return (cursor = part.cursor);
   });
   return lines;

@@ -64,6 +64,8 @@ function bearer(what: string, token: string): string {
 }
 
 const headerToken = /^[\x21-\x7e]+$/;
+/** Maximum characters of an access token. */
+const maxTokenLength = 64 * 1024;
 
 /** Options of `OAuthClientCredentialsStrategy`. */
 export interface OAuthClientCredentialsOptions {
@@ -159,7 +161,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     if (answer === undefined) throw notJson(request.options, status);
     const {access_token: token, expires_in: expiresIn} = answer;
     if (typeof token === 'string') this.#onToken(token);
-    if (typeof token !== 'string' || !headerToken.test(token)) {
+    if (typeof token !== 'string' || token.length > maxTokenLength || !headerToken.test(token)) {
       const problem = token ? 'an access token that cannot be sent in a header' : 'no access token';
       throw createError('ERR_RESPONSE_INVALID', `The token endpoint returned ${problem}.`, {status, ...this.#request});
     }

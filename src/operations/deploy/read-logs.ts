@@ -67,8 +67,8 @@ export async function findDeployment(
   );
 }
 
-/** How many parts of a log are read at most, since a server could invent new ones forever. */
-const maxParts = 10_000;
+/** How many parts and lines of a log are read at most, since a server could invent new ones forever. */
+const [maxParts, maxLines] = [10_000, 1_000_000];
 
 /** Reads a log to its last line, or to its end if `follow`. Resolves to whether it is complete. */
 export async function readLog(
@@ -79,8 +79,10 @@ export async function readLog(
 ): Promise<boolean> {
   const {signal} = open.context;
   let cursor: string | undefined;
+  let read = 0;
   for (let parts = 1; ; parts += 1) {
     const {lines, cursor: next} = await invoke(open, 'readLogs', {deployment, cursor});
+    read += lines.length;
     if (lines.length > 0) onLines(lines);
     if (next === undefined) return true;
     if (lines.length > 0 && next === cursor) {
@@ -89,8 +91,9 @@ export async function readLog(
         `The ${backendTitle(open.backend.name)} backend repeats the log of the deployment.`,
       );
     }
-    if (parts >= maxParts && !follow) {
-      throw createError('ERR_RESPONSE_INVALID', `The log of the deployment does not end after ${String(parts)} parts.`);
+    if ((parts >= maxParts || read > maxLines) && !follow) {
+      const size = `${String(parts)} parts (${String(read)} lines)`;
+      throw createError('ERR_RESPONSE_INVALID', `The log of the deployment does not end after ${size}.`);
     }
     cursor = next;
     if (lines.length > 0) {
