@@ -68,7 +68,7 @@ export function uploadFallbackReason(error: unknown): string | undefined {
   if (!isRuntimeCliError(error)) return undefined;
   if (isInvalidScope(error)) return 'the token endpoint refused the scopes (invalid_scope)';
   if (error.code === 'ERR_CAPABILITY_UNSUPPORTED') return asClause(error.message);
-  if (error.code === 'ERR_OAUTH') return undefined;
+  if (error.code === 'ERR_OAUTH' || error.code === 'ERR_NETWORK') return undefined;
   if (error.status === undefined || !definiteRejections.has(error.status)) return undefined;
   return `the Runtime (OAuth) backend rejected the upload (${String(error.status)})${serverSentence(error)}`;
 }

@@ -121,7 +121,8 @@ export const catalogue = {
   ERR_RATE_LIMITED: {kind: 'rate-limit', summary: 'The server still rate-limited the request after the last retry.'},
   ERR_NETWORK: {
     kind: 'network',
-    summary: 'The server could not be reached, or the connection ended before the request was fully sent.',
+    summary:
+      'The server could not be reached, the connection ended before the request was fully sent, or a firewall or proxy answered instead.',
   },
   ERR_TLS: {
     kind: 'network',

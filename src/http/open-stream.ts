@@ -43,7 +43,9 @@ function failedAttempt(
   const causeCode = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   const isUnsent = causeCode === 'ECONNREFUSED' || causeCode === 'EAI_AGAIN';
   const isLost =
-    code === 'ERR_TIMEOUT' || code === 'ERR_SERVER' || (code === 'ERR_NETWORK' && causeCode !== 'ENOTFOUND');
+    code === 'ERR_TIMEOUT' ||
+    code === 'ERR_SERVER' ||
+    (code === 'ERR_NETWORK' && status === undefined && causeCode !== 'ENOTFOUND');
   return {
     retries,
     reason,

@@ -244,6 +244,17 @@ describe('OAuth client credentials', () => {
   });
 
   test.each([
+    [403, {'content-type': 'text/html'}, '<html>Blocked</html>'],
+    [401, {'cf-mitigated': 'challenge'}, ''],
+  ])('a page of a firewall (%d) is no refusal of the client', async (status, headers, body) => {
+    const tokens = await startRecordingServer((response) => response.writeHead(status, headers).end(body));
+    const {http} = await testClient();
+    const error = await rejection(strategy(tokens).getAuthorizationHeader({http}));
+    expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6, status, path: '/token'});
+    expect([error.message, ...error.suggestions].join()).not.toMatch(/client|secret/);
+  });
+
+  test.each([
     ['no token', '{}'],
     ['no JSON', '<html>'],
     ['a token that is not text', '{"access_token":["a"]}'],

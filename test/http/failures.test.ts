@@ -1,8 +1,9 @@
+import type {OutgoingHttpHeaders} from 'node:http';
 import {inspect} from 'node:util';
 import {buffer} from 'node:stream/consumers';
 import type {Socket} from 'node:net';
 import {describe, expect, test} from 'vitest';
-import {createRequestBodies, readJson, type HttpClient} from '../../src/http/index.js';
+import {authorize, createRequestBodies, readJson, type HttpClient} from '../../src/http/index.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
 import {sendJson, startRecordingServer, startServer, startTcpServer, startTlsServer} from './with-server.js';
 
@@ -42,6 +43,40 @@ describe('answers that are not 2xx', () => {
     expect(error.message).toContain('because');
     expect(inspect(error, {depth: Infinity})).not.toContain('secret-query');
     expect(server.requests).toHaveLength(1);
+  });
+
+  test.each<[string, number, OutgoingHttpHeaders, string, string]>([
+    ['a page', 403, {'content-type': 'text/html; charset=utf-8'}, '<!DOCTYPE html><h1>Blocked</h1>', 'ERR_NETWORK'],
+    ['a page without a type', 401, {}, '\n<html>Log in</html>', 'ERR_NETWORK'],
+    ['a type, and nothing else', 403, {'content-type': 'text/html'}, '', 'ERR_NETWORK'],
+    ['a page of mod_security', 406, {'content-type': 'text/html'}, '<html>Not Acceptable!', 'ERR_NETWORK'],
+    ['a challenge of Cloudflare', 403, {'cf-mitigated': 'challenge'}, '{"message":"wait"}', 'ERR_NETWORK'],
+    ['an edge of Akamai', 403, {server: 'AkamaiGHost'}, '', 'ERR_NETWORK'],
+    ['a captive portal', 511, {}, '', 'ERR_NETWORK'],
+    ['JSON by another name', 403, {'content-type': 'text/html'}, '{"message":"no"}', 'ERR_FORBIDDEN'],
+    ['XML', 401, {'content-type': 'application/xml'}, '<?xml version="1.0"?><Error/>', 'ERR_UNAUTHORIZED'],
+    ['a page of a web server', 404, {'content-type': 'text/html'}, '<html>Not Found</html>', 'ERR_REJECTED'],
+  ])('where the service speaks JSON, %s (%d) with %j and %j is %s', async (_, status, headers, body, code) => {
+    const server = await startRecordingServer((response, _request, count) => {
+      if (count === 1) sendJson(response, 200, {});
+      else response.writeHead(status, headers).end(body);
+    });
+    const forgotten: unknown[] = [];
+    const auth = {getAuthorizationHeader: async () => 'Bearer a', invalidate: () => forgotten.push(1)};
+    const http = authorize((await testClient()).http, auth, server.origin);
+    await http.get(server.origin);
+    const error = await rejection(http.post(`${server.origin}/x`, {json: {}}));
+    expect(error).toMatchObject({code, status});
+    if (code !== 'ERR_NETWORK') return;
+    expect(error).toMatchObject({exitCode: 6, message: expect.stringMatching(/^Something between you/) as string});
+    expect([error.message, ...error.suggestions].join()).not.toMatch(/credential|key/i);
+    expect([server.requests.length, forgotten]).toEqual([2, []]);
+  });
+
+  test('a page is a refusal of a service that may speak HTML', async () => {
+    const server = await startRecordingServer((response) => response.writeHead(401).end('<html>Unauthorized</html>'));
+    const {http} = await testClient();
+    expect(await rejection(http.post(server.origin))).toMatchObject({code: 'ERR_UNAUTHORIZED'});
   });
 
   test('redirects are not followed, neither for uploads nor for downloads', async () => {

@@ -81,7 +81,8 @@ export async function askService(
 
 /** Whether a service refused the credentials, and not merely failed. */
 export function isRefusal({status, code}: RuntimeCliError): boolean {
-  return status === 401 || status === 403 || catalogue[code].kind === 'credentials';
+  const {kind} = catalogue[code];
+  return kind === 'credentials' || (kind !== 'network' && (status === 401 || status === 403));
 }
 
 /** As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials. */

@@ -1,6 +1,7 @@
 import type {AfterResponseHook, BeforeRequestHook} from 'got';
 import {createError} from '../../errors/index.js';
-import {Call} from '../connection/call.js';
+import {Call, type RequestOptions} from '../connection/call.js';
+import {isFromBetween} from '../errors/response-error.js';
 import type {AuthContext, AuthStrategy, StreamingClient} from '../types.js';
 
 /**
@@ -34,6 +35,11 @@ export function authorize(http: StreamingClient, auth: AuthStrategy, origin: str
   return http.extend({context: {grant: new Grant(auth, new URL(origin).origin, http)}});
 }
 
+/** Whether a request goes to the origin that its client is authorized for, where the services speak JSON. */
+export function isAuthorized(options: Pick<RequestOptions, 'context' | 'url'>): boolean {
+  return Grant.of(options) !== undefined;
+}
+
 /** Hooks for got that authorize the requests of clients from `authorize`. */
 export function createAuthorizationHooks(): {
   readonly beforeRequest: readonly BeforeRequestHook[];
@@ -62,7 +68,7 @@ export function createAuthorizationHooks(): {
     if (grant === undefined || call?.authorization === undefined) return response;
     const {auth, target} = grant;
     if (response.ok) acceptedBy.set(auth, (acceptedBy.get(auth) ?? new Set()).add(target));
-    if (response.statusCode !== 401) return response;
+    if (response.statusCode !== 401 || isFromBetween(response, true)) return response;
     auth.invalidate?.(call.authorization);
     if (call.isRenewed || auth.invalidate === undefined || !acceptedBy.get(auth)?.has(target)) return response;
     call.isRenewed = true;

@@ -2,7 +2,7 @@ import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../text/json.js';
 import {createHttpClient} from '../client.js';
 import {notJson} from '../errors/failure.js';
-import {responseError, serverMessage} from '../errors/response-error.js';
+import {isFromBetween, responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
 import {createRedactor, formEncode} from '../redact.js';
 import type {AuthStrategy, AuthContext, StreamingClient} from '../types.js';
@@ -153,13 +153,12 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       throw error;
     });
     const {statusCode: status, headers, body, request} = response;
-    if (isRefusal(status)) throw this.#refused(status, body);
-    if (status < 200 || status >= 300) {
-      throw responseError({statusCode: status, headers, rawBody: Buffer.from(body), request}, this.#redact);
-    }
-    const answer = parseObject(body);
-    if (answer === undefined) throw notJson(request.options, status);
-    const {access_token: token, expires_in: expiresIn} = answer;
+    const answer = {statusCode: status, headers, rawBody: Buffer.from(body), request};
+    if (isRefusal(status) && !isFromBetween(answer, true)) throw this.#refused(status, body);
+    if (status < 200 || status >= 300) throw responseError(answer, this.#redact, {speaksJson: true});
+    const granted = parseObject(body);
+    if (granted === undefined) throw notJson(request.options, status);
+    const {access_token: token, expires_in: expiresIn} = granted;
     if (typeof token === 'string') this.#onToken(token);
     if (typeof token !== 'string' || token.length > maxTokenLength || !headerToken.test(token)) {
       const problem = token ? 'an access token that cannot be sent in a header' : 'no access token';

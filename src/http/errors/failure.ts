@@ -5,6 +5,7 @@ import {parseJson} from '../../text/json.js';
 import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
 import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
+import {isAuthorized} from '../auth/authorize.js';
 import {responseError, type RefusingResponse} from './response-error.js';
 import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
@@ -159,6 +160,7 @@ export function toCliError(error: unknown, options: Options, call: Call, context
     return responseError(response, redact, {
       limited: context.limitedStatusCodes.includes(response.statusCode),
       isWrite: isWrite(options),
+      speaksJson: isAuthorized(options),
     });
   }
   if (name === 'ParseError') return notJson(options, response?.statusCode);

@@ -5,7 +5,14 @@ import {describeRequest, statusName, type RequestOptions} from '../connection/ca
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 
-const requestIdHeaders = ['x-request-id', 'x-correlation-id', 'request-id', 'x-amzn-requestid', 'x-amz-request-id'];
+const requestIdHeaders = [
+  'x-request-id',
+  'x-correlation-id',
+  'request-id',
+  'x-amzn-requestid',
+  'x-amz-request-id',
+  'cf-ray',
+];
 
 export interface RefusingResponse {
   readonly statusCode: number;
@@ -24,6 +31,24 @@ interface RefusedRequest {
   /** Whether the status is retried, so the retries are used up. */
   readonly limited?: boolean;
   readonly isWrite?: boolean;
+  /** Whether the service speaks JSON, so that no web page is its own. */
+  readonly speaksJson?: boolean;
+}
+
+/** What a firewall or a proxy answers with. A page for 404 or 405 may also come from the service's own web server. */
+const pageStatuses: ReadonlySet<number> = new Set([400, 401, 403, 406]);
+
+/** Whether something in front of the service answered for it: a firewall, or a proxy that wants a login. */
+export function isFromBetween(
+  {statusCode, headers, rawBody}: Omit<RefusingResponse, 'request'>,
+  speaksJson: boolean,
+): boolean {
+  if (statusCode === 511) return true;
+  if (!pageStatuses.has(statusCode)) return false;
+  if (headers['cf-mitigated'] !== undefined || /^akamaighost/i.test(String(headers['server'] ?? ''))) return true;
+  const body = rawBody?.toString() ?? '';
+  const isHtml = /html/i.test(headers['content-type'] ?? '') && parse(body) === undefined;
+  return speaksJson && (isHtml || /^\s*<(?:!doctype\s+html|html)\b/i.test(body));
 }
 
 /** With these, a gateway gives up on a service that may still carry out the request. */
@@ -85,10 +110,12 @@ const refusals: Readonly<Record<number, (request: string, name: string) => Refus
 };
 
 function refusal(
-  {statusCode: status, headers: {location = ''}}: RefusingResponse,
+  response: RefusingResponse,
   request: string,
-  {limited = false, isWrite = false}: RefusedRequest,
+  {limited = false, isWrite = false, speaksJson = false}: RefusedRequest,
 ): Refusal {
+  const {statusCode: status, headers} = response;
+  const {location = ''} = headers;
   const name = statusName(status);
   const check = isWrite ? [checkBeforeRetrying] : [];
   if (limited || status === 429) {
@@ -96,6 +123,15 @@ function refusal(
       code: 'ERR_RATE_LIMITED',
       sentence: `The server still rate-limits ${request} (${name})`,
       suggestions: ['Try again later, or allow more and longer retries with --max-retries and --retry-max-delay.'],
+    };
+  }
+  if (isFromBetween(response, speaksJson)) {
+    return {
+      code: 'ERR_NETWORK',
+      sentence: `Something between you and the service answered ${request} (${name})`,
+      suggestions: [
+        'Check the address, try another network, or ask whoever runs the firewall, proxy or VPN to let mycli through.',
+      ],
     };
   }
   if (isWrite && unclearStatuses.has(status)) {
