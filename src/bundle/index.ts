@@ -20,6 +20,7 @@ export {
   markFiles,
   type PatternLists,
 } from './files/patterns.js';
+export {verifyMarks} from './files/public-files.js';
 export {checkSensitiveFiles} from './files/sensitive-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {withReaders} from './prebuilt/bundle-readers.js';

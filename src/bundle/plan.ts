@@ -1,12 +1,6 @@
 import {resolve} from 'node:path';
 import {createError} from '../errors/index.js';
-import {
-  strayScripts,
-  unmatchedWarnings,
-  unwantedFiles,
-  verifyEntryPoints,
-  withStrictAdvice,
-} from './files/build-warnings.js';
+import {unmatchedWarnings, unwantedFiles, withStrictAdvice} from './files/build-warnings.js';
 import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
@@ -17,6 +11,7 @@ import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
+import {strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
@@ -85,13 +80,14 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   signal?.throwIfAborted();
   const paths = files.map(({path}) => path);
   const known = framework?.static === false ? {name: framework.name, lists: listsOf(framework, paths)} : undefined;
-  const resolved = resolveConfig(sources, {static: options.static, framework: known});
+  const resolved = resolveConfig(sources, {static: options.static, framework: known, paths});
   if (options.static && !options.allowSensitiveFiles) refuseServerCode(paths, framework);
   const unmatched = await markFiles(files, resolved.config, signal);
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
     settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
-  verifyEntryPoints(settings, unmatched.ssrOnly, {files, ignored: scan.ignored}, framework?.entries);
+  const {format} = options;
+  verifyServerFiles(format, settings, {files, ignored: scan.ignored, unmatched: unmatched.ssrOnly, framework});
   const secretWarnings = await checkSensitiveFiles(files, {
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,
@@ -100,7 +96,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   signal?.throwIfAborted();
 
   return {
-    format: options.format,
+    format,
     buildDirectory,
     ...(v2 ?? {projectSlug: options.projectSlug}),
     message: message.message,
@@ -116,7 +112,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...secretWarnings,
       ...unwantedFiles(files),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories)),
-      ...strayScripts(files, settings),
+      ...strayFiles(files, settings),
       ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
     ],
     sources: [...settings.sources, {setting: 'message', from: message.from}],

@@ -7,3 +7,8 @@ export function everythingIn(folder: string, depth: number): readonly string[] {
   const dots = Array.from({length: depth}, (_, level) => `${folder}${'**/.*/'.repeat(level)}**/.*`);
   return [`${folder}**/*`, ...dots.flatMap((pattern) => [pattern, `${pattern}/**`])];
 }
+
+/** The most names of one path that begin with a dot. */
+export function dotNames(paths: readonly string[]): number {
+  return paths.reduce((most, path) => Math.max(most, path.split('/').filter((name) => name.startsWith('.')).length), 0);
+}

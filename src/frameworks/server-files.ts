@@ -1,7 +1,7 @@
 import {createError} from '../errors/index.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
-import {everythingIn} from './everything-in.js';
+import {dotNames, everythingIn} from './everything-in.js';
 import type {Framework} from './frameworks.js';
 
 /** The two lists of a build of a framework: what the row says is public, all else being its server's. */
@@ -19,11 +19,6 @@ export function listsOf(
     ssrOnly: [...everythingIn('', dotNames(paths)), ...shared.map((pattern) => `!${pattern}`)],
     ssrShared: shared,
   };
-}
-
-/** The most names of one path that begin with a dot. */
-function dotNames(paths: readonly string[]): number {
-  return paths.reduce((most, path) => Math.max(most, path.split('/').filter((name) => name.startsWith('.')).length), 0);
 }
 
 /** Folders with a server's code. Their pages are no server. */

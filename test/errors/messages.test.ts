@@ -194,6 +194,8 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   },
   ERR_PATTERN_INVALID: async () => buildBundle({...(await project()), ssrOnly: ['']}),
   ERR_SSR_ENTRY_MISSING: async () => buildBundle(await project({'build/main.css': ''})),
+  ERR_SSR_ENTRY_PUBLIC: async () =>
+    buildBundle({...(await project()), format: 'v1', projectSlug: 'shop', ssrOnly: ['static/*.html']}),
   ERR_IGNORED_ENTRY: async () => buildBundle({...(await project()), ignore: ['ssr.js']}),
   ERR_SENSITIVE_FILES: async () => buildBundle(await project({...smallBuild, 'build/static/.env': 'KEY=1'})),
   ERR_BUNDLE_TOO_LARGE: () => verifyLimits({name: 'acme', limits: {maxFiles: 2}}, {files: large}),
@@ -342,6 +344,9 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
   ERR_BUILD_DIRECTORY: [
     async () => buildBundle(await project({'build/.git/HEAD': ''})),
     async () => buildBundle(await project({build: ''})),
+  ],
+  ERR_SSR_ENTRY_MISSING: [
+    async () => buildBundle({...(await project()), format: 'v1', projectSlug: 'shop', ssrOnly: ['Server/**']}),
   ],
   ERR_PATTERN_INVALID: [
     async () => buildBundle({...(await project()), ssrOnly: []}),

@@ -1,3 +1,4 @@
+import {dotNames, everythingIn} from '../../frameworks/everything-in.js';
 import type {ConfigSource} from './config-sources.js';
 import type {PatternLists} from '../files/patterns.js';
 import type {BundleConfig, BundleV2Metadata} from '../types.js';
@@ -23,11 +24,17 @@ export interface ResolvedConfig {
   readonly optional: PatternLists;
 }
 
-/** The default patterns. `withoutUnmatched` omits those that match no file. */
-export const defaultPatterns = {
-  ssrOnly: ['ssr.js', 'ssr.mjs', 'server/**/*'],
-  ssrShared: ['static/**/*', 'client/**/*'],
-} as const;
+/** The modules that a service starts if nothing else is said. */
+export const defaultEntries: readonly string[] = ['ssr.js', 'ssr.mjs'];
+
+/** The default patterns of a build with these files. `withoutUnmatched` omits those that match none. */
+export function defaultPatterns(paths: readonly string[]): PatternLists {
+  const depth = Math.max(1, dotNames(paths));
+  return {
+    ssrOnly: [...defaultEntries, ...everythingIn('server/', depth)],
+    ssrShared: ['static/**/*', 'client/**/*'],
+  };
+}
 
 /**
  * The patterns of a static site, of which `withoutUnmatched` omits some, too. Wildcards do not match a leading dot, but
@@ -42,6 +49,8 @@ export const defaultSource = 'default';
 
 /** What the patterns of a bundle fall back to. */
 interface Fallback {
+  /** The files of the build. @default none */
+  readonly paths?: readonly string[] | undefined;
   /** Shares every file, whatever the sources say. */
   readonly static?: boolean | undefined;
   /** The framework of the build, whose patterns come before the defaults. */
@@ -107,7 +116,7 @@ interface Patterns {
 function patternsOf(
   key: 'ssrOnly' | 'ssrShared',
   sources: readonly ConfigSource[],
-  {static: isStatic = false, framework}: Fallback,
+  {static: isStatic = false, framework, paths = []}: Fallback,
 ): Patterns {
   if (isStatic) return {value: staticPatterns[key], from: 'static', optional: staticPatterns[key]};
   for (const {content, from, optional = []} of sources) {
@@ -118,7 +127,8 @@ function patternsOf(
     const {name, lists} = framework;
     return {value: lists[key], from: name, optional: lists[key]};
   }
-  return {value: defaultPatterns[key], from: defaultSource, optional: defaultPatterns[key]};
+  const own = defaultPatterns(paths)[key];
+  return {value: own, from: defaultSource, optional: own};
 }
 
 function metadataOf(sources: readonly ConfigSource[]): {value: BundleV2Metadata; sources: readonly SettingSource[]} {

@@ -1,22 +1,16 @@
-import {createError} from '../../errors/index.js';
 import {nearest} from '../../text/suggest.js';
-import {defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleContent} from '../types.js';
-import {listPaths, showPath} from '../../text/entry-names.js';
-import {compilePatterns, markFiles, noMarks, type PatternLists} from './patterns.js';
-import type {Scan} from './scan.js';
+import {showPath} from '../../text/entry-names.js';
+import {markFiles, noMarks, type PatternLists} from './patterns.js';
 
 /** The cache folders of frameworks and build tools. */
-const cacheFolder =
+export const cacheFolder =
   /^(?:.*\/)?(?:(?:\.next|\.nuxt|\.angular|\.nx)\/cache|node_modules\/\.cache|\.parcel-cache|\.turbo)\//;
 /** Next.js writes this file next to its cache, so the build directory is `.next` itself. */
 const nextMark = 'BUILD_ID';
 const nextCache = 'cache/';
 const ownConfiguration = /^mycli\.config\.(?:m?[jt]s|json)$/;
 
-/** Maximum number of paths in a message. */
-const listed = 5;
-const script = /\.[cm]?js$/;
 const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
 /**
@@ -57,80 +51,6 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
 
 function describeSize(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-/**
- * A warning about scripts that are neither server-only nor shared, in a build whose layout does not fit the default
- * patterns. There is none if all patterns were given.
- */
-export function strayScripts(files: readonly BundleFile[], {sources}: ResolvedConfig): readonly string[] {
-  const byDefault = patternSettings.filter((key) =>
-    sources.some(({setting, from}) => setting === key && from === defaultSource),
-  );
-  const stray = files.filter(({path, ssrOnly, ssrShared}) => !ssrOnly && !ssrShared && script.test(path));
-  if (byDefault.length === 0 || stray.length === 0) return [];
-  // Those that look like a server's entry point come first.
-  const rank = (path: string) => (/(?:^|\/)server\//.test(path) ? 0 : path.includes('/') ? 2 : 1);
-  const paths = stray.map(({path}) => path).sort((a, b) => rank(a) - rank(b));
-  const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
-  return [
-    `These files are neither server-only nor shared: ${listPaths(paths, listed)}. ` +
-      `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`,
-  ];
-}
-
-/**
- * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
- * matches has hit an entry point. If some files of the pattern remain, it has not; neither has one that only hits what
- * a framework's own patterns match besides its entries, such as source maps.
- * @param unmatched The patterns of ssrOnly that match no file, the default ones included.
- * @param entries The entry points of the framework's server, if it is known.
- * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default pattern of ssrOnly matches.
- */
-export function verifyEntryPoints(
-  {config, sources, optional}: ResolvedConfig,
-  unmatched: readonly string[],
-  {files, ignored}: Pick<Scan, 'files' | 'ignored'>,
-  entries: readonly string[] | undefined,
-): void {
-  const isStatic = sources.some(({setting, from}) => setting === 'ssrOnly' && from === 'static');
-  for (const pattern of ignored.length === 0 ? [] : unmatched) {
-    const {matches} = compilePatterns([pattern]);
-    const isEntry = (path: string) => entries?.includes(path) !== false || !optional.ssrOnly.includes(pattern);
-    const hit = ignored.find(({path}) => matches(path) && isEntry(path));
-    if (hit) throw ignoredError(hit, pattern);
-  }
-  const hasEntry = files.some(({path}) => entries?.includes(path));
-  const lost = hasEntry || isStatic ? undefined : ignored.find(({path}) => entries?.includes(path));
-  if (lost) throw ignoredError(lost, lost.path);
-  if (!isStatic && config.ssrOnly.length === 0) throw missingError(files.some(({path}) => path === 'index.html'));
-}
-
-function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
-  return createError(
-    'ERR_IGNORED_ENTRY',
-    `The ignore rule "${rule}" excludes ${showPath(path)}, and with it everything that the ssrOnly pattern "${pattern}" matches.`,
-    {
-      suggestions: [
-        'Correct the rule in .bundleignore or --ignore, or pass --ssr-only GLOB to choose other server-only files.',
-      ],
-      details: {path, rule, pattern},
-    },
-  );
-}
-
-function missingError(looksStatic: boolean): Error {
-  return createError(
-    'ERR_SSR_ENTRY_MISSING',
-    `The build has no server-only file. Looked for ${defaultPatterns.ssrOnly.join(', ')}.`,
-    {
-      suggestions: [
-        ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
-        'Pass --ssr-only GLOB to choose the server-only files.',
-        'Check that this is the folder that the build wrote (--build-directory, unless it is an argument).',
-      ],
-    },
-  );
 }
 
 /** Limit for finding the closest file: characters of patterns times number of paths. */

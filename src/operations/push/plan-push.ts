@@ -9,6 +9,7 @@ import {
   openBundle,
   planBundle,
   strictWarnings,
+  verifyMarks,
   type BundlePlan,
   type BundlePlanOptions,
 } from '../../bundle/index.js';
@@ -130,6 +131,8 @@ export async function planPush(options: Options, route: PushRoute, host: Host): 
   }
   const bundle = await openPrebuilt(options.archive, options, format, host);
   verifyLimits(backend, bundle);
+  const {ssrOnly: patterns} = bundle.config;
+  if (patterns.length > 0) verifyMarks({format, files: bundle.files, patterns});
   const warnings = [
     ...route.warnings,
     ...(await checkSensitiveFiles(bundle.files, {allowed: options.allowSensitiveFiles ?? false})),

@@ -69,7 +69,10 @@ function canonical(value: unknown): string {
 describe('settings that are merged', () => {
   const from = (contents: readonly Said[]): ConfigSource[] =>
     contents.map((content, index) => ({from: String(index), content}));
-  const unmatched = {ssrOnly: ['ssr.mjs', 'gone/*'], ssrShared: ['client/**/*', 'gone/*']};
+  const unmatched = {
+    ssrOnly: ['ssr.mjs', 'server/**/.*', 'server/**/.*/**', 'gone/*'],
+    ssrShared: ['client/**/*', 'gone/*'],
+  };
   const resolved = (contents: readonly Said[]): BundleConfig =>
     withoutUnmatched(resolveConfig(from(contents)), unmatched).config;
   const sources = fc.array(said, {maxLength: 4});

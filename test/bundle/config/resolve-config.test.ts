@@ -1,9 +1,11 @@
 import {execFileSync} from 'node:child_process';
-import {mkdir, symlink} from 'node:fs/promises';
+import {mkdir, mkdtemp, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
+import fc from 'fast-check';
+import picomatch from 'picomatch';
 import {describe, expect, test} from 'vitest';
-import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
+import {planBundle, type BundleFormat, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
+import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from '../project.js';
 
 async function plan(tree: Tree, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
   return planBundle(planOptions(await makeFolder({...smallBuild, ...tree}), options));
@@ -47,6 +49,32 @@ describe('defaults', () => {
       ['ssr.js', true, false],
       ['static/app.js', false, true],
     ]);
+  });
+
+  test('of ssrOnly cover everything below server, names that begin with a dot at any depth too', async () => {
+    const name = fc.constantFrom('a', '.b', 'c.js', '.d.json', '.e', '...', '[f]', '{g}', '!h', ' ');
+    const paths = fc.array(fc.array(name, {minLength: 1, maxLength: 6}), {minLength: 1, maxLength: 5});
+    const cwd = await makeFolder();
+    await fc.assert(
+      fc.asyncProperty(paths, fc.constantFrom<BundleFormat>('v1', 'v2'), async (names, format) => {
+        const folder = await mkdtemp(join(cwd, 'x-'));
+        await writeTree(folder, smallBuild);
+        for (const parts of names)
+          await writeTree(folder, {[`build/server/${parts.join('/')}`]: ''}).catch(() => undefined);
+        const {files, config} = await planBundle(planOptions(folder, {format, cwd: folder}));
+        const open = files.filter(({path, ssrOnly}) => path.startsWith('server/') && !ssrOnly);
+        expect(open).toEqual([]);
+        // A strict server finds a file for each.
+        for (const pattern of config.ssrOnly) {
+          const isMatch = picomatch(pattern, {windows: false});
+          expect(
+            files.some(({path}) => isMatch(path)),
+            pattern,
+          ).toBe(true);
+        }
+      }),
+      {numRuns: 60},
+    );
   });
 
   test('of ssrOnly must match something', async () => {
@@ -282,7 +310,7 @@ describe('anything but a regular file is refused by name', () => {
 });
 
 describe('warnings of patterns that match nothing', () => {
-  const given = {ssrOnly: ['ssr.js', 'gone.js', '!nothing'], ssrShared: ['client/**']};
+  const given = {ssrOnly: ['ssr.js', 'server/*', 'gone.js', '!nothing'], ssrShared: ['client/**']};
 
   test('are given in strict mode and for v1', async () => {
     const v1 = [

@@ -35,35 +35,6 @@ test('a folder cache/ is one of a framework where the build is one of Next.js', 
   ]);
 });
 
-test('scripts that end up neither server-only nor shared by the defaults are named, entry points first', async () => {
-  const layouts: readonly (readonly [Tree, string])[] = [
-    [{'build/ssr.js': '', 'build/main.js': '', 'build/vendor.js': '', 'build/static/a.js': ''}, 'main.js, vendor.js'],
-    [
-      {'build/ssr.mjs': '', 'build/.output/server/index.mjs': '', 'build/.output/public/_nuxt/a.js': ''},
-      '.output/server/index.mjs, .output/public/_nuxt/a.js',
-    ],
-    [{'build/server/server.mjs': '', 'build/browser/main.js': ''}, 'browser/main.js'],
-    [
-      {'build/ssr.js': '', 'build/a/b.js': '', 'build/main.js': '', 'build/z/server/index.js': ''},
-      'z/server/index.js, main.js, a/b.js',
-    ],
-  ];
-  for (const [tree, names] of layouts) {
-    const [warning, ...more] = await warningsOf(tree);
-    expect(more).toEqual([]);
-    expect(warning).toContain(`These files are neither server-only nor shared: ${names}. `);
-    expect(warning).toMatch(/set ssrOnly or ssrShared \(--ssr-only GLOB or --ssr-shared GLOB\)\.$/);
-  }
-  const many = Object.fromEntries(Array.from({length: 9}, (_, number) => [`build/${String(number)}.js`, '']));
-  expect((await warningsOf({...smallBuild, ...many}))[0]).toContain('0.js, 1.js, 2.js, 3.js, 4.js, and 4 more');
-});
-
-test("scripts that given patterns leave out are nobody else's business", async () => {
-  const tree = {...smallBuild, 'build/main.js': ''};
-  expect(await warningsOf(tree, {ssrOnly: ['ssr.js'], ssrShared: ['static/**']})).toEqual([]);
-  expect((await warningsOf(tree, {ssrOnly: ['ssr.js']}))[0]).toMatch(/set ssrShared \(--ssr-shared GLOB\)\.$/);
-});
-
 test.each(['mycli.config.ts', 'mycli.config.json'])(
   'our own configuration, %s, is not published without a word',
   async (name) => {

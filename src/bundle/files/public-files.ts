@@ -1,0 +1,228 @@
+import {posix} from 'node:path';
+import {createError} from '../../errors/index.js';
+import type {Framework} from '../../frameworks/frameworks.js';
+import {listsOf} from '../../frameworks/server-files.js';
+import {listPaths, showPath} from '../../text/entry-names.js';
+import {shellLine} from '../../text/suggest.js';
+import {defaultEntries, defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
+import type {BundleFile, BundleFormat} from '../types.js';
+import {cacheFolder, unmatchedWarnings} from './build-warnings.js';
+import {compilePatterns} from './patterns.js';
+import type {Scan} from './scan.js';
+import {hasSensitiveName} from './sensitive-files.js';
+
+/** Maximum number of paths in a message. */
+const listed = 5;
+/** Maximum number of paths in the details of an error. */
+const mostPaths = 100;
+const script = /\.[cm]?js(?:\.map)?$/;
+const packageScript = /(?:^|\/)node_modules\/.*\.(?:[cm]?js|node)$/;
+/** The dot before a name. */
+const dotName = /(?<=^|\/)\./;
+/** What is in there is meant for clients: RFC 8615, and the folders of frameworks. */
+const wellKnown = /(?:^|\/)\.well-known(?:\/|$)/;
+const publicFolder = /(?:^|\/)(?:assets|browser|client|public|static)\//;
+const patternSettings = ['ssrOnly', 'ssrShared'] as const;
+
+/** A bundle whose files are marked. */
+interface MarkedBundle {
+  readonly format: BundleFormat;
+  readonly files: readonly BundleFile[];
+  /** Those of ssrOnly. */
+  readonly patterns: readonly string[];
+  /** Of a build; undefined for an archive. */
+  readonly build?: CheckedBuild | undefined;
+}
+
+interface CheckedBuild extends Pick<Scan, 'files' | 'ignored'> {
+  /** The patterns of ssrOnly that match no file, the default ones included. */
+  readonly unmatched: readonly string[];
+  readonly framework?: Framework | undefined;
+}
+
+/**
+ * Verifies that the bundle has its server-only files. An ignore rule that excludes everything an ssrOnly pattern
+ * matches has hit an entry point. If some files of the pattern remain, it has not; neither has one that only hits what
+ * a framework's own patterns match besides its entries, such as source maps.
+ * @throws RuntimeCliError `ERR_IGNORED_ENTRY`; `ERR_SSR_ENTRY_MISSING` when no default pattern of ssrOnly matches;
+ * those of `verifyMarks`.
+ */
+export function verifyServerFiles(
+  format: BundleFormat,
+  {config, sources, optional}: ResolvedConfig,
+  build: CheckedBuild,
+): void {
+  const {files, ignored, unmatched, framework} = build;
+  for (const pattern of ignored.length === 0 ? [] : unmatched) {
+    const {matches} = compilePatterns([pattern]);
+    const isEntry = (path: string) =>
+      framework?.entries?.includes(path) !== false || !optional.ssrOnly.includes(pattern);
+    const hit = ignored.find(({path}) => matches(path) && isEntry(path));
+    if (hit) throw ignoredError(hit, pattern);
+  }
+  if (isStatic(sources)) return;
+  const {entries = []} = framework ?? {};
+  const isOneOf = ({path}: {readonly path: string}) => entries.includes(path);
+  const lost = files.some(isOneOf) ? undefined : ignored.find(isOneOf);
+  if (lost) throw ignoredError(lost, lost.path);
+  if (config.ssrOnly.length === 0) throw missingError(`Looked for ${defaultPatterns([]).ssrOnly.join(', ')}.`, files);
+  verifyMarks({format, files, patterns: config.ssrOnly, build});
+}
+
+/**
+ * Refuses a bundle that would publish its server. In v1, the marks of the files are what is sent. In v2, the service
+ * matches the patterns itself; only what a framework's server needs is certain.
+ * @throws RuntimeCliError `ERR_SSR_ENTRY_MISSING` if no file is server-only; `ERR_SSR_ENTRY_PUBLIC`.
+ */
+export function verifyMarks({format, files, patterns, build}: MarkedBundle): void {
+  const isListed = ({ssrOnly, linkTarget}: BundleFile) => ssrOnly && linkTarget === undefined;
+  if (format === 'v1' && !files.some(isListed)) {
+    if (build === undefined) {
+      throw createError(
+        'ERR_SSR_ENTRY_MISSING',
+        'The archive has no server-only file. Anyone could download all of it.',
+        {
+          suggestions: ['Build it again with --ssr-only GLOB, or with --static if it is a static site.'],
+        },
+      );
+    }
+    const paths = files.map(({path}) => path);
+    const hints = unmatchedWarnings({ssrOnly: build.unmatched, ssrShared: []}, paths);
+    throw missingError('Anyone could download all of it.', files, hints);
+  }
+  const framework = build?.framework?.static === false ? build.framework : undefined;
+  const {entries = []} = framework ?? {};
+  const server = compilePatterns(
+    framework === undefined
+      ? []
+      : listsOf(
+          framework,
+          files.map(({path}) => path),
+        ).ssrOnly,
+  );
+  const isServers = ({path}: BundleFile) =>
+    entries.includes(path) || (packageScript.test(path) && server.matches(path));
+  const exposed = files.filter((file) => !file.ssrOnly && (isServers(file) || (format === 'v1' && isEntry(file))));
+  if (exposed.length === 0) return;
+  const paths = exposed.map(({path}) => path);
+  const flag = ssrOnlyFlag(patterns, paths);
+  throw createError('ERR_SSR_ENTRY_PUBLIC', exposedText(paths), {
+    suggestions: [build === undefined ? `Build the archive again with ${flag}` : `Make it server-only: pass ${flag}`],
+    details: {files: paths.slice(0, mostPaths), count: paths.length},
+  });
+}
+
+function isEntry({path}: BundleFile): boolean {
+  return defaultEntries.includes(path);
+}
+
+function exposedText(paths: readonly string[]): string {
+  return `Anyone could download the code of the server, because it is not server-only: ${listPaths(paths, listed)}.`;
+}
+
+/**
+ * Warnings about files that are public and probably the server's: entries, scripts and dot files that are beside
+ * server-only files, and, if the layout does not fit the default patterns, all other scripts.
+ */
+export function strayFiles(
+  files: readonly BundleFile[],
+  {config: {ssrOnly: patterns}, sources}: ResolvedConfig,
+): readonly string[] {
+  if (isStatic(sources)) return [];
+  const exposed = files.filter((file) => !file.ssrOnly && isEntry(file)).map(({path}) => path);
+  const byDefault = patternSettings.filter((key) => fromOf(sources, key) === defaultSource);
+  const isBeside = besideServer(files, patterns);
+  // What other warnings are about does not count.
+  const stray = files
+    .filter((file) => !file.ssrOnly && !file.ssrShared && !isEntry(file) && !hasSensitiveName(file))
+    .map(({path}) => path)
+    .filter((path) => script.test(path) || (!byDefault.includes('ssrOnly') && dotName.test(path)))
+    .filter((path) => !wellKnown.test(path) && !cacheFolder.test(path));
+  const rank = (path: string) => (isServerFolder(path) ? 0 : 1);
+  const servers = stray.filter(isBeside).sort((a, b) => rank(a) - rank(b));
+  const others = byDefault.length === 0 ? [] : stray.filter((path) => script.test(path) && !isBeside(path));
+  const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
+  return [
+    ...(exposed.length === 0 ? [] : [`${exposedText(exposed)} Pass ${ssrOnlyFlag(patterns, exposed)}`]),
+    ...(servers.length + others.length === 0
+      ? []
+      : [
+          `These files are neither server-only nor shared: ${listPaths([...servers, ...others], listed)}. ` +
+            'Anyone can download them. ' +
+            (servers.length === 0
+              ? `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`
+              : `If they belong to the server, pass ${ssrOnlyFlag(patterns, servers)}`),
+        ]),
+  ];
+}
+
+/** Whether a file is where the server's files are: beside one, or in a folder that is meant to be server-only. */
+function besideServer(files: readonly BundleFile[], patterns: readonly string[]): (path: string) => boolean {
+  const folders = new Set(files.filter(({ssrOnly}) => ssrOnly).map(({path}) => posix.dirname(path)));
+  const whole = patterns.flatMap((pattern) => /^[^!*?{}()[\]]+\/(?=\*\*)/.exec(pattern)?.[0] ?? []);
+  return (path) => {
+    const firstDot = path.search(dotName);
+    const folder = posix.dirname(firstDot === -1 ? path : path.slice(0, firstDot + 1));
+    if (isServerFolder(path) || whole.some((start) => path.startsWith(start))) return true;
+    return folders.has(folder) && !publicFolder.test(path);
+  };
+}
+
+/** The flag that makes more files server-only. It replaces the list in force, so it has that, too. */
+export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[]): string {
+  const all = [...new Set([...patterns, ...paths.map(coveringPattern)])];
+  const isPlain = !all.some((pattern) => /[,\s\\[]/.test(pattern));
+  return shellLine('--ssr-only', isPlain ? all.join(',') : JSON.stringify(all));
+}
+
+// server/.a/b is covered by server/**/.*/**, server/b.js by server/**/*, c/d.js by c/*.js, and what is at
+// the top by its name.
+function coveringPattern(path: string): string {
+  const [top = '', ...names] = path.split('/');
+  if (names.length === 0) return path;
+  const isDot = (name: string) => name.startsWith('.');
+  if (![top, ...names].some(isDot)) {
+    const [folder] = /^(?:.*?\/)?server\//.exec(path) ?? [];
+    return folder === undefined ? `${posix.dirname(path)}/*${posix.extname(path)}` : `${folder}**/*`;
+  }
+  const folders = names.filter(isDot).map(() => '/**/.*');
+  return `${top}${folders.join('')}${isDot(names.at(-1) ?? '') ? '' : '/**'}`;
+}
+
+function isServerFolder(path: string): boolean {
+  return /(?:^|\/)server\//.test(path);
+}
+
+function fromOf(sources: ResolvedConfig['sources'], key: string): string | undefined {
+  return sources.find(({setting}) => setting === key)?.from;
+}
+
+function isStatic(sources: ResolvedConfig['sources']): boolean {
+  return fromOf(sources, 'ssrOnly') === 'static';
+}
+
+function ignoredError({path, rule}: {readonly path: string; readonly rule: string}, pattern: string): Error {
+  return createError(
+    'ERR_IGNORED_ENTRY',
+    `The ignore rule "${rule}" excludes ${showPath(path)}, and with it everything that the ssrOnly pattern "${pattern}" matches.`,
+    {
+      suggestions: [
+        'Correct the rule in .bundleignore or --ignore, or pass --ssr-only GLOB to choose other server-only files.',
+      ],
+      details: {path, rule, pattern},
+    },
+  );
+}
+
+/** @param what What was looked for. */
+function missingError(what: string, files: readonly BundleFile[], hints: readonly string[] = []): Error {
+  const looksStatic = files.some(({path}) => path === 'index.html');
+  return createError('ERR_SSR_ENTRY_MISSING', `The build has no server-only file. ${what}`, {
+    suggestions: [
+      ...hints,
+      ...(looksStatic ? ['For a static site, pass --static or set static: true in mycli.config.'] : []),
+      'Pass --ssr-only GLOB to choose the server-only files.',
+      'Check that this is the folder that the build wrote (--build-directory, unless it is an argument).',
+    ],
+  });
+}

@@ -1,0 +1,141 @@
+import {symlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {planBundle} from '../../../src/bundle/index.js';
+import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
+
+type Options = Parameters<typeof planOptions>[1];
+
+async function warningsOf(tree: Tree, options: Options = {}): Promise<readonly string[]> {
+  return (await planBundle(planOptions(await makeFolder(tree), options))).warnings;
+}
+
+async function refusalOf(tree: Tree, options: Options): Promise<unknown> {
+  return planBundle(planOptions(await makeFolder(tree), options)).catch((error: unknown) => error);
+}
+
+describe('scripts and dot files that are neither server-only nor shared', () => {
+  test.each<[what: string, tree: Tree, options: Options, names: string, advice: string]>([
+    [
+      'at the top, by default',
+      {'ssr.js': '', 'main.js': '', 'vendor.js': '', 'static/a.js': ''},
+      {},
+      'main.js, vendor.js',
+      'pass --ssr-only ssr.js,main.js,vendor.js',
+    ],
+    [
+      'of a server elsewhere, by default',
+      {'ssr.mjs': '', '.output/server/index.mjs': '', '.output/public/_nuxt/a.js': ''},
+      {},
+      '.output/server/index.mjs, .output/public/_nuxt/a.js',
+      "pass --ssr-only 'ssr.mjs,.output/**'",
+    ],
+    [
+      'of browsers in another folder, by default',
+      {'server/server.mjs': '', 'browser/main.js': ''},
+      {},
+      'browser/main.js',
+      'set ssrOnly or ssrShared (--ssr-only GLOB or --ssr-shared GLOB).',
+    ],
+    [
+      'dot files and folders beside given patterns',
+      {'ssr.js': '', 'server/x.mjs': '', 'server/.config.json': '', 'server/.data/.db/x': '', '.well-known/a.js': ''},
+      {ssrOnly: ['ssr.js', 'server/**/*'], ssrShared: []},
+      'server/.config.json, server/.data/.db/x',
+      "pass --ssr-only 'ssr.js,server/**/*,server/**/.*,server/**/.*/**/.*/**'",
+    ],
+    [
+      'in a folder that a given pattern means',
+      {'app/run.js': '', 'app/node_modules/.prisma/x': '', 'app/lib/a.mjs': '', 'public/.x': '', 'a.txt': ''},
+      {ssrOnly: ['app/**/*.js']},
+      'app/lib/a.mjs, app/node_modules/.prisma/x',
+      "pass --ssr-only 'app/**/*.js,app/lib/*.mjs,app/**/.*/**'",
+    ],
+    [
+      'in a server folder that given patterns forget, and in a name with a comma',
+      {'ssr.js': '', 'server/a.mjs': '', 'a,b.js': ''},
+      {ssrOnly: ['ssr.js'], ssrShared: []},
+      'server/a.mjs, a,b.js',
+      `pass --ssr-only '["ssr.js","server/**/*","a,b.js"]'`,
+    ],
+  ])('are told with the list that covers them: %s', async (_what, tree, options, names, advice) => {
+    const build = Object.fromEntries(Object.entries(tree).map(([path, content]) => [`build/${path}`, content]));
+    const [warning, ...more] = await warningsOf(build, options);
+    expect(more).toEqual([]);
+    expect(warning).toContain(
+      `These files are neither server-only nor shared: ${names}. Anyone can download them. If `,
+    );
+    expect(warning?.endsWith(advice), warning).toBe(true);
+    // Followed, it leaves no warning, and no file that was the server's is public.
+    const [, list] = /--ssr-only '?([^']+)'?$/.exec(warning ?? '') ?? [];
+    if (list === undefined || !advice.startsWith('pass')) return;
+    const ssrOnly = list.startsWith('[') ? (JSON.parse(list) as string[]) : list.split(',');
+    expect(await warningsOf(build, {...options, ssrOnly, ssrShared: []})).toEqual([]);
+  });
+
+  test('are not told where they are shared, of a cache, or secrets, of which others tell', async () => {
+    const tree = {...smallBuild, 'build/main.js': '', 'build/.turbo/a': '', 'build/.env': ''};
+    const options = {ssrOnly: ['ssr.js', 'server/*'], ssrShared: ['*.js'], allowSensitiveFiles: true};
+    expect(await warningsOf(tree, options)).toEqual([
+      expect.stringContaining('that may hold secrets'),
+      expect.stringContaining("a framework's cache"),
+    ]);
+    const many = Object.fromEntries(Array.from({length: 9}, (_, number) => [`build/${String(number)}.js`, '']));
+    expect((await warningsOf({...smallBuild, ...many}))[0]).toContain('0.js, 1.js, 2.js, 3.js, 4.js, and 4 more');
+  });
+
+  test('that a v2 service would start are told even if they are shared', async () => {
+    expect(await warningsOf(smallBuild, {ssrOnly: ['server/**'], ssrShared: ['*.js', 'static/*']})).toEqual([
+      'Anyone could download the code of the server, because it is not server-only: ssr.js. ' +
+        "Pass --ssr-only 'server/**,ssr.js'",
+    ]);
+  });
+});
+
+describe('v1', () => {
+  const v1 = {format: 'v1'} as const;
+
+  test('a bundle without a server-only file is refused: patterns of another case, exclusions, a link', async () => {
+    expect(await refusalOf(smallBuild, {...v1, ssrOnly: ['Server/**']})).toMatchObject({
+      code: 'ERR_SSR_ENTRY_MISSING',
+      exitCode: 3,
+      message: 'The build has no server-only file. Anyone could download all of it.',
+      suggestions: expect.arrayContaining([
+        'The ssrOnly pattern "Server/**" matches no file. The closest is "server/render.js".',
+      ]) as unknown,
+    });
+    const none = {code: 'ERR_SSR_ENTRY_MISSING'};
+    expect(await refusalOf(smallBuild, {...v1, ssrOnly: ['**/*', '!**/*.js']})).toMatchObject(none);
+    const cwd = await makeFolder({'build/static/a.js': ''});
+    await symlink('static/a.js', join(cwd, 'build/ssr.js'));
+    await expect(planBundle(planOptions(cwd, v1))).rejects.toMatchObject(none);
+    await expect(planBundle(planOptions(cwd, {...v1, static: true}))).resolves.toBeDefined();
+  });
+
+  test('an entry among the public files is refused, with the list that covers it', async () => {
+    expect(await refusalOf(smallBuild, {...v1, ssrOnly: ['server/**'], ssrShared: ['*.js']})).toMatchObject({
+      code: 'ERR_SSR_ENTRY_PUBLIC',
+      exitCode: 3,
+      suggestions: ["Make it server-only: pass --ssr-only 'server/**,ssr.js'"],
+      details: {files: ['ssr.js'], count: 1},
+    });
+  });
+});
+
+test.each(['v1', 'v2'] as const)('%s: the entry and the packages of a framework are never public', async (format) => {
+  const tree = {
+    'package.json': '{"dependencies": {"next": "1"}}',
+    'build/server.js': '',
+    'build/.next/static/a.js': '',
+    'build/node_modules/a/index.js': '',
+  };
+  for (const [ssrOnly, exposed] of [
+    [['node_modules/**'], ['server.js']],
+    [['server.js'], ['node_modules/a/index.js']],
+  ] as const) {
+    expect(await refusalOf(tree, {format, ssrOnly, ssrShared: ['.next/static/**']})).toMatchObject({
+      code: 'ERR_SSR_ENTRY_PUBLIC',
+      details: {files: exposed},
+    });
+  }
+});
