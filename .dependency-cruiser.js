@@ -16,7 +16,7 @@ const layers = {
   // What the backends are called.
   names: {path: 'src/backends/names[.]ts'},
   contract: {
-    path: 'src/backends/(contract|exchange|hooks|built-in)[.]ts',
+    path: 'src/backends/(contract|context-types|references|hooks|built-in)[.]ts',
     may: ['errors'],
     types: ['bundle', 'http'],
   },
@@ -29,7 +29,7 @@ const layers = {
     types: ['bundle'],
   },
   backends: {
-    path: 'src/backends/(?!api/|legacy/|(contract|exchange|hooks|built-in|names|answers)[.]ts)',
+    path: 'src/backends/(?!api/|legacy/|(contract|context-types|references|hooks|built-in|names|answers)[.]ts)',
     may: ['contract', 'names', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },

@@ -1,6 +1,6 @@
 // Writes the tables of docs/guides/coming-from.md from the words that mycli suggests. `npm run docs:generate` runs it.
 import {oldCommands, oldFlags} from '../dist/cli/command/old-words.js';
-import {fillGuide} from './fill-page.js';
+import {fillFormatted} from './fill-page.js';
 
 const code = (text) => `\`${text}\``;
 const table = (head, rows) => `
@@ -8,7 +8,7 @@ const table = (head, rows) => `
 | ${head.map(() => '---').join(' | ')} |
 ${rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`;
 
-await fillGuide('coming-from.md', {
+await fillFormatted('guides/coming-from.md', {
   commands: table(
     ['there', 'here', ''],
     oldCommands.map(({client, was, now, note = ''}) => [code(`${client} ${was}`), code(`mycli ${now}`), note]),

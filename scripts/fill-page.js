@@ -20,10 +20,10 @@ export function fillPage(page, parts) {
   writeFileSync(path, filled);
 }
 
-/** As `fillPage`, for a page of docs/guides, which is formatted. */
-export async function fillGuide(name, parts) {
-  fillPage(`../guides/${name}`, parts);
-  const page = fileURLToPath(new URL(`../docs/guides/${name}`, import.meta.url));
+/** As `fillPage`, for a page below docs that is formatted. */
+export async function fillFormatted(name, parts) {
+  fillPage(`../${name}`, parts);
+  const page = fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
   const options = await resolveConfig(page);
   writeFileSync(page, await format(readFileSync(page, 'utf8'), {...options, parser: 'markdown'}));
 }

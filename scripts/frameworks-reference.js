@@ -2,7 +2,7 @@
 // projects were built, pushed and opened (test/frameworks/seen.json). `npm run docs:generate` runs it.
 import {readFileSync} from 'node:fs';
 import {frameworks} from '../dist/frameworks/frameworks.js';
-import {fillGuide} from './fill-page.js';
+import {fillFormatted} from './fill-page.js';
 
 const seen = JSON.parse(readFileSync(new URL('../test/frameworks/seen.json', import.meta.url), 'utf8'));
 
@@ -19,7 +19,7 @@ const rows = frameworks.map(({id, name, variant, buildDirectory, public: folders
   return `| ${[title, code(buildDirectory), published, needs ?? '', tried].join(' | ')} |`;
 });
 
-await fillGuide('frameworks.md', {
+await fillFormatted('guides/frameworks.md', {
   table: `
 | Framework | Builds into | Public files | Needs | Tried with |
 | --- | --- | --- | --- | --- |

@@ -43,6 +43,7 @@ export type {
   Backend,
   BundleId,
   BundleItem,
+  DeployOperation,
   DeploymentItem,
   DeploymentRef,
   DeploymentState,

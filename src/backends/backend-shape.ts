@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import {isRecord} from '../text/json.js';
-import {backendCalls} from './call.js';
 import {backendApiVersion} from './built-in.js';
 import type {AnyBackend} from './contract.js';
+import {backendMembers} from './members.js';
 
 export const backendNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
 
-const calls = Object.keys(backendCalls).map((name) => {
+const calls = Object.keys(backendMembers).map((name) => {
   const member = v.function(`${name} must be a function`);
   return [name, name === 'upload' ? member : v.optional(member)] as const;
 });

@@ -2,57 +2,20 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {amendError, catalogue, createError, isRuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {BuiltInContext} from './built-in.js';
-import type {AbortCleanup, Backend, BackendCapability, BackendError} from './contract.js';
+import type {AbortCleanup, Backend, BackendError} from './contract.js';
+import type {MemberRow} from './members.js';
 import {asSentence} from '../text/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
 import {backendTitle, isBuiltIn} from './names.js';
 
-interface CallKind {
-  readonly doing: string;
-  readonly capability?: BackendCapability;
-  /** Whether it only reads, so that its requests may be repeated whatever their method. */
-  readonly reads?: true;
-  /** Whether it changes something, so that an odd answer leaves open what. */
-  readonly writes?: true;
-}
-
-export const backendCalls = {
-  check: {doing: 'checking its configuration'},
-  login: {doing: 'logging in'},
-  verify: {doing: 'verifying the credentials', reads: true},
-  upload: {doing: 'uploading the bundle', writes: true},
-  deploy: {doing: 'deploying the bundle', capability: 'deploy', writes: true},
-  promote: {doing: 'promoting the bundle', capability: 'promote', writes: true},
-  getDeployment: {doing: 'checking the deployment', capability: 'wait', reads: true},
-  listBundles: {doing: 'listing the bundles', capability: 'list', reads: true},
-  listDeployments: {doing: 'listing the deployments', capability: 'history', reads: true},
-  listTargets: {doing: 'listing the targets', capability: 'targets', reads: true},
-  readLogs: {doing: 'reading the log of the deployment', capability: 'logs', reads: true},
-  download: {doing: 'downloading the bundle', capability: 'download'},
-  deleteBundle: {doing: 'deleting the bundle', capability: 'delete', writes: true},
-} as const satisfies Partial<Record<keyof Backend, CallKind>>;
-
 type Redact = (text: string) => string;
-
-export type OptionalCall = Exclude<keyof typeof backendCalls, 'check' | 'login' | 'verify' | 'upload'>;
-
-/** The context for a call of a member. */
-export function contextFor(member: keyof typeof backendCalls, context: BuiltInContext): BuiltInContext {
-  return 'reads' in backendCalls[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
-}
-
-export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
-  return Object.entries(backendCalls).flatMap(([member, call]) =>
-    'capability' in call && Reflect.get(backend, member) !== undefined ? [call.capability] : [],
-  );
-}
 
 /**
  * Calls a backend and turns whatever it throws into a catalogue error. Catalogue errors pass through, errors with a
  * code of the catalogue keep their message, any other is a failure that names the backend, and an abort rejects with
  * `signal.reason`.
- * @param doing as in `backendCalls`
+ * @param doing as in `backendMembers`
  * @param secrets masked in the backend's own errors. @default they stay as they are
  */
 export async function callBackend<Result>(
@@ -89,7 +52,7 @@ const endOfCallMs = 1000;
  */
 export async function callInContext<Result>(
   backend: Pick<Backend, 'name'>,
-  {doing, writes}: Pick<CallKind, 'doing' | 'writes'>,
+  {doing, effect}: Pick<MemberRow, 'doing'> & Partial<Pick<MemberRow, 'effect'>>,
   {cleanUp, countWrites, ...context}: HostContext,
   call: (context: BuiltInContext) => Promise<Result>,
   secrets?: readonly string[],
@@ -118,7 +81,7 @@ export async function callInContext<Result>(
   try {
     return await work;
   } catch (error) {
-    throw writes && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;
+    throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;
   } finally {
     signal.removeEventListener('abort', begin);
     await cleaned;

@@ -1,15 +1,14 @@
-import * as v from 'valibot';
+import type {StandardSchemaV1} from '@standard-schema/spec';
 import {createError} from '../errors/index.js';
 import {asSentence} from '../text/sentence.js';
 import {checkBeforeRetrying} from '../errors/suggestion.js';
-import {answerSchemas, loginAnswer} from './answer-schemas.js';
 import {checkResult, type HostBackend} from './built-in.js';
-import {backendCalls, callBackend} from './call.js';
-import {unsetOptions} from './configuration.js';
+import {callBackend} from './call.js';
+import {describeIssue, unsetOptions} from './configuration.js';
 import type {AnyBackend} from './contract.js';
+import {backendMembers, type MemberRow} from './members.js';
 
 type Member = (...given: readonly unknown[]) => Promise<unknown>;
-type MemberName = keyof typeof backendCalls;
 
 /**
  * Wraps a plugin's backend and checks its answers. One that violates the contract becomes an error that names the
@@ -17,17 +16,14 @@ type MemberName = keyof typeof backendCalls;
  */
 export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend {
   const {apiVersion, name, summary, formats, bundleIds, limits, options, required = [], secrets, secretEnv} = backend;
-  const schemas: Readonly<Record<MemberName, v.GenericSchema>> = {
-    ...answerSchemas,
-    login: loginAnswer([...(secrets ?? []), ...(secretEnv ?? [])]),
-  };
-  const calls = Object.entries(schemas).flatMap(([key, schema]) => {
+  const calls = Object.entries(backendMembers).flatMap(([key, row]) => {
     const member = Reflect.get(backend, key) as Member | undefined;
     if (member === undefined) return [];
+    const schema = typeof row.answer === 'function' ? row.answer(backend) : row.answer;
     const checked: Member = async (...given) => {
       const answer = await member.apply(backend, [...given]);
-      const {issues} = v.safeParse(schema, answer);
-      if (issues) throw wrongAnswer(backend, plugin, key as MemberName, issues);
+      const {issues} = await schema['~standard'].validate(answer);
+      if (issues) throw wrongAnswer(backend, plugin, row, issues);
       return answer;
     };
     return [[key, checked] as const];
@@ -48,7 +44,7 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     async check(context) {
       const unset = unsetOptions(required, context.options);
       const {signal} = new AbortController();
-      const checked = await callBackend(backend, backendCalls.check.doing, signal, async () =>
+      const checked = await callBackend(backend, backendMembers.check.doing, signal, async () =>
         members.check?.(context),
       );
       return checkResult([...unset, ...(checked?.missing ?? [])]);
@@ -60,16 +56,16 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
 function wrongAnswer(
   backend: AnyBackend,
   plugin: string,
-  member: MemberName,
-  issues: readonly v.BaseIssue<unknown>[],
+  {doing, effect}: MemberRow,
+  issues: readonly StandardSchemaV1.Issue[],
 ): Error {
-  const problems = issues.map((issue) => [v.getDotPath(issue), issue.message].filter(Boolean).join(': '));
+  const problems = issues.map(describeIssue);
   const bug = `This is a bug in plugin ${plugin}. Report it to its authors.`;
   const message = asSentence(
-    `The ${backend.name} backend of plugin ${plugin} returned an invalid result while ${backendCalls[member].doing}: ${problems.join('; ')}`,
+    `The ${backend.name} backend of plugin ${plugin} returned an invalid result while ${doing}: ${problems.join('; ')}`,
   );
   const details = {backend: backend.name, plugin, problems};
-  return 'writes' in backendCalls[member]
+  return effect === 'writes'
     ? createError('ERR_OUTCOME_UNKNOWN', message, {suggestions: [checkBeforeRetrying, bug], details})
     : createError('ERR_BACKEND_FAILED', message, {suggestions: [bug], details});
 }

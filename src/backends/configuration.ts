@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import type {StandardSchemaV1} from '@standard-schema/spec';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 import {asRecord} from '../text/json.js';
 import {flagValue} from '../text/suggest.js';
@@ -40,6 +41,12 @@ const anyOptions: NonNullable<Backend['options']> = {
   '~standard': {version: 1, vendor: 'mycli', validate: (value) => ({value})},
 };
 
+/** What a schema has found wrong, and where: `retry.limit: must be a number`. */
+export function describeIssue({message, path = []}: StandardSchemaV1.Issue): string {
+  const keys = path.map((part) => String(typeof part === 'object' ? part.key : part));
+  return keys.length === 0 ? message : `${keys.join('.')}: ${message}`;
+}
+
 /**
  * The options of a backend, validated by its schema. Built-in backends take theirs from the settings.
  * @throws RuntimeCliError `ERR_OPTION_INVALID`, naming each invalid option.
@@ -54,10 +61,7 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   if (!result.issues) return result.value;
   // Validators tend to quote their input.
   const redact = createRedactor(secretsOf(backend, settings));
-  const problems = result.issues.map(({message, path}) => {
-    const keys = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
-    return redact(keys.length === 0 ? message : `${keys.join('.')}: ${message}`);
-  });
+  const problems = result.issues.map((issue) => redact(describeIssue(issue)));
   throw createError(
     'ERR_OPTION_INVALID',
     asSentence(`The options of the ${backend.name} backend are invalid: ${problems.join('; ')}`),

@@ -1,30 +1,12 @@
+import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
-import type {
-  BackendCheckContext,
-  BackendContext,
-  BackendLimits,
-  BackendLoginContext,
-  BackendVerifyContext,
-  BundleId,
-  BundleItem,
-  CheckResult,
-  DeploymentItem,
-  DeploymentLog,
-  DeploymentRef,
-  DeploymentState,
-  DeployResult,
-  DownloadRequest,
-  ListRange,
-  ListResult,
-  LoginResult,
-  TargetItem,
-  UploadResult,
-  VerifyResult,
-} from './exchange.js';
+import type {BackendCheckContext, BackendContext, BackendLoginContext, BackendVerifyContext} from './context-types.js';
+import type {BundleId, DeploymentRef, DeploymentStatus} from './references.js';
 
-export type * from './exchange.js';
-export type * from './hooks.js';
+export type * from './context-types.js';
+export type {AfterHook, BeforeWriteHook, DeployOperation, PlannedWrite, WriteOperation, WriteOutcome} from './hooks.js';
+export type {BundleId, DeploymentRef, DeploymentStatus} from './references.js';
 export type {
   Bundle,
   BundleConfig,
@@ -194,3 +176,170 @@ export interface BackendsHookResult {
 
 /** The type of a plugin's `mycli:backends` hook. */
 export type BackendsHook = (options: BackendsHookOptions) => Promise<BackendsHookResult>;
+
+/** An ability of a backend, besides uploading. It follows from the member that implements it. */
+export type BackendCapability =
+  'deploy' | 'promote' | 'wait' | 'list' | 'history' | 'targets' | 'logs' | 'download' | 'delete';
+
+/** What `check` has found. `missing`: what to set, in words for users. */
+export type CheckResult =
+  | {readonly configured: true; readonly missing?: undefined}
+  | {readonly configured: false; readonly missing: readonly string[]};
+
+/** What `login` has obtained. */
+export interface LoginResult {
+  /** At least one: the values of options in `secrets` and of variables in `secretEnv`, by name. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** What `verify` has learned. */
+export interface VerifyResult {
+  /** Whose credentials they are, for users. */
+  readonly account?: string | undefined;
+}
+
+/** Answer to an upload. */
+export interface UploadResult {
+  readonly bundleId: BundleId;
+  readonly warnings?: readonly string[] | undefined;
+  /** http(s) URL of a preview of the bundle. */
+  readonly url?: string | undefined;
+  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
+  readonly raw?: unknown;
+}
+
+/** Answer to a request to deploy. */
+export interface DeployResult {
+  readonly deployment: DeploymentRef;
+  readonly status: DeploymentStatus;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+  readonly warnings?: readonly string[] | undefined;
+  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
+  readonly raw?: unknown;
+}
+
+/** State of a deployment. */
+export interface DeploymentState {
+  readonly status: DeploymentStatus;
+  readonly description?: string | undefined;
+  /** 0 to 100. */
+  readonly percentage?: number | undefined;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+  /** http(s) URL of a log of the deployment. */
+  readonly logUrl?: string | undefined;
+  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
+  readonly raw?: unknown;
+}
+
+/** A bundle in a list. */
+export interface BundleItem {
+  readonly bundleId: BundleId;
+  readonly message?: string | undefined;
+  /** `ready`: deployable. `deleting`: being deleted. `unknown`: not reported by the server. */
+  readonly status: 'ready' | 'preparing' | 'broken' | 'deleting' | 'unknown';
+  /** ISO 8601. */
+  readonly createdAt?: string | undefined;
+  readonly createdBy?: string | undefined;
+  /** Targets that run the bundle. */
+  readonly inUseBy?: readonly string[] | undefined;
+  /** Digest of the archive as it was uploaded, hex. */
+  readonly sha256?: string | undefined;
+  /** What else the service knows about it, for `--json`. Plain JSON. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A deployment in a list. */
+export interface DeploymentItem {
+  readonly deployment: DeploymentRef;
+  /** Undefined if the server does not report it. */
+  readonly bundleId?: BundleId | undefined;
+  /** `unknown`: the server reports a status that is not defined. */
+  readonly status: DeploymentStatus | 'unknown';
+  readonly message?: string | undefined;
+  /** ISO 8601. */
+  readonly createdAt?: string | undefined;
+  readonly createdBy?: string | undefined;
+  /** What the server says about it, such as why it failed. */
+  readonly description?: string | undefined;
+  /** http(s) URL of a log of the deployment. */
+  readonly logUrl?: string | undefined;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+}
+
+/** A target in a list. */
+export interface TargetItem {
+  readonly targetSlug: string;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+}
+
+/** Part of the log of a deployment. */
+export interface DeploymentLog {
+  /** In order, without line breaks. */
+  readonly lines: readonly string[];
+  /** Where the next part starts. Without one, the log is complete. */
+  readonly cursor?: string | undefined;
+}
+
+/** Which part of a list the host asks for. */
+export interface ListRange {
+  /** How many items it wants. A part may have fewer, and more do no harm. */
+  readonly limit: number;
+  /** The `cursor` of the part before it. Undefined: the first part. */
+  readonly cursor?: string | undefined;
+}
+
+/** What an interrupted download left behind. */
+export interface DownloadResume {
+  /** How many bytes of the archive are already there; more than 0. */
+  readonly offset: number;
+  /** The validator that `onStart` was called with. */
+  readonly validator: string;
+}
+
+/** What is known about a download when its first byte arrives. */
+export interface DownloadStart {
+  /** Where in the archive the bytes start: at the offset of `resume`, or at 0. */
+  readonly offset: number;
+  /** Size of the whole archive, in bytes. */
+  readonly total?: number | undefined;
+  /**
+   * Changes when the archive does, like a strong ETag. Without one, an interrupted download starts over. So does one
+   * that goes on with another validator than that of `resume`.
+   */
+  readonly validator?: string | undefined;
+  /** Digest of the whole archive as it was uploaded, hex. The host verifies the download against it. */
+  readonly sha256?: string | undefined;
+}
+
+/** What to download. */
+export interface DownloadRequest {
+  readonly bundleId: BundleId;
+  readonly writeTo: Writable;
+  /** What to resume. A backend that cannot streams the whole archive. */
+  readonly resume?: DownloadResume | undefined;
+  /** Call it before the first byte. Without a call, the host expects the whole archive. */
+  readonly onStart?: ((start: DownloadStart) => void) | undefined;
+}
+
+/** Part of a list, newest first. A short list, or one that is in memory, may be one part. */
+export interface ListResult<Item> {
+  readonly items: readonly Item[];
+  /** Where the next part starts, such as an offset, or a token of the service. Without one, the list ends here. */
+  readonly cursor?: string | undefined;
+  /** The length of the whole list, if the server reports it. */
+  readonly total?: number | undefined;
+  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
+  readonly raw?: unknown;
+}
+
+/** What a service refuses anyway. The host says so before it builds or sends what would be refused. */
+export interface BackendLimits {
+  /** Maximum bytes of an archive. Checked before the upload. */
+  readonly maxBundleBytes?: number | undefined;
+  /** Maximum number of files in a bundle. Checked before the bundle is built. */
+  readonly maxFiles?: number | undefined;
+}

@@ -1,10 +1,25 @@
 import type {BundleFormat} from '../bundle/types.js';
-import type {BundleId, DeploymentRef, DeploymentStatus} from './exchange.js';
+import type {BundleId, DeploymentRef, DeploymentStatus} from './references.js';
+
+/** What changes a target. */
+export type DeployOperation = 'push' | 'deploy' | 'promote' | 'rollback';
+
+/** What commands change on a service. */
+export type WriteOperation = DeployOperation | 'delete';
+
+/** What each is called in a sentence. */
+export const writeNouns: Readonly<Record<WriteOperation, string>> = {
+  push: 'push',
+  deploy: 'deployment',
+  promote: 'promotion',
+  rollback: 'rollback',
+  delete: 'deletion',
+};
 
 /** Something that a command is about to change on a service. */
 export interface PlannedWrite {
   /** `push`: uploads `bundle` unless it is undefined, and deploys it if there is a target. */
-  readonly operation: 'push' | 'deploy' | 'promote' | 'rollback' | 'delete';
+  readonly operation: WriteOperation;
   readonly backend: string;
   readonly projectSlug: string;
   /** The target that is deployed to. Undefined if nothing is deployed. */

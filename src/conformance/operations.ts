@@ -1,8 +1,7 @@
 import {Writable} from 'node:stream';
-import type {HostBackend} from '../backends/built-in.js';
-import {backendCalls} from '../backends/call.js';
 import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
-import type {Called, CallOptions, RequestOf, Subject} from './subject.js';
+import {backendMembers, type MemberRow, type RequestOf} from '../backends/members.js';
+import type {Called, CallOptions, Subject} from './subject.js';
 
 /** What an operation is tried on. */
 export interface Prepared {
@@ -12,9 +11,9 @@ export interface Prepared {
 }
 
 /** Something that the host asks a backend for. */
-export interface Operation {
+export interface Operation<Needed extends Called = Called> {
   readonly name: string;
-  readonly needs: keyof HostBackend;
+  readonly needs: Needed;
   readonly writes: boolean;
   /** What it is tried on: nothing but a bundle that is not uploaded, one that is, or one that runs on the target. */
   readonly on: 'nothing' | 'bundle' | 'deployment';
@@ -23,47 +22,57 @@ export interface Operation {
   run(subject: Subject, prepared: Prepared, options?: CallOptions): Promise<unknown>;
 }
 
-function operation<Name extends Called>(
-  needs: Name,
-  on: Operation['on'],
-  requestOf: (prepared: Prepared, subject: Subject) => RequestOf<Name>,
-): Operation {
-  const kind = backendCalls[needs];
-  return {
-    name: 'capability' in kind ? kind.capability : needs,
-    needs,
-    writes: 'writes' in kind,
-    on,
-    run: (subject, prepared, options) => subject.call(needs, requestOf(prepared, subject), options),
-  };
+type Tried = Exclude<Called, 'login'>;
+
+/** What a function is tried on, and what it is called with. */
+interface Try<Name extends Tried> extends Pick<Operation, 'on'> {
+  readonly request: (prepared: Prepared, subject: Subject) => RequestOf<Name>;
 }
 
 const limit = 10;
 
-export const bundleOperations: readonly Operation[] = [
-  operation('deploy', 'bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})),
-  operation('download', 'bundle', ({bundleId}) => {
-    return {bundleId, writeTo: new Writable({write: (_piece, _encoding, done) => done()})};
-  }),
-  operation('deleteBundle', 'bundle', ({bundleId}) => ({bundleId})),
-];
+const tries: {readonly [Name in Tried]: Try<Name>} = {
+  upload: {on: 'nothing', request: ({bundle}) => bundle},
+  verify: {on: 'nothing', request: () => undefined},
+  promote: {
+    on: 'deployment',
+    request: ({bundleId}, {targetSlug, otherTarget}) => ({bundleId, from: targetSlug, to: otherTarget}),
+  },
+  getDeployment: {on: 'deployment', request: ({deployment = {}}) => deployment},
+  listBundles: {on: 'bundle', request: () => ({limit})},
+  listDeployments: {on: 'deployment', request: (_, {targetSlug}) => ({limit, targetSlug})},
+  listTargets: {on: 'deployment', request: () => ({limit})},
+  readLogs: {on: 'deployment', request: ({deployment = {}}) => ({deployment})},
+  deploy: {on: 'bundle', request: ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})},
+  download: {
+    on: 'bundle',
+    request: ({bundleId}) => ({bundleId, writeTo: new Writable({write: (_piece, _encoding, done) => done()})}),
+  },
+  deleteBundle: {on: 'bundle', request: ({bundleId}) => ({bundleId})},
+};
 
-export const operations: readonly Operation[] = [
-  operation('verify', 'nothing', () => undefined),
-  operation('promote', 'deployment', ({bundleId}, {targetSlug, otherTarget}) => {
-    return {bundleId, from: targetSlug, to: otherTarget};
-  }),
-  operation('getDeployment', 'deployment', ({deployment = {}}) => deployment),
-  operation('listBundles', 'bundle', () => ({limit})),
-  operation('listDeployments', 'deployment', (_, {targetSlug}) => ({limit, targetSlug})),
-  operation('listTargets', 'deployment', () => ({limit})),
-  operation('readLogs', 'deployment', ({deployment = {}}) => ({deployment})),
-  ...bundleOperations,
-];
+function operation<Name extends Tried>(needs: Name): Operation<Name> {
+  const row: MemberRow = backendMembers[needs];
+  const {on, request} = tries[needs];
+  return {
+    name: row.capability ?? needs,
+    needs,
+    writes: row.effect === 'writes',
+    on,
+    run: (subject, prepared, options) => subject.call(needs, request(prepared, subject), options),
+  };
+}
+
+/** What is asked about a bundle that was uploaded. */
+export const bundleOperations: readonly Operation[] = (['deploy', 'download', 'deleteBundle'] as const).map(operation);
+
+/** Everything but uploads. */
+export const operations: readonly Operation[] = Object.keys(tries)
+  .filter((name): name is Exclude<Tried, 'upload'> => name !== 'upload')
+  .map(operation);
 
 export function uploadOperation(format: BundleFormat): Operation {
-  const upload = operation('upload', 'nothing', ({bundle}) => bundle);
-  return {...upload, name: `upload (${format})`, format};
+  return {...operation('upload'), name: `upload (${format})`, format};
 }
 
 export async function prepare(subject: Subject, {on, format}: Operation): Promise<Prepared> {

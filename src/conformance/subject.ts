@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {HostBackend} from '../backends/built-in.js';
-import {backendCalls, callInContext, contextFor} from '../backends/call.js';
+import {callInContext} from '../backends/call.js';
+import {backendMembers, contextFor, type AnswerTo, type MemberName, type RequestOf} from '../backends/members.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/configuration.js';
 import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
@@ -28,11 +29,7 @@ import type {Relay} from './relay.js';
 /** Retries without realistic delays. */
 export const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 
-export type Called = Exclude<keyof typeof backendCalls, 'check'>;
-type Members = Required<Pick<HostBackend, Called>>;
-/** What a member is called with before its context. */
-export type RequestOf<Name extends Called> = Name extends 'verify' | 'login' ? undefined : Parameters<Members[Name]>[0];
-type AnswerTo<Name extends Called> = Awaited<ReturnType<Members[Name]>>;
+export type Called = Exclude<MemberName, 'check'>;
 export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
@@ -123,7 +120,7 @@ export class Subject {
       ...options,
     });
     try {
-      return await callInContext(backend, {doing: backendCalls[name].doing}, {...context, logger}, (ready) =>
+      return await callInContext(backend, {doing: backendMembers[name].doing}, {...context, logger}, (ready) =>
         member(...(given === undefined ? [] : [given]), {...contextFor(name, ready), prompt, openUrl}),
       );
     } catch (error) {

@@ -1,6 +1,7 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
 import {notConfigured, unsetOptions} from '../backends/configuration.js';
-import {backendCalls, callBackend, contextFor, withTimeout} from '../backends/call.js';
+import {callBackend, withTimeout} from '../backends/call.js';
+import {backendMembers, contextFor} from '../backends/members.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
@@ -85,5 +86,5 @@ async function callService<Result>(
 ): Promise<Result> {
   const {context, secrets} = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, host);
   const own = {...(member === 'verify' ? contextFor(member, context) : context), projectSlug: undefined};
-  return callBackend(backend, backendCalls[member].doing, context.signal, () => call(own), secrets);
+  return callBackend(backend, backendMembers[member].doing, context.signal, () => call(own), secrets);
 }

@@ -1,18 +1,18 @@
 import {resolve} from 'node:path';
 import {requestedBundleId} from '../backends/answers.js';
-import {
-  backendCalls,
-  callInContext,
-  capabilitiesOf,
-  contextFor,
-  type HostContext,
-  withTimeout,
-  type OptionalCall,
-} from '../backends/call.js';
+import {callInContext, withTimeout, type HostContext} from '../backends/call.js';
 import {backendLocation, optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext} from '../backends/context.js';
 import type {BuiltInContext, HostBackend} from '../backends/built-in.js';
 import type {Backend, BackendCapability, BackendContext, BundleId} from '../backends/contract.js';
+import {
+  backendMembers,
+  capabilitiesOf,
+  contextFor,
+  type AnswerTo,
+  type OptionalMember,
+  type RequestOf,
+} from '../backends/members.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {problemsOf, rejectProblems} from '../settings/definitions.js';
@@ -106,24 +106,22 @@ export function signalOf({signal}: Pick<CommonOptions, 'signal'>): AbortSignal {
   return signal ?? new AbortController().signal;
 }
 
-type RequestOf<Call extends OptionalCall> = Parameters<NonNullable<Backend[Call]>>[0];
-type AnswerTo<Call extends OptionalCall> = Awaited<ReturnType<NonNullable<Backend[Call]>>>;
 type BackendMembers = {
-  readonly [Call in OptionalCall]?: (request: RequestOf<Call>, context: BackendContext) => Promise<AnswerTo<Call>>;
+  readonly [Call in OptionalMember]?: (request: RequestOf<Call>, context: BackendContext) => Promise<AnswerTo<Call>>;
 };
 
 /** Calls an optional member of a backend. */
-export function invoke<Call extends OptionalCall>(
+export function invoke<Call extends OptionalMember>(
   {backend, context, secrets}: OpenBackend,
   call: Call,
   request: RequestOf<Call>,
 ): Promise<AnswerTo<Call>> {
-  const kind = backendCalls[call];
+  const row = backendMembers[call];
   const members: BackendMembers = backend;
   const member: BackendMembers[Call] = members[call];
-  if (member === undefined) throw unsupported(backend, kind.capability);
+  if (member === undefined) throw unsupported(backend, row.capability);
   const ask = (own: BuiltInContext) => member.call(backend, request, contextFor(call, own));
-  return callInContext(backend, kind, context, ask, secrets);
+  return callInContext(backend, row, context, ask, secrets);
 }
 
 /** How long a look may take, in milliseconds. */

@@ -1,5 +1,5 @@
 import type {BackendSettings} from '../backends/built-ins.js';
-import type {BundleId, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
+import type {BundleId, DeployOperation, DeploymentRef, DeploymentStatus} from '../backends/contract.js';
 import type {BackendRegistry} from '../backends/registry.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
 import type {BundleContentOptions} from '../bundle/index.js';
@@ -147,7 +147,7 @@ export interface GuardRules {
 
 /** What a person is asked to confirm. */
 export interface TargetConfirmation {
-  readonly operation: 'push' | 'deploy' | 'promote' | 'rollback';
+  readonly operation: DeployOperation;
   readonly projectSlug: string;
   readonly targetSlug: string;
   /** Undefined for a push. */

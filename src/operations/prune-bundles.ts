@@ -1,4 +1,5 @@
 import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
+import {isUnderWay} from '../backends/references.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {createError} from '../errors/index.js';
 import {wasRolledBack} from './deploy/rollback-bundle.js';
@@ -115,8 +116,7 @@ function neededBy({targetSlug, deployments}: TargetHistory, keep: number): reado
   const others: BundleId[] = [];
   for (const {status, bundleId} of deployments) {
     if (status === 'failed') continue;
-    const isUnderway = status === 'queued' || status === 'in_progress';
-    if (bundleId === undefined && (isUnderway || finished.length === 0)) throw unknownBundle(targetSlug);
+    if (bundleId === undefined && (isUnderWay(status) || finished.length === 0)) throw unknownBundle(targetSlug);
     if (bundleId === undefined) continue;
     // One of unknown status may be the one that runs.
     if (status === 'finished') finished.push(bundleId);

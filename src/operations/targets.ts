@@ -1,4 +1,5 @@
 import {shownUrl} from '../backends/answers.js';
+import {isUnderWay} from '../backends/references.js';
 import type {DeploymentItem, TargetItem} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
@@ -61,7 +62,7 @@ export async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetI
     targetSlug,
     url: shownUrl(url) ?? shownUrl((live ?? newest)?.url),
     live,
-    underway: items.find(({status}) => status === 'queued' || status === 'in_progress'),
+    underway: items.find(({status}) => isUnderWay(status)),
     failed: newest?.status === 'failed' ? newest : undefined,
   };
 }

@@ -1,4 +1,4 @@
-import type {BundleId, DeploymentState} from '../backends/contract.js';
+import type {BundleId, DeployOperation, DeploymentState} from '../backends/contract.js';
 import type {BackendSelection} from '../backends/select.js';
 import {withOtherBackend} from '../operations/choose-backend.js';
 import {withFollowUps} from '../operations/deploy/check-deployment.js';
@@ -31,7 +31,7 @@ type DeployOptions = Omit<DeployBundleOptions, 'bundleId'> & {readonly wait: boo
 
 /** What is particular to an operation that deploys a bundle of the service. */
 export interface Deploying {
-  readonly operation: 'deploy' | 'promote' | 'rollback';
+  readonly operation: Exclude<DeployOperation, 'push'>;
   readonly choose: () => Promise<BackendSelection>;
   readonly bundle: BundleId | FindStep;
   /** The target that runs the bundle, for a promotion. */

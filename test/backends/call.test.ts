@@ -119,10 +119,15 @@ test.each([
   ['legacy', 'ERR_RESPONSE_INVALID'],
 ])('%s: after an answer to a write that makes no sense, the error is %s and says how to check', async (name, code) => {
   await using server = await startRecordingServer(() => ({status: 200, body: {}}));
-  const uploaded = callInContext({name}, {doing: 'uploading', writes: true}, await contextFor({}), async ({http}) => {
-    await http.post(server.origin);
-    throw createError('ERR_RESPONSE_INVALID', 'It has no bundle ID.');
-  });
+  const uploaded = callInContext(
+    {name},
+    {doing: 'uploading', effect: 'writes'},
+    await contextFor({}),
+    async ({http}) => {
+      await http.post(server.origin);
+      throw createError('ERR_RESPONSE_INVALID', 'It has no bundle ID.');
+    },
+  );
   await expect(uploaded).rejects.toMatchObject({
     code,
     message: 'It has no bundle ID. The request may have been carried out.',

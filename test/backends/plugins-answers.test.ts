@@ -1,9 +1,10 @@
 import {describe, expect, test} from 'vitest';
-import {backendCalls, capabilitiesOf} from '../../src/backends/call.js';
+
 import {checkedBackend} from '../../src/backends/checked-backend.js';
 import {optionsOf, secretsOf} from '../../src/backends/configuration.js';
 import type {HostBackend} from '../../src/backends/built-in.js';
 import type {Backend} from '../../src/backends/contract.js';
+import {backendMembers, capabilitiesOf, type MemberName} from '../../src/backends/members.js';
 import {OptionText} from '../../src/backends/option-text.js';
 
 /** A backend whose members answer what they are told to, whatever the types say. */
@@ -49,7 +50,7 @@ describe('the answers of a plugin', () => {
     expect(await call(answering(answer), member)).toBe(answer);
   });
 
-  test.each<[keyof typeof backendCalls, unknown, string]>([
+  test.each<[MemberName, unknown, string]>([
     ['check', undefined, 'configured'],
     ['check', {configured: false}, 'configured'],
     ['check', {configured: true, missing: ['token']}, 'configured'],
@@ -70,7 +71,7 @@ describe('the answers of a plugin', () => {
     await expect(call(answering(answer), member)).rejects.toMatchObject({
       code: ['upload', 'deploy'].includes(member) ? 'ERR_OUTCOME_UNKNOWN' : 'ERR_BACKEND_FAILED',
       message: expect.stringContaining(
-        `The acme backend of plugin mycli-plugin-acme returned an invalid result while ${backendCalls[member].doing}: `,
+        `The acme backend of plugin mycli-plugin-acme returned an invalid result while ${backendMembers[member].doing}: `,
       ) as string,
       suggestions: expect.arrayContaining([expect.stringContaining('mycli-plugin-acme')]) as string[],
       details: {

@@ -5,6 +5,7 @@ import {pipeline} from 'node:stream/promises';
 import {backendError, createBackendContext} from '../../src/backends/context.js';
 import type {
   Backend,
+  BackendErrorCode,
   Bundle,
   BundleId,
   DeploymentRef,
@@ -12,7 +13,7 @@ import type {
   DownloadStart,
   ListResult,
 } from '../../src/backends/contract.js';
-import type {BackendErrorCode} from '../../src/backends/exchange.js';
+import {backendMembers, type MemberName} from '../../src/backends/members.js';
 import {authorized, createShelfBackend, goodSteps, type Context, type Steps} from './shelf-backend.js';
 
 type Shelf = ReturnType<typeof createShelfBackend>;
@@ -36,17 +37,7 @@ const none: Change = () => ({});
 
 const onBundles = ['deploy', 'download', 'deleteBundle'] as const;
 /** What the host asks for besides settings and logins. */
-const operations = [
-  'upload',
-  'verify',
-  'promote',
-  'getDeployment',
-  'listBundles',
-  'listDeployments',
-  'listTargets',
-  'readLogs',
-  ...onBundles,
-] as const;
+const operations = (Object.keys(backendMembers) as MemberName[]).filter((name) => name !== 'check' && name !== 'login');
 
 type Call = (context: Context) => Promise<unknown>;
 

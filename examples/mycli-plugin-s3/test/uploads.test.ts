@@ -45,7 +45,7 @@ test.each([
   };
   const state = createState();
   const context = await bucket.context({endpoint: proxy.endpoint, signal: controller.signal, state});
-  const aborted = callInContext(s3Backend, {doing: 'uploading', writes: true}, context, (own) =>
+  const aborted = callInContext(s3Backend, {doing: 'uploading', effect: 'writes'}, context, (own) =>
     s3Backend.upload(createBundle(size), {...own, options: context.options}),
   );
   await expect(aborted).rejects.toBe(reason);

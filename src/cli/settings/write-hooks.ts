@@ -1,6 +1,7 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Interfaces} from '@oclif/core';
 import type {PlannedWrite, WriteOutcome} from '../../backends/contract.js';
+import {writeNouns} from '../../backends/hooks.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -85,7 +86,6 @@ export async function askBeforeWrite(
   const answers = await runHooks(config, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
   signal.throwIfAborted();
   const {operation} = planned;
-  const nouns = {push: 'push', deploy: 'deployment', promote: 'promotion', rollback: 'rollback', delete: 'deletion'};
   const vetoes = answers.flatMap(({plugin, ...answer}) => {
     const veto = 'result' in answer && isRecord(answer.result) ? answer.result['veto'] : undefined;
     const reason = typeof veto === 'string' ? lineOf(veto, output) : '';
@@ -93,7 +93,7 @@ export async function askBeforeWrite(
   });
   if (vetoes.length > 0) {
     const reasons = vetoes.map(({plugin, reason}) =>
-      asSentence(`Plugin ${plugin} vetoed the ${nouns[operation]}: ${reason}`),
+      asSentence(`Plugin ${plugin} vetoed the ${writeNouns[operation]}: ${reason}`),
     );
     const dryRun = [
       'To check whether it is allowed, run ',

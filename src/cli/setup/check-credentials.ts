@@ -1,6 +1,6 @@
 import type {BackendSettings} from '../../backends/built-ins.js';
 import type {HostBackend} from '../../backends/built-in.js';
-import {capabilitiesOf} from '../../backends/call.js';
+import {capabilitiesOf} from '../../backends/members.js';
 import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';

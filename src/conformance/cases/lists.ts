@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange} from '../../backends/contract.js';
+import type {RequestOf} from '../../backends/members.js';
 import {expectAnswer} from '../expectations.js';
-import {idsOf, type Case, type ItemOf, type Lister, type RequestOf, type Subject} from '../subject.js';
+import {idsOf, type Case, type ItemOf, type Lister, type Subject} from '../subject.js';
 
 export const listCases: readonly Case[] = [
   {

@@ -1,5 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {rm} from 'node:fs/promises';
+import type {DeploymentStatus} from '../../backends/contract.js';
+import {isUnderWay} from '../../backends/references.js';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
 import type {SiteName} from '../sites/site-address.js';
@@ -97,12 +99,12 @@ export class Deployments {
    * time.
    */
   current(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
-    return this.#newest(projectSlug, targetSlug, ['finished']);
+    return this.#newest(projectSlug, targetSlug, (status) => status === 'finished');
   }
 
   /** The deployment to a target that has not ended yet. */
   running(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
-    return this.#newest(projectSlug, targetSlug, ['queued', 'in_progress']);
+    return this.#newest(projectSlug, targetSlug, isUnderWay);
   }
 
   targetsServing({projectSlug, id}: BundleRecord): readonly string[] {
@@ -119,12 +121,16 @@ export class Deployments {
     return [...prepared, ...running];
   }
 
-  #newest(projectSlug: string, targetSlug: string, states: readonly string[]): DeploymentRecord | undefined {
+  #newest(
+    projectSlug: string,
+    targetSlug: string,
+    isSought: (status: DeploymentStatus) => boolean,
+  ): DeploymentRecord | undefined {
     const {store, now} = this.#options;
     const time = now();
     return store
       .deployments(projectSlug, targetSlug)
-      .find((deployment) => states.includes(deploymentState(deployment, time).status));
+      .find((deployment) => isSought(deploymentState(deployment, time).status));
   }
 
   /** Removes what a killed run leaves behind. Only once the ports are taken: another runtime may use the folder. */
@@ -146,7 +152,7 @@ export class Deployments {
 }
 
 export interface DeploymentProgress {
-  readonly status: 'queued' | 'in_progress' | 'finished' | 'failed';
+  readonly status: DeploymentStatus;
   /** 0 to 100. Undefined while queued. */
   readonly percentage: number | undefined;
   /** When it entered this state, in ISO 8601. */

@@ -1,4 +1,4 @@
-import type {BundleId, DeployResult, DeploymentRef} from '../../backends/contract.js';
+import type {BundleId, DeployOperation, DeployResult, DeploymentRef} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import {deployFallbackReason, failedTwice, fallbackWarning, type BackendSelection} from '../../backends/select.js';
@@ -15,7 +15,7 @@ import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
 
 /** A deployment of a bundle, and the operation that it is part of. */
 export interface DeploymentRequest extends DeployBundleOptions {
-  readonly operation: 'deploy' | 'promote' | 'rollback';
+  readonly operation: Exclude<DeployOperation, 'push'>;
   /** The target that runs the bundle, for a promotion. */
   readonly from?: string | undefined;
   readonly watch?: DeploymentWatch | undefined;

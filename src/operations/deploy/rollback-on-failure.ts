@@ -1,4 +1,5 @@
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
+import {isUnderWay} from '../../backends/references.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
@@ -220,8 +221,7 @@ function deploymentBefore(
 ): {readonly live?: DeploymentItem; readonly reason?: string} {
   const [newest] = items;
   const live = liveDeployment(items);
-  if (newest?.status === 'queued' || newest?.status === 'in_progress')
-    return {reason: `another deployment to ${targetSlug} was running when it began`};
+  if (isUnderWay(newest?.status)) return {reason: `another deployment to ${targetSlug} was running when it began`};
   if (live === undefined && items.every(({status}) => status === 'failed'))
     return {reason: `nothing ran on ${targetSlug} before`};
   if (live?.bundleId === undefined) return {reason: `the server does not report what ${targetSlug} ran before`};

@@ -1,4 +1,5 @@
 import type {DeploymentItem} from '../../backends/contract.js';
+import {isUnderWay} from '../../backends/references.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
@@ -56,7 +57,7 @@ async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occu
   open.context.signal.throwIfAborted();
   const [newest] = items ?? [];
   if (items === undefined || newest?.status === 'unknown') return 'unknown';
-  return newest?.status === 'queued' || newest?.status === 'in_progress' ? newest : 'none';
+  return newest !== undefined && isUnderWay(newest.status) ? newest : 'none';
 }
 
 /** `bundle 3 "main: 1a2b3c" has been deploying to staging since 2026-01-01T00:00:00Z, started by jane` */

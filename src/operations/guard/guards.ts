@@ -1,5 +1,6 @@
 import {resolve} from 'node:path';
 import type {BundleId} from '../../backends/contract.js';
+import {writeNouns} from '../../backends/hooks.js';
 import {readManifest} from '../../bundle/archive/manifest.js';
 import {readWorkTree} from '../../bundle/provenance/git.js';
 import {recordedCommit} from '../../bundle/provenance/provenance.js';
@@ -116,12 +117,10 @@ interface GuardFailure extends Problem {
   readonly guard: GuardName;
 }
 
-const nouns = {push: 'push', deploy: 'deployment', promote: 'promotion', rollback: 'rollback'} as const;
-
 function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: readonly GuardFailure[]): Error {
   const sentences = [...new Set(failures.map(({message}) => message))].join(' ');
   const refuse = failures.length === 1 ? 'A guard blocked' : `${String(failures.length)} guards blocked`;
-  return createError('ERR_GUARD_REFUSED', `${refuse} this ${nouns[operation]} to ${targetSlug}. ${sentences}`, {
+  return createError('ERR_GUARD_REFUSED', `${refuse} this ${writeNouns[operation]} to ${targetSlug}. ${sentences}`, {
     suggestions: [...new Set(failures.map(({suggestion}) => suggestion))],
     details: {targetSlug, failures: failures.map(({guard, message}) => ({guard, message}))},
   });

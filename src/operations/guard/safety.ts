@@ -1,3 +1,4 @@
+import type {WriteOperation} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import type {Host} from '../host.js';
 
@@ -36,7 +37,7 @@ export function safetyOf({env, safety}: Pick<Host, 'env' | 'safety'>): readonly 
 }
 
 interface Change {
-  readonly operation: 'push' | 'deploy' | 'promote' | 'rollback' | 'delete';
+  readonly operation: WriteOperation;
   /** The target that it deploys to. */
   readonly targetSlug?: string | undefined;
   /** Whether the caller says that the target is production. False does not make it another. */

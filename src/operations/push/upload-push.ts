@@ -1,5 +1,6 @@
 import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.js';
-import {backendCalls, callInContext} from '../../backends/call.js';
+import {callInContext} from '../../backends/call.js';
+import {backendMembers} from '../../backends/members.js';
 import type {UploadState} from '../../backends/contract.js';
 import {backendTitle, isBuiltIn, projectTitle, type RuntimeBackend} from '../../backends/names.js';
 import {failedTwice, fallbackWarning, uploadFallbackReason} from '../../backends/select.js';
@@ -141,7 +142,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentConte
   const send = (own: BuiltInContext) =>
     content.kind === 'file' ? backend.upload(content.bundle, own) : content.upload.call(backend, content.bundle, own);
   const upload = () =>
-    callInContext(backend, backendCalls.upload, {...context, state}, send, secrets).catch(async (error: unknown) => {
+    callInContext(backend, backendMembers.upload, {...context, state}, send, secrets).catch(async (error: unknown) => {
       throw await explainFailure(error, content.bundle, open, {options, isPartlySent, host});
     });
   const deploys = targetSlug !== undefined && backend.deploysOnUpload?.includes(content.bundle.format) === true;

@@ -1,0 +1,175 @@
+import type {StandardSchemaV1} from '@standard-schema/spec';
+import * as v from 'valibot';
+import {isRecord} from '../text/json.js';
+import type {BuiltInContext} from './built-in.js';
+import type {Backend, BackendCapability} from './contract.js';
+import {deploymentStatuses} from './references.js';
+
+// What the host relies on in an answer. Other members of it are left alone.
+
+const bundleIdRule = 'must be a number or a string without control characters';
+const bundleId = v.union(
+  [v.pipe(v.string(), v.regex(/^\P{Cc}+$/u, bundleIdRule)), v.pipe(v.number(), v.finite())],
+  bundleIdRule,
+);
+const json = v.check(isJson, 'must be plain JSON');
+const record = v.custom<Readonly<Record<string, unknown>>>(isRecord, 'must be an object');
+const deployment = v.pipe(v.unknown(), json, record);
+const raw = v.optional(v.pipe(v.unknown(), json));
+const texts = v.optional(v.array(v.string()));
+const text = v.optional(v.string());
+const status = v.picklist(deploymentStatuses);
+const sha256 = v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal')));
+
+const checked = v.union(
+  [
+    v.looseObject({configured: v.literal(true), missing: v.optional(v.never())}),
+    v.looseObject({configured: v.literal(false), missing: v.array(v.string())}),
+  ],
+  'must be {configured: true}, or {configured: false, missing: [...]}',
+);
+const deployed = v.looseObject({deployment, status, url: text, warnings: texts, raw});
+const bundleItem = v.looseObject({
+  bundleId,
+  message: text,
+  status: v.picklist(['ready', 'preparing', 'broken', 'deleting', 'unknown']),
+  createdAt: text,
+  createdBy: text,
+  inUseBy: texts,
+  sha256,
+  metadata: v.optional(v.pipe(v.unknown(), json, record)),
+});
+const deploymentItem = v.looseObject({
+  deployment,
+  bundleId: v.optional(bundleId),
+  status: v.picklist([...deploymentStatuses, 'unknown']),
+  message: text,
+  createdAt: text,
+  createdBy: text,
+  description: text,
+  logUrl: text,
+  url: text,
+});
+const targetItem = v.looseObject({targetSlug: v.pipe(v.string(), v.nonEmpty()), url: text});
+
+function listOf<Item extends v.GenericSchema>(item: Item) {
+  return v.looseObject({items: v.array(item), cursor: text, total: v.optional(v.number()), raw});
+}
+
+/** The answer of a login to a backend with these secrets. Its messages must not repeat a value. */
+function loggedIn({secrets = [], secretEnv = []}: Secrets) {
+  const names = [...secrets, ...secretEnv];
+  const name = v.picklist(names, 'is listed neither in secrets nor in secretEnv');
+  const value = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
+  const some = `must have at least one of: ${names.join(', ') || 'none are listed'}`;
+  const given = v.pipe(
+    v.record(name, value, some),
+    v.check((answer) => Object.keys(answer).length > 0, some),
+  );
+  return v.looseObject({secrets: given}, 'must be {secrets: {...}}');
+}
+
+type Secrets = Pick<Backend, 'secrets' | 'secretEnv'>;
+type Called = Required<Omit<Backend, 'options'>>;
+
+/** The name of a function that a backend has, or can have. */
+export type MemberName = {
+  [Name in keyof Called]: Called[Name] extends (...given: never) => unknown ? Name : never;
+}[keyof Called];
+
+/** What a function is called with, before its context. */
+export type RequestOf<Name extends MemberName> =
+  Parameters<Called[Name]> extends readonly [infer Request, unknown] ? Request : undefined;
+/** What a function answers. */
+export type AnswerTo<Name extends MemberName> = Awaited<ReturnType<Called[Name]>>;
+
+/** All that the host knows of a function of a backend, besides its types. */
+export interface MemberFacts {
+  /** What goes on while it is called, for errors. */
+  readonly doing: string;
+  /** What users call it who compare backends. Undefined: every backend has it, or the host can do without. */
+  readonly capability?: BackendCapability;
+  /** Whether it changes something, so that an odd answer leaves open what. */
+  readonly effect: 'reads' | 'writes';
+  /** Whether all its requests may be repeated, whatever their method. */
+  readonly repeatable?: true;
+}
+
+/** What a function may answer. */
+type Answers<Answer> = StandardSchemaV1<unknown, Answer> | ((backend: Secrets) => StandardSchemaV1<unknown, Answer>);
+
+export interface MemberRow<Answer = unknown> extends MemberFacts {
+  readonly answer: Answers<Answer>;
+}
+
+/** A row. Its type has no schemas of valibot, which is not installed with mycli. */
+function row<const Facts extends MemberFacts, Answer>(facts: Facts, answer: Answers<Answer>) {
+  return {...facts, answer};
+}
+
+/** A row for each function that a backend has, or can have. */
+export const backendMembers = {
+  check: row({doing: 'checking its configuration', effect: 'reads'}, checked),
+  login: row({doing: 'logging in', effect: 'reads'}, loggedIn),
+  verify: row(
+    {doing: 'verifying the credentials', effect: 'reads', repeatable: true},
+    v.looseObject({account: text}, 'must be an object, such as {}'),
+  ),
+  upload: row(
+    {doing: 'uploading the bundle', effect: 'writes'},
+    v.looseObject({bundleId, warnings: texts, url: text, raw}),
+  ),
+  deploy: row({doing: 'deploying the bundle', capability: 'deploy', effect: 'writes'}, deployed),
+  promote: row({doing: 'promoting the bundle', capability: 'promote', effect: 'writes'}, deployed),
+  getDeployment: row(
+    {doing: 'checking the deployment', capability: 'wait', effect: 'reads', repeatable: true},
+    v.looseObject({status, description: text, percentage: v.optional(v.number()), url: text, logUrl: text, raw}),
+  ),
+  listBundles: row(
+    {doing: 'listing the bundles', capability: 'list', effect: 'reads', repeatable: true},
+    listOf(bundleItem),
+  ),
+  listDeployments: row(
+    {doing: 'listing the deployments', capability: 'history', effect: 'reads', repeatable: true},
+    listOf(deploymentItem),
+  ),
+  listTargets: row(
+    {doing: 'listing the targets', capability: 'targets', effect: 'reads', repeatable: true},
+    listOf(targetItem),
+  ),
+  readLogs: row(
+    {doing: 'reading the log of the deployment', capability: 'logs', effect: 'reads', repeatable: true},
+    v.looseObject({lines: v.array(v.string()), cursor: text}),
+  ),
+  // What it has written cannot be taken back.
+  download: row({doing: 'downloading the bundle', capability: 'download', effect: 'reads'}, v.unknown()),
+  deleteBundle: row({doing: 'deleting the bundle', capability: 'delete', effect: 'writes'}, v.unknown()),
+} satisfies {
+  // Nobody looks at an answer that says nothing.
+  readonly [Name in MemberName]: MemberRow<undefined extends AnswerTo<Name> ? unknown : AnswerTo<Name>>;
+};
+
+/** A function that users can do without. */
+export type OptionalMember = {
+  [Name in MemberName]: (typeof backendMembers)[Name] extends {readonly capability: BackendCapability} ? Name : never;
+}[MemberName];
+/** The context for a call of a member. */
+export function contextFor(member: MemberName, context: BuiltInContext): BuiltInContext {
+  return 'repeatable' in backendMembers[member] ? {...context, http: context.http.extend({repeatable: true})} : context;
+}
+
+export function capabilitiesOf(backend: Backend): readonly BackendCapability[] {
+  return Object.entries(backendMembers).flatMap(([member, row]) =>
+    'capability' in row && Reflect.get(backend, member) !== undefined ? [row.capability] : [],
+  );
+}
+
+/** Printing with `--json` must not fail after everything else has succeeded. */
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,24 @@
+/** ID of an uploaded bundle. IDs never cross backends. */
+export type BundleId = string | number;
+
+/** Status of a deployment. */
+export type DeploymentStatus = 'queued' | 'in_progress' | 'finished' | 'failed';
+
+export const deploymentStatuses = [
+  'queued',
+  'in_progress',
+  'finished',
+  'failed',
+] as const satisfies readonly DeploymentStatus[];
+
+/** Whether a deployment with this status, if it is known, has yet to end. */
+export function isUnderWay(status: string | undefined): boolean {
+  return status === 'queued' || status === 'in_progress';
+}
+
+/** Identifies a deployment to the backend that made it. Plain JSON, opaque to the host. */
+export interface DeploymentRef {
+  /** ID shown to users and programs, if the server has one. */
+  readonly deploymentId?: string | number | undefined;
+  readonly [key: string]: unknown;
+}
