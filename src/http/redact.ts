@@ -87,6 +87,15 @@ export function isSecretName(name: string): boolean {
   return secretName.test(plainName(name));
 }
 
+const secretVariable =
+  /TOKEN|SECRET|PASSWO?R?D|PASSPHRASE|CREDENTIAL|CONNECTION_?STRING|(?:API|ACCESS|PRIVATE)_?KEY|(?:^|_)(?:KEY|AUTH|PASS|PWD|JWT|COOKIE|PAT)$/i;
+const urlWithPassword = /:\/\/[^/?#\s]*:[^\s]*@/;
+
+/** Whether an environment variable is likely to have a secret, by its name or as a URL with a password. */
+export function looksSecret([name, value = '']: readonly [string, string | undefined]): boolean {
+  return (secretVariable.test(name) && !/^(?:OLD)?PWD$/.test(name)) || urlWithPassword.test(value);
+}
+
 export function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, '').toLowerCase();
 }

@@ -10,8 +10,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Git answers at once, and a hanging file system must not hold up a push. */
 const gitTimeoutMs = 5000;
 
-/** Git gets none of our own variables, and no `GIT_DIR` or the like of a hook, which would name another repository. */
-const withheld = /^(?:MYCLI_|GIT_(?!CEILING_DIRECTORIES$|DISCOVERY_|EXEC_PATH$|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)$))/i;
+/**
+ * The variables that git gets: what it and the filters of a repository need to find programs, configuration and the
+ * owner behind `sudo`. No secrets, and no `GIT_DIR` or the like of a hook, which would name another repository.
+ */
+const needed = new RegExp(
+  `^(?:${[
+    'PATH|PATHEXT|LD_LIBRARY_PATH|DEVELOPER_DIR|HOME|XDG_CONFIG_HOME|SUDO_UID|TMPDIR|TE?MP',
+    'SystemRoot|SystemDrive|windir|ComSpec|USERPROFILE|HOMEDRIVE|HOMEPATH|(?:LOCAL)?APPDATA|ProgramData|ProgramFiles.*',
+    'GIT_(?:CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM))',
+  ].join('|')})$`,
+  'i',
+);
 
 /**
  * What git gets in addition: nothing may ask for a password, be fetched from a server or replace an object, so that a
@@ -29,7 +39,7 @@ type GitOutcome = {readonly code: number; readonly stdout: string; readonly stde
 
 /** A git command in a folder. Never rejects: without git, or if it takes too long, it is `unavailable`. */
 async function run(args: readonly string[], directory: string, env: Environment): Promise<GitOutcome> {
-  const passed = Object.fromEntries(Object.entries(env).filter(([name]) => !withheld.test(name)));
+  const passed = Object.fromEntries(Object.entries(env).filter(([name]) => needed.test(name)));
   // `-C` instead of `cwd`, where Windows would look for a git.exe.
   const fixed = ['-C', directory, '--no-optional-locks', ...fixedConfiguration.flatMap((entry) => ['-c', entry])];
   const options = {env: {...passed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};

@@ -1,4 +1,4 @@
-import {existsSync, readFileSync, realpathSync} from 'node:fs';
+import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
@@ -203,6 +203,8 @@ function findPackage(name: string, {directory, top}: ProjectPackage): string | u
 
 function readManifest(path: string): Manifest | undefined {
   try {
+    // Reading a named pipe would block, regardless of signals.
+    if (!statSync(path).isFile()) return undefined;
     const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return isRecord(manifest) ? manifest : undefined;
   } catch {

@@ -6,11 +6,12 @@ import {createError} from '../../errors/index.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {shellLine} from '../../text/suggest.js';
+import {looksSecret} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {LocalRuntime} from '../../local-runtime/options.js';
-import {secretKeys, variableOf} from '../../settings/definitions.js';
+import {secretKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {unbroken} from '../output/terminal.js';
-import {trustedOriginsVariable} from '../settings/connection.js';
+import {isPluginBackend, trustedOriginsVariable} from '../settings/connection.js';
 
 type Runtime = Pick<LocalRuntime, 'origin' | 'credentials'>;
 
@@ -37,13 +38,16 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
 }
 
 /**
- * The environment of a command that runs against a local runtime, which must not receive credentials of another
- * service.
+ * The environment of a command that runs against a local runtime: without what would lead it to another service, and
+ * without secrets.
  */
 export function commandEnvironment(env: Environment, runtime: Runtime): Environment {
-  const foreign = [...secretKeys, 'apiUser', 'scopes'] as const;
-  const unset = Object.fromEntries(foreign.map((key) => [String(variableOf(key)), undefined] as const));
-  return {...env, ...unset, [trustedOriginsVariable]: undefined, ...runtimeVariables(runtime)};
+  const foreign: SettingKey[] = [...secretKeys, 'apiUser', 'scopes', 'backendOptions'];
+  const left = [...foreign.map(variableOf), trustedOriginsVariable];
+  const backend = String(variableOf('runtimeBackend'));
+  if (isPluginBackend(env[backend] ?? 'auto')) left.push(backend);
+  const kept = Object.entries(env).filter((entry) => !left.includes(entry[0]) && !looksSecret(entry));
+  return {...Object.fromEntries(kept), ...runtimeVariables(runtime)};
 }
 
 /** Variables that programs need and that contain no secrets. */

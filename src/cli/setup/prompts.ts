@@ -3,6 +3,7 @@ import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import type * as Prompts from '@inquirer/prompts';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {looksSecret} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 
@@ -115,8 +116,13 @@ export async function openBrowser(url: string, env: Environment): Promise<boolea
   const hasDisplay = ['darwin', 'win32'].includes(process.platform) || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
   if (!hasDisplay) return false;
   const {default: open} = await import('open');
-  return open(url).then(
-    () => true,
-    () => false,
-  );
+  // It passes on what this process has.
+  const secrets = Object.entries(process.env).filter(looksSecret);
+  for (const [name] of secrets) Reflect.deleteProperty(process.env, name);
+  return open(url)
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => Object.assign(process.env, Object.fromEntries(secrets)));
 }

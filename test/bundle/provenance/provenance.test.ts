@@ -10,7 +10,7 @@ import {commit, git, gitEnvironment} from './repository.js';
 const now = () => new Date(0);
 
 test.skipIf(process.platform === 'win32')(
-  'git gets the environment without our secrets and what a hook of another repository sets',
+  'git gets what it needs of the environment: no secrets, and nothing that a hook of another repository sets',
   async () => {
     const folder = await makeFolder({});
     const git = join(folder, 'git');
@@ -18,13 +18,15 @@ test.skipIf(process.platform === 'win32')(
     await mkdir(join(folder, '.git'));
     await writeFile(git, `#!/bin/sh\nenv >> "${join(folder, 'environment')}"\necho abc1234\n`);
     await chmod(git, 0o755);
-    const kept = {HOME: folder, GIT_CEILING_DIRECTORIES: '/', XDG_CONFIG_HOME: folder};
+    const kept = {HOME: folder, SUDO_UID: '1000', GIT_CEILING_DIRECTORIES: '/', XDG_CONFIG_HOME: folder};
     const env = {
       ...kept,
       PATH: [folder, process.env['PATH']].join(delimiter),
       MYCLI_API_KEY: 'canary',
       MYCLI_CLIENT_SECRET: 'canary',
-      mycli_api_token: 'canary',
+      GITHUB_TOKEN: 'canary',
+      AWS_SECRET_ACCESS_KEY: 'canary',
+      HTTPS_PROXY: 'http://ann:canary@proxy.example',
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'http.extraheader',
       GIT_CONFIG_VALUE_0: 'authorization: canary',

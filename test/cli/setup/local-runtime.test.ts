@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {expect, test} from 'vitest';
 import {suggestionText} from '../../../src/errors/suggestion.js';
-import {appEnvironment, nextSteps} from '../../../src/cli/setup/local-runtime.js';
+import {appEnvironment, commandEnvironment, nextSteps} from '../../../src/cli/setup/local-runtime.js';
 
 const runtimeWith = (apiKey: string) => ({
   origin: 'http://[::1]:4000',
@@ -33,6 +33,41 @@ test('what is printed to copy is for one backend, so that the legacy one is not 
   expect(legacy).toEqual([expect.stringMatching(/^export MYCLI_RUNTIME_ORIGIN=/), 'export MYCLI_API_KEY=key']);
   expect(api?.join()).toContain('MYCLI_API_ORIGIN');
   expect(api?.join()).not.toContain('MYCLI_RUNTIME_ORIGIN');
+});
+
+test('a command gets the variables of the runtime, and neither secrets nor what would lead it to another service', () => {
+  const secrets = {
+    GITHUB_TOKEN: 'secret',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    AWS_ACCESS_KEY_ID: 'id',
+    npm_config__authToken: 'secret',
+    npm_config__auth: 'secret',
+    PGPASSWORD: 'secret',
+    MYSQL_PWD: 'secret',
+    SECRET_KEY_BASE: 'secret',
+    HTTPS_PROXY: 'http://ann:secret@proxy.example',
+    DATABASE_URL: 'postgres://ann:secret@db.example/shop',
+    MYCLI_API_TOKEN: 'secret',
+    MYCLI_API_USER: 'ann',
+    MYCLI_BACKEND_OPTION: 'bucket=real',
+    MYCLI_RUNTIME_BACKEND: 's3',
+    MYCLI_TRUSTED_ORIGINS: 'https://runtime.example',
+  };
+  const kept = {
+    PATH: '/bin',
+    PWD: '/work',
+    SSH_AUTH_SOCK: '/run/agent',
+    XAUTHORITY: '/home/me/.Xauthority',
+    HTTP_PROXY: 'http://ann@proxy.example:8080',
+    KEYBOARD: 'us',
+    MYCLI_PROJECT: 'shop',
+  };
+  const env = commandEnvironment({...secrets, ...kept}, runtimeWith('key'));
+  expect(env).toMatchObject({...kept, MYCLI_API_KEY: 'key', MYCLI_CLIENT_SECRET: 's'});
+  expect(Object.keys(env).filter((name) => name in secrets)).toEqual([]);
+  expect(commandEnvironment({MYCLI_RUNTIME_BACKEND: 'legacy'}, runtimeWith('key'))).toHaveProperty(
+    'MYCLI_RUNTIME_BACKEND',
+  );
 });
 
 test('servers of apps get what is given to them, and no credentials', () => {

@@ -1,8 +1,18 @@
+import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
-import {describe, expect, test} from 'vitest';
+import {afterEach, describe, expect, onTestFinished, test, vi} from 'vitest';
 import {sanitize} from '../../../src/cli/output/terminal.js';
-import {askChoice, askText, confirm, readSecretInput, requireConsent} from '../../../src/cli/setup/prompts.js';
+import {
+  askChoice,
+  askText,
+  confirm,
+  openBrowser,
+  readSecretInput,
+  requireConsent,
+} from '../../../src/cli/setup/prompts.js';
 import {createError} from '../../../src/errors/index.js';
 
 /** A terminal with a user who types `keys` at the first question. */
@@ -21,6 +31,23 @@ function terminal(keys: string, {signal = new AbortController().signal} = {}) {
     shown: () => stripVTControlCharacters(text),
   };
 }
+
+afterEach(() => void vi.unstubAllEnvs());
+
+test.runIf(process.platform === 'linux')('a browser gets no secrets', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mycli-browser-'));
+  onTestFinished(() => rm(folder, {recursive: true}));
+  const [browser, seen] = [join(folder, 'browser'), join(folder, 'seen')];
+  await writeFile(browser, `#!/bin/sh\nenv > ${seen}.part && echo "$1" >> ${seen}.part && mv ${seen}.part ${seen}\n`, {
+    mode: 0o755,
+  });
+  for (const [name, value] of Object.entries({BROWSER: browser, DISPLAY: ':1', GITHUB_TOKEN: 'canary', HOME: folder}))
+    vi.stubEnv(name, value);
+  expect(await openBrowser('https://shop.example/', process.env)).toBe(true);
+  await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toContain('https://shop.example/');
+  expect(await readFile(seen, 'utf8')).not.toContain('canary');
+  expect(process.env['GITHUB_TOKEN']).toBe('canary');
+});
 
 describe('a question', () => {
   test.each(['y\n', 'YES\r', ' yes \n'])('question: %j is yes', async (keys) => {
