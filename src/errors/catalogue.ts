@@ -134,6 +134,7 @@ export const catalogue = {
   ERR_TARGET_BUSY: {kind: 'rejected', summary: 'Another deployment to the target is running. Nothing was deployed.'},
   ERR_BUNDLE_UNKNOWN: {kind: 'rejected', summary: 'The project has no such bundle.'},
   ERR_SERVER: {kind: 'rejected', summary: 'The server failed (5xx).'},
+  ERR_MAINTENANCE: {kind: 'rejected', summary: 'The service is read-only for maintenance. Nothing was changed.'},
   ERR_RESPONSE_INVALID: {
     kind: 'rejected',
     summary: 'The server returned an invalid response.',

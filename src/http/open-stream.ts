@@ -43,8 +43,7 @@ function failedAttempt(
   const causeCode = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   const isUnsent = causeCode === 'ECONNREFUSED' || causeCode === 'EAI_AGAIN';
   const isLost =
-    code === 'ERR_TIMEOUT' ||
-    code === 'ERR_SERVER' ||
+    ['ERR_TIMEOUT', 'ERR_SERVER', 'ERR_MAINTENANCE'].includes(code) ||
     (code === 'ERR_NETWORK' && status === undefined && causeCode !== 'ENOTFOUND');
   return {
     retries,

@@ -44,10 +44,10 @@ import {startServer} from '../http/with-server.js';
 const once = {rateLimit: {maxRetries: 0}};
 
 /** A request to a server that answers with a status. */
-async function answered(status: number, body = '', path = '/api/projects/shop/bundles/') {
+async function answered(status: number, body = '', headers = {}, path = '/api/projects/shop/bundles/') {
   const {origin} = await startServer((request, response) => {
     request.resume();
-    response.writeHead(status).end(body);
+    response.writeHead(status, headers).end(body);
   });
   const {http} = await testClient({...once});
   await http.post(`${origin}${path}`, {json: {}});
@@ -262,6 +262,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     await downloadBundle({...legacy, ...service, origin, bundleId: 99});
   },
   ERR_SERVER: () => answered(500),
+  ERR_MAINTENANCE: () => answered(503, '', {'x-mrt-read-only': 'true'}),
   ERR_RESPONSE_INVALID: () => answered(302),
   ERR_DEPLOYMENT_FAILED: () => {
     throw deploymentFailed({deploymentId: 'd-7'}, {status: 'failed', description: 'The health check failed.'});
@@ -365,6 +366,7 @@ const variants: Partial<Readonly<Record<ErrorCode, readonly Maker[]>>> = {
       throw endedEarly();
     },
   ],
+  ERR_NETWORK: [() => answered(403, '', {server: 'AkamaiGHost'})],
   ERR_REJECTED: [() => answered(413), () => answered(409, '{"detail": "The name is taken."}')],
   ERR_RESPONSE_INVALID: [
     async () => {

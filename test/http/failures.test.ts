@@ -73,6 +73,22 @@ describe('answers that are not 2xx', () => {
     expect([server.requests.length, forgotten]).toEqual([2, []]);
   });
 
+  test.each([{}, {rateLimit: {...quick, statusCodes: [429, 503]}}])(
+    'maintenance changed nothing, whatever is retried (%j)',
+    async (options) => {
+      const server = await startRecordingServer((response) => {
+        response.writeHead(503, {'X-MRT-Read-Only': 'True'}).end('{"detail":"back at 10:00"}');
+      });
+      const {http} = await testClient(options);
+      const error = await rejection(http.post(server.origin, {json: {}}));
+      expect(error).toMatchObject({
+        ...{code: 'ERR_MAINTENANCE', exitCode: 7, status: 503},
+        message: 'The service is read-only for maintenance; nothing was changed: back at 10:00.',
+        suggestions: ['Try again when the maintenance is over.'],
+      });
+    },
+  );
+
   test('a page is a refusal of a service that may speak HTML', async () => {
     const server = await startRecordingServer((response) => response.writeHead(401).end('<html>Unauthorized</html>'));
     const {http} = await testClient();

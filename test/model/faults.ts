@@ -116,6 +116,8 @@ export const faults: readonly Fault[] = [
   refusal(400, false, {body: '{"error":"invalid_scope"}'}),
   refusal(403, false, {body: `{"detail":${'['.repeat(5000)}`}),
   refusal(403, false, {body: tooMuch.letters}),
+  refusal(503, false, {headers: [['x-mrt-read-only', 'true']]}),
+  {...refusal(403, false, {headers: [['cf-mitigated', 'challenge']]}), ends: [6, 6]},
   ...[302, 403, 429, 500].map((status): Fault => ({
     ...refusal(status),
     name: `${status} that repeats the credentials, and colours the terminal`,

@@ -209,7 +209,8 @@ function countProblems(run: Run, {bundles, deployments}: Effects): readonly Prob
 function fallbackProblems({service: {seen}}: Run): readonly Problem[] {
   return seen.map(({name, service, fault}, index) => {
     if (service !== 'api' || (name !== 'upload' && name !== 'deploy')) return undefined;
-    const isRefused = fault?.status !== undefined && fallsBackOn.includes(fault.status) && !fault.effect;
+    const isService = fault?.ends[1] !== 6;
+    const isRefused = isService && fault?.status !== undefined && fallsBackOn.includes(fault.status) && !fault.effect;
     const later = seen.slice(index + 1).find((other) => other.service === 'legacy' && other.name === 'upload');
     return later && !isRefused && `after ${fault?.name ?? 'a success'} it fell back: ${later.line}`;
   });

@@ -118,6 +118,13 @@ function refusal(
   const {location = ''} = headers;
   const name = statusName(status);
   const check = isWrite ? [checkBeforeRetrying] : [];
+  if (status === 503 && String(headers['x-mrt-read-only']).toLowerCase() === 'true') {
+    return {
+      code: 'ERR_MAINTENANCE',
+      sentence: 'The service is read-only for maintenance; nothing was changed',
+      suggestions: ['Try again when the maintenance is over.'],
+    };
+  }
   if (limited || status === 429) {
     return {
       code: 'ERR_RATE_LIMITED',

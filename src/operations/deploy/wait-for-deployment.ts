@@ -73,6 +73,7 @@ const lostCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_NETWORK',
   'ERR_TIMEOUT',
   'ERR_SERVER',
+  'ERR_MAINTENANCE',
   'ERR_RATE_LIMITED',
   'ERR_RESPONSE_INVALID',
   'ERR_BACKEND_FAILED',
