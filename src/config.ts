@@ -72,7 +72,7 @@ export interface MycliConfig extends TargetConfig {
   readonly connectTimeout?: number | undefined;
   /** Build output folder; default build. */
   readonly buildDirectory?: string | undefined;
-  /** Folder that contains config.server.ts or .js; default: the working directory. */
+  /** Folder that contains config.server.ts or .js; default: that of the configuration file. */
   readonly projectDirectory?: string | undefined;
   /** Bundle description; default: branch and commit. */
   readonly message?: string | undefined;

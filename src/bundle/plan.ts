@@ -75,7 +75,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   ]);
   const {files, emptyFolders} = v2 ? withoutConfig(scan, v2.configPath) : scan;
   const framework = await frameworkOfBuild(projectDirectory, buildDirectory);
-  const directories = {project: projectDirectory, build: buildDirectory, framework};
+  const {refusesForeign} = options;
+  const directories = {project: projectDirectory, build: buildDirectory, framework, refusesForeign};
   const {sources, warnings} = await readConfigSources(options, directories, v2?.configPath);
   signal?.throwIfAborted();
   const paths = files.map(({path}) => path);

@@ -53,6 +53,14 @@ export const catalogue = {
     kind: 'input',
     summary: 'A configuration file cannot be read, or contains an invalid key or value.',
   },
+  ERR_CONFIG_AMBIGUOUS: {
+    kind: 'input',
+    summary: 'The working directory is in a project of its own, below the folder of the configuration file.',
+  },
+  ERR_CONFIG_FOREIGN: {
+    kind: 'input',
+    summary: 'A configuration belongs to another user, and a change to the service would go on without it.',
+  },
   ERR_CONFIG_SECRET: {kind: 'input', summary: 'A configuration file contains a secret.'},
   ERR_ORIGIN_MISSING: {kind: 'input', summary: 'No URL is set for the hosting service.'},
   ERR_ORIGIN_INVALID: {kind: 'input', summary: 'The URL of a service is invalid.'},

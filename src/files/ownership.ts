@@ -1,5 +1,6 @@
 /* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
 import {lstatSync, statSync, type Stats} from 'node:fs';
+import {createError} from '../errors/index.js';
 import {systemCode} from '../errors/system-failure.js';
 
 export const ownPid = process.pid;
@@ -20,8 +21,22 @@ export function isAlive(pid: number): boolean {
  * @throws the system's Error if there is nothing.
  */
 export function isTrusted(path: string): boolean {
+  return foreignOwner(path) === undefined;
+}
+
+/**
+ * The ID of the user whom such a file or folder belongs to, if it is somebody else.
+ * @throws the system's Error if there is nothing.
+ */
+export function foreignOwner(path: string): number | undefined {
   const owners = [lstatSync(path).uid, statSync(path).uid];
-  return owners.every((uid) => process.getuid === undefined || uid === process.getuid() || uid === 0);
+  return owners.find((uid) => process.getuid !== undefined && uid !== process.getuid() && uid !== 0);
+}
+
+/** The error about a configuration that would be run or obeyed although it belongs to another user. */
+export function foreignFile(path: string, owner: number, suggestions: readonly string[]): Error {
+  const message = `${path} belongs to another user (${String(owner)}), so it is not used. Nothing was changed.`;
+  return createError('ERR_CONFIG_FOREIGN', message, {suggestions, details: {file: path, owner}});
 }
 
 /** Whether something belongs to this user and has none of the permissions in `forbidden`. */

@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import {createError} from '../errors/index.js';
 import {asRecord, isRecord, parseSettingsJson} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
-import {loadModule} from '../modules/load-module.js';
+import {loadProjectModule, type CodeTrust} from '../modules/load-module.js';
 
 /** A framework's own settings for the Runtime, and the file they come from. */
 export interface OwnSettings {
@@ -20,7 +20,7 @@ const types = ['js', 'yml', 'yaml', 'json'];
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming the file that can't be loaded.
  */
 export async function readPwaKitSettings(
-  directories: {readonly project: string; readonly build: string},
+  directories: CodeTrust & {readonly build: string},
   target: string | undefined,
 ): Promise<OwnSettings | undefined> {
   const names = [...(target === undefined || target === '' ? [] : [target]), 'local', 'default'];
@@ -28,20 +28,24 @@ export async function readPwaKitSettings(
   for (const directory of [directories.build, directories.project]) {
     for (const place of [...places, 'package.json']) {
       const file = join(directory, place);
-      const settings = (await exists(file)) ? await load(file, place) : undefined;
+      const settings = (await exists(file)) ? await load(file, place, directories) : undefined;
       if (settings !== undefined) return {file, settings};
     }
   }
   return undefined;
 }
 
-async function load(file: string, place: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+async function load(
+  file: string,
+  place: string,
+  trust: CodeTrust,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (/\.ya?ml$/.test(file)) {
     throw createError('ERR_CONFIG_INVALID', `${file} is YAML, which mycli doesn't read.`, {
       suggestions: ['Write the settings as .js or .json.'],
     });
   }
-  const value = file.endsWith('.js') ? (await loadModule(file))['default'] : await readJson(file);
+  const value = file.endsWith('.js') ? (await loadProjectModule(file, trust))['default'] : await readJson(file);
   if (place !== 'package.json') return asRecord(value);
   const {mobify} = asRecord(value);
   return isRecord(mobify) ? mobify : undefined;

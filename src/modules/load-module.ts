@@ -1,8 +1,10 @@
-import {basename, dirname, isAbsolute, relative} from 'node:path';
+import {basename, dirname, extname, isAbsolute, relative, sep} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {createError} from '../errors/index.js';
 import {reasonOf} from '../errors/system-failure.js';
+import {asRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
+import {foreignFile, foreignOwner} from '../files/ownership.js';
 import {verifyRegularFile} from '../files/read-file.js';
 
 /**
@@ -20,6 +22,11 @@ export async function loadModule(
   await verifyRegularFile(path).catch((error: unknown) => {
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
   });
+  if (sep === '/' && path.includes('\\')) {
+    throw createError('ERR_CONFIG_INVALID', `${path} cannot be loaded: its path contains a backslash.`, {
+      suggestions: ['Rename the folder, or write the configuration as JSON.'],
+    });
+  }
   const {createJiti} = await import('jiti');
   const jiti = createJiti(path, {
     fsCache: false,
@@ -34,7 +41,12 @@ export async function loadModule(
     const names = Object.keys(exported).filter((name) => name !== 'module.exports');
     // A promise may be rejected, and nobody else would wait for it.
     const values = await Promise.all(names.map((name) => ownValue(exported, name)));
-    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+    const found = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+    // Of CommonJS in TypeScript, jiti gives away what is exported.
+    if (extname(path) === '.cts' && !('default' in found)) return {...found, default: found};
+    // `exports.default = ...` in a CommonJS module is an export of its default export.
+    const {default: inner = found['default']} = asRecord(found['default']);
+    return 'default' in found ? {...found, default: await inner} : found;
   } catch (error) {
     const reason = describe(error, path);
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} could not be loaded: ${reason}`), {
@@ -42,6 +54,25 @@ export async function loadModule(
       cause: error,
     });
   }
+}
+
+/** Whose code may run in a project. */
+export interface CodeTrust {
+  /** Absolute folder of the project. */
+  readonly project: string;
+  /** Whether code of another user is an error. @default it is run, because the caller chose the project */
+  readonly refusesForeign?: boolean | undefined;
+}
+
+/**
+ * Executes a module that a project brings.
+ * @throws RuntimeCliError `ERR_CONFIG_FOREIGN`, and as `loadModule` does.
+ */
+export async function loadProjectModule(path: string, {project, refusesForeign}: CodeTrust) {
+  const owner = refusesForeign === true ? foreignOwner(path) : undefined;
+  if (owner === undefined) return loadModule(path);
+  const advice = `If you trust the project, name it: --project-directory ${project}`;
+  throw foreignFile(path, owner, [advice]);
 }
 
 /** The module's own value, bypassing jiti's proxy: property descriptors come from the module. */

@@ -40,7 +40,14 @@ export async function writeBuild(
 export async function planBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
-  const plan = await planBundle({...content, format, cwd, env: host.env, now: () => host.now()});
+  const plan = await planBundle({
+    ...content,
+    format,
+    cwd,
+    env: host.env,
+    refusesForeign: host.refusesForeign,
+    now: () => host.now(),
+  });
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
   return plan;
 }

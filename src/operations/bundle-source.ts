@@ -173,7 +173,11 @@ export async function readSource(
   // A v1 archive is named after its project, which makes no difference to its files.
   const {projectSlug = 'project'} = options;
   const content = {...options, projectSlug, format, buildDirectory: source.path};
-  const {contents, warnings} = await readFolderContents({...content, cwd, env: host.env, now: () => host.now()});
+  const {env, refusesForeign} = host;
+  const {contents, warnings} = await readFolderContents({
+    ...content,
+    ...{cwd, env, refusesForeign, now: () => host.now()},
+  });
   return {bundle: comparedBundle(source.path, contents), contents, warnings};
 }
 

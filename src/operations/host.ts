@@ -10,6 +10,8 @@ export interface Host {
   /** Absolute folder of the configuration file. @default the base directory of a call */
   readonly configDirectory?: string | undefined;
   readonly env: Environment;
+  /** Whether code of another user in a project is an error. @default it is run */
+  readonly refusesForeign?: boolean | undefined;
   /** `MYCLI_SAFETY` as the process was started with; `env` can add to it. @default nothing */
   readonly safety?: string | undefined;
   readonly logger: Logger;

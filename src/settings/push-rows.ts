@@ -183,7 +183,7 @@ export const bundle = {
     schema: schemas.path,
     syntax: 'path',
     default: '.',
-    summary: 'Folder that contains config.server.ts or .js; default: the working directory.',
+    summary: 'Folder that contains config.server.ts or .js; default: that of the configuration file.',
   },
   message: {
     flag: {name: 'message', char: 'm', value: 'TEXT'},

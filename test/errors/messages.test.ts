@@ -9,6 +9,8 @@ import {createBackendRegistry} from '../../src/backends/registry.js';
 import {packBundle} from '../../src/bundle/archive/pack.js';
 import {planBundle} from '../../src/bundle/plan.js';
 import {readWorkTree} from '../../src/bundle/provenance/git.js';
+import {refuseOtherProject} from '../../src/cli/setup/push-folder.js';
+import {foreignFile} from '../../src/files/ownership.js';
 import {assertTrustedOrigin} from '../../src/cli/settings/connection.js';
 import {askBeforeWrite} from '../../src/cli/settings/write-hooks.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/operation-options.js';
@@ -124,6 +126,17 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_GIT: async () => {
     const {cwd} = await project({'.git/HEAD': 'ref: refs/heads/main', ...smallBuild});
     await readWorkTree(cwd, {PATH: cwd});
+  },
+  ERR_CONFIG_AMBIGUOUS: () => {
+    refuseOtherProject({
+      configFile: {
+        ...{path: '/app/mycli.config.json', directory: '/app', otherProject: '/app/packages/b'},
+        ...{settings: {}, targets: new Map()},
+      },
+    });
+  },
+  ERR_CONFIG_FOREIGN: () => {
+    throw foreignFile('/app/mycli.config.ts', 1001, ['If you trust it, pass --config /app/mycli.config.ts.']);
   },
   ERR_CONFIG_SECRET: async () => {
     const {cwd} = await project({...smallBuild, 'mycli.config.json': '{"apiKey": "shh"}'});

@@ -68,6 +68,8 @@ export interface BundlePlanOptions extends BundleContentOptions {
   readonly now: () => Date;
   /** Names the entries of a v1 archive. Required for v1. */
   readonly projectSlug?: string | undefined;
+  /** Whether code of another user in the project is an error. @default it is run */
+  readonly refusesForeign?: boolean | undefined;
   /** Cancels the work, which rejects with `signal.reason`. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -8,7 +8,7 @@ import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/frameworks.js';
 import {listsOf} from '../../frameworks/server-files.js';
 import {readPwaKitSettings} from '../../frameworks/own-settings.js';
-import {loadModule} from '../../modules/load-module.js';
+import {loadProjectModule, type CodeTrust} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import type {BundlePlanOptions} from './check-options.js';
@@ -38,9 +38,7 @@ export interface ConfigSources {
 }
 
 /** Where an application and its build are, and what it is built with. */
-interface ProjectBuild {
-  /** Absolute. */
-  readonly project: string;
+interface ProjectBuild extends CodeTrust {
   /** Absolute. */
   readonly build: string;
   readonly framework?: Framework | undefined;
@@ -70,17 +68,18 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming file and field.
  */
 async function readServerConfigs(
-  {project, build, framework}: ProjectBuild,
+  directories: ProjectBuild,
   cwd: string,
   isComplete: (sources: readonly ConfigSource[]) => boolean,
 ): Promise<ConfigSources> {
+  const {project, build, framework} = directories;
   const source = firstFile(sourceNames.map((name) => join(project, name)));
   const compiled = firstFile([join(build, compiledName)]);
   const sources: ConfigSource[] = [];
   const warnings: string[] = [];
   for (const path of new Set([source, compiled])) {
     if (path === undefined || isComplete(sources)) continue;
-    const exported = exportedConfig(await loadModule(path), path);
+    const exported = exportedConfig(await loadProjectModule(path, directories), path);
     refuseMisspelledKeys(exported, path);
     const content = parseConfig(serverConfigSchema, exported, path);
     const from = showFile(path, cwd);

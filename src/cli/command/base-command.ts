@@ -45,7 +45,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     needs: readonly Needed[],
     more: Partial<BackendReach<Needed>> = {},
   ) {
-    const settings = more.settings ?? (await context.loadSettings());
+    const settings = more.settings ?? (await context.loadSettings({changes: more.writes}));
     const {reachBackends} = await import('../settings/reach-backends.js');
     return reachBackends({context, settings, needs, ...more});
   }

@@ -8,7 +8,7 @@ import type {PipelineHost} from '../../pipelines/host.js';
 import type {JsonDocument, Output} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import type {CredentialFile} from '../settings/credential-file.js';
-import {completedAddresses, loadSettings} from '../settings/load-settings.js';
+import {completedAddresses, loadSettings, type SettingsUse} from '../settings/load-settings.js';
 import type {AllowedWrite, PluginConfig} from '../settings/write-hooks.js';
 import {checkRecordFiles} from './records.js';
 import {impliedFlags, secretValues, type ConfigFile, type FlagValues, type Settings} from '../settings/settings.js';
@@ -90,13 +90,13 @@ export class CommandContext {
   }
 
   /**
-   * Finds and reads the configuration file, which may be code, and resolves every setting. `stored: false` ignores
-   * stored credentials, for the commands that manage them.
+   * Finds and reads the configuration file, which may be code, and resolves every setting. The commands that manage
+   * stored credentials ignore them.
    * @throws RuntimeCliError of usage or input.
    */
-  async loadSettings({stored = true} = {}): Promise<Settings> {
+  async loadSettings(use: SettingsUse = {}): Promise<Settings> {
     const {flags, output} = this;
-    const {settings, sources} = await loadSettings(this, stored);
+    const {settings, sources} = await loadSettings(this, use);
     this.settings = settings;
     this.configFile = sources.file;
     output.addSecrets(secretValues(settings));
@@ -133,6 +133,8 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     configDirectory,
     env,
     safety: session.safety,
+    // Who names the configuration or the project trusts it.
+    refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
     userAgent: context.config.userAgent,
     logger: {

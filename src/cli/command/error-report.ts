@@ -1,10 +1,12 @@
+import {isAbsolute, relative} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {asSentence} from '../../text/sentence.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
-import {messageOf} from '../../errors/system-failure.js';
+import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {isRecord} from '../../text/json.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
@@ -42,6 +44,24 @@ export function unexpectedError(error: unknown): RuntimeCliError {
     suggestions: ['This is a bug. Please report it with the output of the same command with --debug.'],
     cause: error,
   });
+}
+
+/**
+ * An error that nobody has handled, as that of the file of the user whose code threw it, if it was one.
+ * @param root The folder of our package.
+ */
+export function blameUserCode(error: unknown, root: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const cause = {suggestions: ['Correct it: it throws, or rejects a promise that nothing waits for.'], cause: error};
+  // Node's own error, because what a promise was rejected with is none: so it was not our code.
+  if (systemCode(error) === 'ERR_UNHANDLED_REJECTION')
+    return createError('ERR_CONFIG_INVALID', 'Code of a configuration file or a plugin failed.', cause);
+  const lines = (error.stack ?? '').split('\n');
+  const places = lines.flatMap((line) => /^ +at (?:.*\()?(.+?):\d+(?::\d+)?\)?$/.exec(line)?.[1] ?? []);
+  const files = places.map((place) => (place.startsWith('file:') ? fileURLToPath(place) : place)).filter(isAbsolute);
+  const file = files.find((path) => !/[/\\]node_modules[/\\]/.test(path));
+  if (file === undefined || !relative(root, file).startsWith('..')) return error;
+  return createError('ERR_CONFIG_INVALID', asSentence(`Code in ${file} failed: ${oneLine(messageOf(error))}`), cause);
 }
 
 const usageExitCode = 2;

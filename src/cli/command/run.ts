@@ -15,7 +15,7 @@ import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
 import {isTrusted} from '../../files/ownership.js';
 import {isSecretName} from '../../http/redact.js';
-import {asOwnError, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
+import {asOwnError, blameUserCode, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
 import {GroupedHelp} from './help.js';
 import type {ErrorDocument} from '../output/documents.js';
 import {Output, stdoutError} from '../output/output.js';
@@ -52,7 +52,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   };
   const {signal, overdue} = ownSignals(host, end);
   const session = createSession(host, signal);
-  const {failed, isClosedPipe} = watchProcess(host);
+  const {failed, isClosedPipe} = watchProcess(host, root);
   host.once('exit', () => {
     if (hasEnded) return;
     // Something that the command called has ended the process, or nothing is left that could go on with the command.
@@ -174,10 +174,10 @@ export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: nu
  * Watches for uncaught exceptions and for streams that cannot be written: `failed` rejects. A pipe whose reader has
  * closed it, as in `| head`, is not a failure: `isClosedPipe`.
  */
-function watchProcess(host: NodeJS.Process) {
+function watchProcess(host: NodeJS.Process, root: string) {
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
-    host.on('uncaughtException', reject);
+    host.on('uncaughtException', (error) => reject(blameUserCode(error, root)));
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;
@@ -291,7 +291,8 @@ function succeed({ended, events, exitCode = 0}: Session): number {
 
 /** The error of a command that something else ended. During a change, the outcome is unknown. */
 function endedWhileChanging({changing}: Session, error: unknown): unknown {
-  if (changing === undefined || (isRuntimeCliError(error) && error.code !== 'ERR_ENDED_EARLY')) return error;
+  const isUserCode = isRuntimeCliError(error) && ['ERR_ENDED_EARLY', 'ERR_CONFIG_INVALID'].includes(error.code);
+  if (changing === undefined || (isRuntimeCliError(error) && !isUserCode)) return error;
   const {message, advice} = asOwnError(error);
   const what = `${asSentence(message)} This happened during "${changing}", which may have been carried out.`;
   return createError('ERR_OUTCOME_UNKNOWN', what, {suggestions: [checkBeforeRetrying, ...advice], cause: error});

@@ -1,5 +1,5 @@
 import {readdir, realpath} from 'node:fs/promises';
-import {basename, dirname, extname, join, resolve} from 'node:path';
+import {basename, dirname, extname, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import * as v from 'valibot';
 import {defineConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
@@ -7,7 +7,7 @@ import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {flagValue, shellLine, nearest} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {isTrusted} from '../../files/ownership.js';
+import {foreignFile, foreignOwner, isTrusted} from '../../files/ownership.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
@@ -16,11 +16,15 @@ import {describeProblems, fieldProblems, keyed, objectSchema, text} from '../../
 import type {ConfigFile, ConfigSettings} from './settings.js';
 import {finished} from './text.js';
 
-const configFileNames: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `mycli.config.${ending}`);
+const endings = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs', 'json'];
+const configFileNames: readonly string[] = endings.map((ending) => `mycli.config.${ending}`);
+const declarationFile = /\.d\.[cm]?ts$/;
 
 interface ConfigSearch {
   readonly cwd: string;
   readonly warn: (message: string) => void;
+  /** Whether a file of another user is an error. @default it is passed over with a warning */
+  readonly refusesForeign?: boolean | undefined;
 }
 
 /**
@@ -29,12 +33,36 @@ interface ConfigSearch {
  * TypeScript and JavaScript files are executed, so that one that another user owns is never used.
  */
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<ConfigFile | undefined> {
-  if (explicit !== undefined) return configFile(resolve(search.cwd, explicit));
+  if (explicit !== undefined) return located(await configFile(resolve(search.cwd, explicit)), search.cwd, true);
   for (const directory of await directoriesToSearch(search.cwd)) {
     const path = await configIn(directory, search);
-    if (path !== undefined) return configFile(path);
+    if (path !== undefined) return located(await configFile(path), search.cwd, false);
   }
   return undefined;
+}
+
+type FileContent = Omit<ConfigFile, 'directory' | 'otherProject'>;
+
+/**
+ * The file with the folder that relative defaults belong to: its own, if the working directory is in there. One that
+ * was named may be meant for a project below that.
+ */
+async function located(file: FileContent, cwd: string, isNamed: boolean): Promise<ConfigFile> {
+  const own = await realpath(dirname(file.path));
+  const start = await realpath(cwd);
+  if (isOutside(relative(own, start))) return {...file, directory: cwd};
+  const build = relative(own, file.settings.buildDirectory ?? join(own, 'build'));
+  for (let directory = start; directory !== own; directory = dirname(directory)) {
+    const marks = ['package.json', ...(isOutside(build) ? [] : [build])].map((name) => exists(join(directory, name)));
+    if (!(await Promise.all(marks)).includes(true)) continue;
+    return isNamed ? {...file, directory} : {...file, directory: own, otherProject: directory};
+  }
+  return {...file, directory: own};
+}
+
+/** Whether a relative path leads out of where it starts. */
+function isOutside(path: string): boolean {
+  return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
 }
 
 async function readConfig(path: string): Promise<Config> {
@@ -79,12 +107,27 @@ export async function configIn(directory: string, search?: ConfigSearch): Promis
   for (const name of configFileNames.filter((known) => names.includes(known))) {
     if (await isUsable(join(directory, name), search)) usable.push(name);
   }
+  for (const name of names.filter((one) => one.startsWith('mycli.config.') && !declarationFile.test(one))) {
+    if (!configFileNames.includes(name))
+      search?.warn(`Ignored ${join(directory, name)}. The name of a configuration ends in .${endings.join(', .')}.`);
+  }
   const [used, ...others] = usable;
   for (const name of others) search?.warn(`Ignored ${join(directory, name)}, because ${String(used)} is beside it.`);
-  if (used !== undefined) return join(directory, used);
   const manifest = join(directory, 'package.json');
-  if (!(await isUsable(manifest, search))) return undefined;
-  return (await readJsonObject(manifest))['mycli'] === undefined ? undefined : manifest;
+  const isManifest = names.includes('package.json') && (await hasKey(manifest)) && (await isUsable(manifest, search));
+  if (used === undefined) return isManifest ? manifest : undefined;
+  if (isManifest) search?.warn(`Ignored the "mycli" key of ${manifest}, because ${used} is beside it.`);
+  return join(directory, used);
+}
+
+/** Much more than any package.json has. */
+const mostManifestBytes = 10_000_000;
+
+/** Whether a package.json has our key. That of somebody else is only read as far as one is long. */
+async function hasKey(manifest: string): Promise<boolean> {
+  if (isTrusted(manifest)) return (await readJsonObject(manifest))['mycli'] !== undefined;
+  const json = await readTextFile(manifest, mostManifestBytes).catch(() => '');
+  return /"mycli"\s*:/.test(json);
 }
 
 async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
@@ -101,10 +144,11 @@ async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
 
 async function isUsable(path: string, search: ConfigSearch | undefined): Promise<boolean> {
   if (!(await exists(path))) return false;
-  if (search === undefined || isTrusted(path)) return true;
-  search.warn(
-    `Ignored ${path}, because it belongs to another user. Pass ${shellLine(...flagValue('--config', path))} to use it anyway.`,
-  );
+  const owner = search && foreignOwner(path);
+  if (search === undefined || owner === undefined) return true;
+  const advice = `If you trust it, pass ${shellLine(...flagValue('--config', path))}.`;
+  if (search.refusesForeign === true) throw foreignFile(path, owner, [advice]);
+  search.warn(`Ignored ${path}, because it belongs to another user (${String(owner)}). ${advice}`);
   return false;
 }
 
@@ -135,7 +179,7 @@ const fileSchema = schemaOf(configuredKeys, {
   targets: v.optional(keyed(schemaOf(perTargetKeys))),
 });
 
-async function configFile(file: string): Promise<ConfigFile> {
+async function configFile(file: string): Promise<FileContent> {
   const config = await readConfig(file);
   const {success, output, issues = []} = v.safeParse(fileSchema, config);
   const unknown = issues.find(({kind, expected}) => kind === 'schema' && expected === 'never');

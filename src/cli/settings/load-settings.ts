@@ -37,17 +37,28 @@ interface SettingsContext extends SecretReader, Pick<SettingsSources, 'flags' | 
   readonly credentialFile: CredentialFile;
 }
 
+/** What a command does with its settings. */
+export interface SettingsUse {
+  /** Whether credentials that a login stored count. @default true */
+  readonly stored?: boolean | undefined;
+  /** Whether it would change something on a service, so that no configuration may be passed over. @default false */
+  readonly changes?: boolean | undefined;
+}
+
 /** Resolves every setting, from the sources that are returned too. */
-export async function loadSettings(context: SettingsContext, takesStored = true) {
-  const sources = await readSources(context, takesStored);
+export async function loadSettings(context: SettingsContext, use: SettingsUse) {
+  const sources = await readSources(context, use);
   const settings = resolveSettings(sources);
   return {sources, settings: {...settings, ...(await readSecrets(settings, context))}};
 }
 
-async function readSources(context: SettingsContext, takesStored: boolean): Promise<SettingsSources> {
+async function readSources(
+  context: SettingsContext,
+  {stored: takesStored = true, changes}: SettingsUse = {},
+): Promise<SettingsSources> {
   const {flags, env, cwd, credentialFile, output} = context;
   const {config} = flags;
-  const search = {cwd, warn: (message: string) => output.warn(message)};
+  const search = {cwd, warn: (message: string) => output.warn(message), refusesForeign: changes};
   const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);
   const sources = {flags, env, cwd, file};
   return takesStored ? {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)} : sources;
@@ -57,7 +68,7 @@ export type ExplainedSettings = Awaited<ReturnType<typeof explainSettings>>;
 
 /** Resolves every setting, with its value in each source. Secrets are not read. */
 export async function explainSettings(context: SettingsContext) {
-  const sources = await readSources(context, true);
+  const sources = await readSources(context);
   return {configFile: sources.file?.path, resolved: resolveSettings(sources), settings: explainEach(sources)};
 }
 

@@ -74,6 +74,10 @@ export type ConfigSettings = {readonly [K in SettingKey]?: SettingValue<K> | und
 
 export interface ConfigFile {
   readonly path: string;
+  /** Absolute folder that relative defaults belong to. */
+  readonly directory: string;
+  /** A project of its own between the working directory and the folder of the file: either could be meant. */
+  readonly otherProject?: string | undefined;
   readonly settings: ConfigSettings;
   /** What it sets for each target, by slug: these values replace those for all targets. */
   readonly targets: ReadonlyMap<string, ConfigSettings>;
@@ -117,7 +121,8 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
   if (file !== undefined && configured !== undefined) add({kind: 'config', name: file.path}, () => configured);
   const setting = stored?.[key];
   if (setting !== undefined) add(setting.source, () => setting.value);
-  if (standard !== undefined) add({kind: 'default', name: 'default'}, () => finished(syntax, standard, cwd));
+  if (standard !== undefined)
+    add({kind: 'default', name: 'default'}, () => finished(syntax, standard, file?.directory ?? cwd));
   return found;
 }
 

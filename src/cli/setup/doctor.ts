@@ -45,7 +45,7 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
     [
       'configuration',
       async () => {
-        settings = await context.loadSettings();
+        settings = await context.loadSettings({changes: true});
         registry = await loadAllBackends(context, settings);
         const file = context.configFile?.path;
         return [found('ok', file === undefined ? 'No configuration file.' : `${file} is valid.`)];

@@ -9,7 +9,7 @@ import {
   requireTogether,
 } from '../../cli/command/operation-options.js';
 import {connectionFlags, repeatedFlags, flagsOf} from '../../cli/command/flags.js';
-import {withPushFolder} from '../../cli/setup/push-folder.js';
+import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {requireSetting} from '../../cli/settings/settings.js';
@@ -59,7 +59,9 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       throw createError('ERR_USAGE', '--events - and --output - cannot be used together: both write to stdout.');
     }
     const stdout = toStdout ? context.output.claimStdout() : undefined;
-    const settings = await withPushFolder(await context.loadSettings(), this.args.dir, context);
+    const loaded = await context.loadSettings();
+    refuseOtherProject(context);
+    const settings = await withPushFolder(loaded, this.args.dir, context);
     rejectV2OnlyFlags(format, settings, '--format v2');
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, context.cwd))]);

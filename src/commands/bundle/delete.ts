@@ -26,7 +26,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {yes} = this.flags;
     requireConsent(yes, context);
     // They are bundles of the project, on no target.
-    const settings = {...(await context.loadSettings()), targetSlug: undefined};
+    const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');

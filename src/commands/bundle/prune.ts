@@ -46,7 +46,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     const olderThanMs = age === undefined ? undefined : millisecondsOf(age);
     if (!dryRun) requireConsent(yes, context);
     // They are bundles of the project, on no target.
-    const settings = {...(await context.loadSettings()), targetSlug: undefined};
+    const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {pruneBundles} = await import('../../pipelines/delete.js');

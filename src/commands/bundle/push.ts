@@ -10,7 +10,7 @@ import {
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
-import {withPushFolder} from '../../cli/setup/push-folder.js';
+import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
 import {pushRecordFiles, uploadStateFiles} from '../../cli/command/records.js';
 import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
@@ -49,6 +49,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       });
     }
     const loaded = await this.#loadSettings(context);
+    refuseOtherProject(context);
     const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
     const targetSlug = settings.targetSlug?.value;
     const {options, host} = await this.reach(context, ['projectSlug'], {
@@ -82,7 +83,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   }
 
   async #loadSettings(context: CommandContext): Promise<Settings> {
-    const settings = await context.loadSettings();
+    const settings = await context.loadSettings({changes: true});
     if (settings.projectSlug !== undefined) return settings;
     const {offerSetup} = await import('../../cli/setup/plan-project.js');
     return offerSetup(context, settings);

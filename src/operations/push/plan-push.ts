@@ -115,7 +115,7 @@ function contentOptions(options: Options, format: BundleFormat, host: Host): Bun
   const {cwd = host.cwd, recordCommit = needsCommit(options.guard), targetSlug} = options;
   // What PWA Kit's own client sets, by which a project picks its configuration.
   const env = targetSlug === undefined ? host.env : {...host.env, DEPLOY_TARGET: targetSlug};
-  return {...options, format, cwd, recordCommit, env, now: () => host.now()};
+  return {...options, format, cwd, recordCommit, env, refusesForeign: host.refusesForeign, now: () => host.now()};
 }
 
 /** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */

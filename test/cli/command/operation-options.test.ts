@@ -25,7 +25,7 @@ async function load(flags: Readonly<Record<string, unknown>>, env: NodeJS.Proces
   };
   const stdin = new PassThrough();
   const context = {flags, env, cwd, stdin, output: {warn}, credentialFile: {directory: cwd, warn}};
-  return (await loadSettings(context, false)).settings;
+  return (await loadSettings(context, {stored: false})).settings;
 }
 
 describe('bundleOptions', () => {

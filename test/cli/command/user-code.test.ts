@@ -1,5 +1,5 @@
 import {execFile, execFileSync} from 'node:child_process';
-import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
+import {chown, mkdir, mkdtemp, readdir, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -81,5 +81,30 @@ describe.each(['mycli.config.js', 'mycli.config.mjs', 'mycli.config.ts', 'config
     const {error} = JSON.parse(stdout) as {error: {code: string; message: string}};
     expect(error.code).toBe('ERR_CONFIG_INVALID');
     expect(error.message).toContain(`${name} could not be loaded: ${reason}`);
+  });
+
+  test('that rejects a promise which nobody waits for is to blame for it', async () => {
+    await write(name, 'Promise.reject(new Error("the vault is closed"));\nexport default {};\n');
+    const {code, stdout} = await mycli('bundle:build', '--json');
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        code: 'ERR_CONFIG_INVALID',
+        message: expect.stringMatching(`^Code in .*${name} failed: the vault is closed.$`) as string,
+      },
+    });
+  });
+
+  test.runIf(process.getuid?.() === 0)('is not run if it belongs to another user, unless it is named', async () => {
+    await write(name, 'export const config = {};\n');
+    await chown(join(project, name), 4242, 4242);
+    const env = {MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9', MYCLI_API_KEY: 'key', MYCLI_PROJECT: 'shop'};
+    const push = (...args: readonly string[]) => runCli(binary, ['push', '--dry-run', ...args], {cwd: project, env});
+    const {code, stderr} = await push();
+    expect(code).toBe(3);
+    expect(stderr).toContain(`${join(await realpath(project), name)} belongs to another user (4242)`);
+    const [, flag = '', value = ''] =
+      / (--[a-z-]+):? (\S+?)\.?$/m.exec(stderr.slice(stderr.indexOf('If you trust'))) ?? [];
+    expect((await push(flag, value)).code).toBe(0);
   });
 });

@@ -51,6 +51,35 @@ describe('the folder to push', () => {
     expect((await build('site/index.html')).stderr).toContain('pass --archive site/index.html');
   });
 
+  test('push: stops between a project and that of a configuration above it, and each way out works', async () => {
+    const files = {
+      'build/ssr.js': '',
+      'packages/b/package.json': '{}',
+      'packages/b/build/ssr.mjs': '',
+      'scripts/x': '',
+    };
+    await write({...files, '.git/HEAD': '', 'mycli.config.json': '{"projectSlug": "root"}', '.bundleignore': 'static'});
+    const from = async (folder: string, ...args: readonly string[]) => {
+      const {code, stdout} = await runWarm(['build', '--dry-run', '--json', ...args], {
+        cwd: join(project, folder),
+        env: {},
+      });
+      const {files = [], error} = JSON.parse(stdout) as {
+        files?: readonly {path: string}[];
+        error?: {code: string; suggestions: readonly string[]};
+      };
+      return {code, paths: files.map(({path}) => path), error};
+    };
+    expect(await from('scripts')).toMatchObject({paths: ['ssr.js']});
+    const {code, error} = await from('packages/b');
+    expect([code, error?.code]).toEqual([3, 'ERR_CONFIG_AMBIGUOUS']);
+    const flags = (error?.suggestions ?? []).flatMap(
+      (advice) => / pass (--?\w+) (\S+)\.$/.exec(advice)?.slice(1) ?? [],
+    );
+    expect(await from('packages/b', ...flags.slice(0, 2))).toMatchObject({paths: ['ssr.js']});
+    expect(await from('packages/b', ...flags.slice(2))).toMatchObject({paths: ['ssr.mjs']});
+  });
+
   test('push: names a folder that does not exist', async () => {
     const {code, stderr} = await build('Build');
     expect(code).toBe(2);

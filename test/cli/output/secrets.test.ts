@@ -103,6 +103,7 @@ describe('readPluginSettings', () => {
       cwd,
       file: {
         path: '/project/mycli.config.json',
+        directory: '/project',
         settings: {backendOptions: {acme: {keep: '@kept'}}},
         targets: new Map(),
       },

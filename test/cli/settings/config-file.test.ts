@@ -23,22 +23,26 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-function load(directory: string, explicit?: string) {
+function load(directory: string, explicit?: string, refusesForeign = false) {
   const warn = (message: string) => warnings.push(message);
-  return loadConfigFile({cwd: join(root, directory), warn}, explicit);
+  return loadConfigFile({cwd: join(root, directory), warn, refusesForeign}, explicit);
 }
 
 describe('finding', () => {
   test.each([
     ['mycli.config.ts', 'const slug: string = "shop"; export default {projectSlug: slug};'],
     ['mycli.config.mts', 'export const config = {projectSlug: "shop" as string};'],
+    ['mycli.config.cts', 'module.exports = {projectSlug: "shop" as string};'],
     ['mycli.config.js', 'export default {projectSlug: "shop"};'],
+    ['mycli.config.cjs', 'module.exports = {projectSlug: "shop"};'],
+    ['mycli.config.cjs', 'exports.default = {projectSlug: "shop"};'],
     ['mycli.config.mjs', 'export const config = {projectSlug: await Promise.resolve("shop")};'],
     ['mycli.config.json', '\uFEFF{"$schema": "./schema.json", "projectSlug": "shop"}'],
     ['package.json', '{"name": "x", "mycli": {"projectSlug": "shop"}}'],
   ])('reads %s of the working directory', async (name, text) => {
     await write({[name]: text});
-    expect(await load('.')).toEqual({path: join(root, name), settings: {projectSlug: 'shop'}, targets: new Map()});
+    const expected = {path: join(root, name), directory: root, settings: {projectSlug: 'shop'}, targets: new Map()};
+    expect(await load('.')).toEqual(expected);
   });
 
   test.each(['mycli.config.ts', 'mycli.config.mjs'])('%s: needs no mycli installed for defineConfig', async (name) => {
@@ -72,7 +76,39 @@ describe('finding', () => {
   test('names a second file in the same folder, which is not read', async () => {
     await write({'mycli.config.ts': 'export default {projectSlug: "shop"}', 'mycli.config.json': '{', 'a/x': ''});
     expect(await load('.')).toMatchObject({path: join(root, 'mycli.config.ts')});
-    expect(warnings).toEqual([`Ignored ${join(root, 'mycli.config.json')}, because mycli.config.ts is beside it.`]);
+    await write({'mycli.config.yaml': '', 'mycli.config.d.ts': '', 'package.json': '{"mycli": {"projectSlug": "x"}}'});
+    warnings = [];
+    expect(await load('.')).toMatchObject({path: join(root, 'mycli.config.ts')});
+    expect(warnings).toEqual([
+      `Ignored ${join(root, 'mycli.config.yaml')}. The name of a configuration ends in .ts, .mts, .cts, .js, .mjs, .cjs, .json.`,
+      `Ignored ${join(root, 'mycli.config.json')}, because mycli.config.ts is beside it.`,
+      `Ignored the "mycli" key of ${join(root, 'package.json')}, because mycli.config.ts is beside it.`,
+    ]);
+  });
+
+  test('belongs to the folder of the file, unless there is a project of its own on the way', async () => {
+    await write({
+      '.git/HEAD': '',
+      'mycli.config.json': '{}',
+      'scripts/x': '',
+      'packages/a/package.json': '{}',
+      'packages/a/src/x': '',
+      'packages/b/build/ssr.js': '',
+      'other/mycli.json': '{}',
+    });
+    expect(await load('scripts')).toMatchObject({directory: root});
+    expect((await load('scripts'))?.otherProject).toBeUndefined();
+    for (const [folder, project] of [
+      ['packages/a/src', 'packages/a'],
+      ['packages/b', 'packages/b'],
+    ] as const) {
+      expect(await load(folder)).toMatchObject({directory: root, otherProject: join(root, project)});
+      const named = await load(folder, join(root, 'mycli.config.json'));
+      expect(named).toMatchObject({directory: join(root, project)});
+      expect(named?.otherProject).toBeUndefined();
+    }
+    expect(await load('scripts', '../mycli.config.json')).toMatchObject({directory: root});
+    expect(await load('packages/b', '../../other/mycli.json')).toMatchObject({directory: join(root, 'packages/b')});
   });
 
   test.runIf(process.getuid?.() === 0)('passes over a file of another user, and takes it when named', async () => {
@@ -80,8 +116,26 @@ describe('finding', () => {
     for (const name of ['mycli.config.js', 'named.json']) await lchown(join(root, name), 4242, 4242);
     expect(await load('.')).toBeUndefined();
     expect(warnings).toEqual([
-      expect.stringContaining(`Ignored ${join(root, 'mycli.config.js')}, because it belongs to another user`),
+      `Ignored ${join(root, 'mycli.config.js')}, because it belongs to another user (4242). ` +
+        `If you trust it, pass --config ${join(root, 'mycli.config.js')}.`,
     ]);
+    await expect(load('.', undefined, true)).rejects.toMatchObject({
+      code: 'ERR_CONFIG_FOREIGN',
+      exitCode: 3,
+      message: `${join(root, 'mycli.config.js')} belongs to another user (4242), so it is not used. Nothing was changed.`,
+    });
+    await rm(join(root, 'mycli.config.js'));
+    for (const [json, isConfigured] of [
+      ['{"name": "x"}', false],
+      ['{"mycli": {}}', true],
+    ] as const) {
+      await write({'package.json': json});
+      await lchown(join(root, 'package.json'), 4242, 4242);
+      const loading = load('.', undefined, true);
+      if (isConfigured) await expect(loading).rejects.toMatchObject({code: 'ERR_CONFIG_FOREIGN'});
+      else expect(await loading).toBeUndefined();
+    }
+    await rm(join(root, 'package.json'));
     expect((await load('.', 'named.json'))?.settings.projectSlug).toBe('named');
     // Reading it would never end.
     execFileSync('mkfifo', [join(root, 'package.json')]);

@@ -20,7 +20,7 @@ interface Given extends Partial<Pick<SettingsSources, 'flags' | 'env'>> {
 }
 
 function sourcesOf({flags = {}, env = {}, config: settings = {}, targets = new Map()}: Given): SettingsSources {
-  return {flags, env, cwd: '/work', file: {path: configPath, settings, targets}};
+  return {flags, env, cwd: '/work', file: {path: configPath, directory: '/project', settings, targets}};
 }
 
 const resolved = (given: Given): Settings => resolveSettings(sourcesOf(given));
