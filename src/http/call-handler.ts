@@ -101,17 +101,10 @@ async function settle<T>(
   mapped: (error: unknown) => unknown,
 ): Promise<T> {
   try {
-    const value = await result;
-    const {confirmBody} = options.context;
-    if (isCallback(confirmBody)) confirmBody();
-    return value;
+    return await result;
   } catch (error) {
     throw mapped(error);
   } finally {
     call.attempt.end();
   }
-}
-
-function isCallback(value: unknown): value is () => void {
-  return typeof value === 'function';
 }

@@ -3,6 +3,7 @@ import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {Call, isWrite, keepRepeatable, maxRepeats} from './connection/call.js';
+import {ConnectionError} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../text/json.js';
@@ -93,6 +94,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
         ...hooks.afterResponse,
         ...authorization.afterResponse,
         ...(onWritten === undefined ? [] : [noticeWrites(onWritten)]),
+        awaitDelivery,
       ],
     },
     handlers: [createCallHandler({limits, errors, logger})],
@@ -139,6 +141,12 @@ function noticeWrites(onWritten: () => void): AfterResponseHook {
     return response;
   };
 }
+
+const awaitDelivery: AfterResponseHook = async (response) => {
+  const delivered = await Call.of(response.request.options.context)?.attempt.delivered;
+  if (delivered === false) throw new ConnectionError('ECONNRESET', 'the connection was closed');
+  return response;
+};
 
 /** A retry is rerouted, too, from where it was to go at first. */
 function rerouted(reroute: (url: URL) => Promise<URL>): BeforeRequestHook {

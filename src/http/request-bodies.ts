@@ -6,8 +6,7 @@ import type {BodyOptions, BuiltInBodies, ByteSource, RequestBodies, StreamSource
 
 interface RequestBodiesOptions {
   /**
-   * Called at the start of each attempt, after each chunk that the connection accepted, and once more with the total if
-   * the server responded before reading everything. It must not throw.
+   * Called at the start of each attempt, and after each chunk that the connection accepted. It must not throw.
    */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
 }
@@ -55,11 +54,8 @@ function bodyOptions(
 ): BodyOptions {
   const length = segments.reduce((sum, {size}) => sum + size, 0);
   const {before, total, counted = length}: Whole = whole ?? {before: 0, total: length};
-  let last: UploadProgress | undefined;
-  const report = (transferred: number, attempt: number) => {
-    last = {transferred: before + Math.floor((transferred / length) * counted), total, attempt};
-    onProgress(last);
-  };
+  const report = (transferred: number, attempt: number) =>
+    onProgress({transferred: before + Math.floor((transferred / length) * counted), total, attempt});
   const createBody: CreateBody = async function* (attempt) {
     let transferred = 0;
     report(transferred, attempt);
@@ -71,13 +67,9 @@ function bodyOptions(
       }
     }
   };
-  // The client calls it once the request has succeeded.
-  const confirmBody = () => {
-    if (last !== undefined && last.transferred < before + counted) report(length, last.attempt);
-  };
   return {
     headers: {'content-type': contentType, 'content-length': String(length)},
-    context: {createBody, confirmBody},
+    context: {createBody},
   };
 }
 

@@ -2,7 +2,7 @@ import {Readable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {createRequestBodies, type BodyOptions, type RetryEvent, type UploadProgress} from '../../src/http/index.js';
 import {parseMultipart, quick, rejection, testClient, testSource, zeroSource} from './test-client.js';
-import {closedPort, refuseFirst, sendJson, startRecordingServer, startServer, startTcpServer} from './with-server.js';
+import {closedPort, refuseFirst, startRecordingServer, startServer, startTcpServer} from './with-server.js';
 
 const megabyte = 1024 * 1024;
 
@@ -74,14 +74,6 @@ describe('progress', () => {
     const growing = events.map(({transferred}) => transferred);
     expect(growing).toEqual(growing.toSorted((a, b) => a - b));
   });
-
-  test('ends at the total when the server did not want to read everything', async () => {
-    const server = await startServer((_, response) => sendJson(response, 201, {}));
-    const {http} = await testClient();
-    const events: UploadProgress[] = [];
-    await http.post(server.origin, largeUpload(events));
-    expect(events.at(-1)).toEqual({transferred: 50 * megabyte, total: 50 * megabyte, attempt: 1});
-  });
 });
 
 describe('a server that answers while the body is still being sent, and closes', () => {
@@ -100,6 +92,33 @@ describe('a server that answers while the body is still being sent, and closes',
     const {http} = await testClient({rateLimit: {...quick, maxRetries: 1}});
     const error = await rejection(http.post(`${server.origin}/upload`, largeUpload()));
     expect(error).toMatchObject({code, exitCode, status, details: {serverMessage: 'not like this'}});
+  });
+
+  test.each([
+    ['it reads all of it, and closes', Infinity, true],
+    ['it reads all of it, and does not close', Infinity, false],
+    ['it closes after a part of it', 10 * megabyte, true],
+    ['it closes before the last bytes', 49.9 * megabyte, true],
+    ['it closes at once', 0, true],
+  ])('201 stands only if it reads everything: %s', async (_, bytes, closes) => {
+    let received = 0;
+    const server = await startTcpServer((socket) => {
+      socket.on('data', (chunk) => {
+        if (received === 0) socket.write('HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}');
+        received += chunk.length;
+        if (closes && received > Math.min(bytes, 50 * megabyte)) socket.destroy();
+      });
+    });
+    const {http} = await testClient();
+    const events: UploadProgress[] = [];
+    const sent = http.post(`${server.origin}/upload`, largeUpload(events));
+    if (bytes === Infinity) {
+      expect(await sent).toMatchObject({statusCode: 201});
+      expect(received).toBeGreaterThan(50 * megabyte);
+      expect(events.at(-1)).toEqual({transferred: 50 * megabyte, total: 50 * megabyte, attempt: 1});
+    } else {
+      expect(await rejection(sent)).toMatchObject({code: 'ERR_OUTCOME_UNKNOWN', exitCode: 10});
+    }
   });
 
   test('a 429 from a server that keeps reading: the rest of the body is not sent during the wait', async () => {

@@ -1,5 +1,4 @@
 import {rm, stat} from 'node:fs/promises';
-import {Writable} from 'node:stream';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
@@ -77,10 +76,8 @@ async function placeWithManifest(archive: StagedFile<unknown>, bundle: Bundle, m
 /** A bundle that is packed while it is sent, and the result of packing it. */
 export interface BundleStream {
   readonly bundle: StreamedBundle;
-  /**
-   * The result for the archive that was read last. If it was not read to the end, it is packed once more just for this.
-   */
-  packed(signal: AbortSignal): Promise<PackResult>;
+  /** The result for the archive that was read last, to its end. */
+  packed(): PackResult;
 }
 
 /**
@@ -103,7 +100,11 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
       return tarBlocks(plan, (packed) => (result = packed));
     },
   };
-  return {bundle, packed: async (signal) => result ?? packBundle(plan, nowhere(), {signal})};
+  const packed = (): PackResult => {
+    if (result === undefined) throw new Error('The archive has not been read to its end.');
+    return result;
+  };
+  return {bundle, packed};
 }
 
 /**
@@ -124,14 +125,6 @@ async function* tarBlocks(plan: BundlePlan, onEnd: (result: PackResult) => void)
   yield* content.of(tarOf(plan));
   const sha256 = content.hex();
   onEnd({size: content.size, sha256, contentSha256: sha256});
-}
-
-function nowhere(): Writable {
-  return new Writable({
-    write(_chunk, _encoding, done) {
-      done();
-    },
-  });
 }
 
 /** Bytes that identify a file: the first header of a tar. */

@@ -9,7 +9,7 @@ import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../types.js';
 import {statusName, type Attempt} from './call.js';
 import {proxyFor} from './proxy.js';
-import {ConnectionError} from './watch.js';
+import {ConnectionError, lingerMs} from './watch.js';
 
 type RequestFunction = NonNullable<OptionsInit['request']>;
 
@@ -156,9 +156,6 @@ function authorizationOf({username, password}: URL): Readonly<Record<string, str
 function bracketed(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
-
-/** How long to wait for a response once the server no longer accepts the body. */
-const lingerMs = 1500;
 
 /**
  * A server that refuses an upload may respond and close while the body is still being sent. Node then reports a broken

@@ -12,6 +12,8 @@ export class Attempt {
   /** The connection was given the last byte. Nothing tells whether the server gets it if the connection ends then. */
   handedOver = false;
   chunks = 0;
+  /** Only if the server accepted the request before it was sent: resolves to whether it read all of it. */
+  delivered: Promise<boolean> | undefined;
   /** The proxy being connected to instead of the server. */
   proxy: string | undefined;
   #body: AsyncGenerator | undefined;

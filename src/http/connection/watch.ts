@@ -14,12 +14,15 @@ export interface ConnectionLimits {
 /** No progress for too long, a proxy that opens no connection, or a server that switches protocols unasked. */
 export class ConnectionError extends Error {
   constructor(
-    readonly code: 'ETIMEDOUT' | 'ERR_PROXY' | 'HPE_UNEXPECTED_UPGRADE',
+    readonly code: 'ECONNRESET' | 'ETIMEDOUT' | 'ERR_PROXY' | 'HPE_UNEXPECTED_UPGRADE',
     message: string,
   ) {
     super(message);
   }
 }
+
+/** How long a connection stays after one end of it has finished, in milliseconds. */
+export const lingerMs = 1500;
 
 /**
  * Tracks the progress of one attempt, and ends it when it stalls. There is no overall timeout: an upload may take any
@@ -79,6 +82,9 @@ export function watchRequest(
     request.once('response', (response) => {
       // A server may respond before it has read everything.
       awaitAnswer();
+      const {statusCode = 0} = response;
+      if (statusCode >= 200 && statusCode < 300 && !request.writableFinished)
+        attempt.delivered = deliver(request, socket);
       waitingFor = 'no progress while receiving the response';
       socket.setTimeout(idleTimeoutMs);
       if (!isHeld(response)) {
@@ -90,11 +96,36 @@ export function watchRequest(
         moving = whenUnchanged(handedOn, idleTimeoutMs, stallUnlessUnread);
       }
       response.once('end', () => {
+        if (attempt.delivered !== undefined) return;
         clear();
         socket.setTimeout(0);
         // A body that the server did not read must not keep the connection, and thus the process, alive.
         if (!request.writableFinished) socket.destroy();
       });
+    });
+  });
+}
+
+/**
+ * Goes on with a body that the server has accepted before it was sent. Resolves to whether it read all of it: if it
+ * closes the connection before that, the connection breaks.
+ */
+function deliver(request: ClientRequest, socket: Socket): Promise<boolean> {
+  // Otherwise, Node ends the connection when the answer is complete.
+  request.shouldKeepAlive = true;
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    // Before Node's own listener, which would release the connection.
+    request.prependOnceListener('finish', () => {
+      request.shouldKeepAlive = false;
+      if (socket.destroyed) return;
+      socket.once('end', () => resolve(true));
+      timer = setTimeout(resolve, lingerMs, true);
+    });
+    request.once('error', () => resolve(false));
+    request.once('close', () => {
+      clearTimeout(timer);
+      resolve(false);
     });
   });
 }

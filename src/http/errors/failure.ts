@@ -76,6 +76,10 @@ function explain(
   const reason = failureReason(error);
   const kind = failureKind(error);
   const checkNetwork = 'Check the network and try again.';
+  if (attempt.delivered !== undefined && isWrite(options)) {
+    const message = `${request} may have been carried out: it was accepted, but not all of it was read (${reason}).`;
+    return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying];
+  }
   const mayBeSent = attempt.sent || (attempt.handedOver && attempt.connected);
   if (mayBeSent && isWrite(options)) {
     const message = `${request} may have been carried out: it was sent, but no response arrived (${reason}).`;

@@ -157,7 +157,7 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentConte
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(name)} backend returned no bundle ID.`);
   }
-  const bundle = await packedBundle(content, result, context.signal);
+  const bundle = content.kind === 'file' ? content.bundle : {...content.bundle, ...content.packed()};
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
 }
 
@@ -200,29 +200,12 @@ async function explainFailure(
   if (status === 400 || status === 422)
     return amendError(error, {suggestions: await strictWarnings(bundle, context.signal)});
   if (code !== 'ERR_INTERRUPTED') return error;
-  if (isPartlySent)
+  // A service may accept it before all of it was sent.
+  if (isPartlySent && context.countWrites() === 0)
     return amendError(error, {message: `${message} The upload was incomplete, so it created no bundle.`});
   const where = placeFlags({projectSlug: options.projectSlug, backend: backend.name}, host.commandFlags);
   return amendError(error, {
     message: `${message} The bundle may have been uploaded.`,
     suggestions: ['Check before you push again:', [{run: ['bundle:list', ...where]}]],
   });
-}
-
-async function packedBundle(
-  content: SentContent,
-  {bundleId}: BuiltInUploadResult,
-  signal: AbortSignal,
-): Promise<UploadedPush['bundle']> {
-  if (content.kind === 'file') return content.bundle;
-  try {
-    // Packs the archive again for its digest if the server responded before reading everything.
-    return {...content.bundle, ...(await content.packed(signal))};
-  } catch (error) {
-    if (!isRuntimeCliError(error)) throw error;
-    throw amendError(error, {
-      message: `Bundle ${String(bundleId)} was uploaded, but its content is uncertain: ${error.message}`,
-      details: {bundleId},
-    });
-  }
 }
