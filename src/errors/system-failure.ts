@@ -1,3 +1,4 @@
+import {inspect} from 'node:util';
 import {createError, isRuntimeCliError, type RuntimeCliError} from './runtime-cli-error.js';
 import {asClause, asSentence} from '../text/sentence.js';
 
@@ -9,7 +10,8 @@ export function systemCode(error: unknown): string | undefined {
 
 /** What an error says. That of `fetch` says why only in its cause, which may be several errors and only have a code. */
 export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  // Plugins throw anything, also what has no text.
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : inspect(error);
   const {message, cause} = error;
   if (message !== 'fetch failed' || !(cause instanceof Error)) return message;
   return `${message}: ${cause.message || String(Reflect.get(cause, 'code'))}`;
@@ -19,7 +21,7 @@ export function messageOf(error: unknown): string {
  * What went wrong, to finish a sentence that already names the file: `no such file or directory`. Without a full stop.
  */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return asClause(String(error));
+  if (!(error instanceof Error)) return asClause(messageOf(error));
   const system = systemCode(error) === undefined ? undefined : /^[A-Z0-9]+: ([^,]+)/.exec(error.message);
   return system?.[1] ?? asClause(error.message);
 }

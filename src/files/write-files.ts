@@ -1,5 +1,5 @@
-import {createWriteStream} from 'node:fs';
-import {lstat, mkdir, rename, stat, writeFile} from 'node:fs/promises';
+import {createWriteStream, lstatSync} from 'node:fs';
+import {mkdir, rename, stat, writeFile} from 'node:fs/promises';
 import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
@@ -58,7 +58,7 @@ export async function stageFile<Result>(
   mode: number,
   write: (stream: Writable) => Promise<Result>,
 ): Promise<StagedFile<Result>> {
-  await verifyRegular(path);
+  verifyRegular(path);
   const directory = await createSweptDirectory(dirname(path));
   const temporary = join(directory.path, basename(path));
   const stream = createWriteStream(temporary, {flags: 'wx', mode, highWaterMark: queuedBytes});
@@ -92,10 +92,17 @@ export async function replaceTextFile(path: string, text: string, mode?: number)
   await staged.place().finally(() => staged.discard());
 }
 
-/** A rename would replace a device or a link with a file. */
-async function verifyRegular(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (stats === undefined || stats.isFile()) return;
+/**
+ * Refuses to write to anything but a regular file: a link leads elsewhere, opening a named pipe would block regardless
+ * of signals, and a rename would replace a device.
+ */
+export function verifyRegular(path: string): void {
+  try {
+    if (lstatSync(path).isFile()) return;
+  } catch {
+    // There is nothing, or writing fails for the same reason.
+    return;
+  }
   throw createError('ERR_OUTPUT', `${path} cannot be written: it exists and is not a regular file.`, {
     suggestions: ['Pass a different file, or - for stdout.'],
   });

@@ -1,5 +1,6 @@
 import {Listr, ListrTaskEventType, ListrTaskState, type ListrRendererFactory, type ListrTask} from 'listr2';
 import {isRuntimeCliError} from '../errors/index.js';
+import {messageOf} from '../errors/system-failure.js';
 import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
 import {describeDuration, StepReport} from './report.js';
@@ -92,7 +93,7 @@ function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<R
       } catch (error) {
         run.failure = {error};
         // listr2 reads the message of what it catches, and an abort can have any reason.
-        throw error instanceof Error ? error : new Error(String(error));
+        throw error instanceof Error ? error : new Error(messageOf(error));
       } finally {
         report.end();
       }

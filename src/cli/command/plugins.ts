@@ -51,7 +51,8 @@ export class HostConfig extends Config {
     const isOver = event === 'postrun' || event === 'finally';
     for (const {error, plugin} of outcome.failures) {
       // Plugins throw what is no error, too.
-      output.debug(`${plugin.name}, ${String(event)}: ${(error as Partial<Error>).stack ?? messageOf(error)}`);
+      const stack = error instanceof Error ? error.stack : undefined;
+      output.debug(`${plugin.name}, ${String(event)}: ${stack ?? messageOf(error)}`);
       if (captureErrors === true) continue;
       if (!isOver && endsCommand(error)) throw foreign ? error : endedByPlugin(plugin.name, error);
       if (requestedExitCode(error) === undefined || isOver)

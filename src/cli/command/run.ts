@@ -226,7 +226,7 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
   try {
     await runInConfig(args, config, session);
   } catch (thrown) {
-    error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    error = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
     throw thrown;
   } finally {
     await config.runHook('finally', {argv, Command: config.findCommand(id), error, id});

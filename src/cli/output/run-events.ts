@@ -1,9 +1,10 @@
 import {closeSync, openSync, writeSync} from 'node:fs';
 import {resolve} from 'node:path';
-import {createError, exitCodes} from '../../errors/index.js';
+import {createError, exitCodes, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {outputError, reasonOf} from '../../errors/system-failure.js';
 import {createEventFeed} from '../../pipelines/event-feed.js';
+import {verifyRegular} from '../../files/write-files.js';
 import type {EventError} from '../../operations/events.js';
 import type {JsonDocument, Output} from './output.js';
 
@@ -73,8 +74,9 @@ export class RunEvents {
 
 function openFile(path: string): number {
   try {
+    verifyRegular(path);
     return openSync(path, 'a', 0o600);
   } catch (error) {
-    throw outputError(path, error);
+    throw isRuntimeCliError(error) ? error : outputError(path, error);
   }
 }

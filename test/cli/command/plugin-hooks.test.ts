@@ -83,6 +83,17 @@ describe('a hook that fails', () => {
     });
   });
 
+  test.each([
+    ['null', 'null'],
+    ['undefined', 'undefined'],
+    ['0', '0'],
+    ["{code: 'E_FROZEN'}", "{ code: 'E_FROZEN' }"],
+    ['Object.create(null)', '[Object: null prototype] {}'],
+  ])('by throwing %s is named, too', async (thrown, shown) => {
+    const ended = await withHooks({init: `throw ${thrown};`});
+    expect(documentOf(ended)).toMatchObject({warnings: [`Plugin ${name}: its init hook failed: ${shown}.`]});
+  });
+
   test.each(['postrun', 'finally'])('in %s with an exit code fails no command that has succeeded', async (hook) => {
     const ended = await withHooks({[hook]: 'this.error("no", {exit: 9});'});
     expect(ended.code).toBe(0);

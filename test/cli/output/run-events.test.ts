@@ -1,6 +1,6 @@
-import {spawn} from 'node:child_process';
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {mkdtemp, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
@@ -40,9 +40,19 @@ describe('a file of events', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test.each(['nowhere/events', '.'])('that cannot be written is named: %s', (destination) => {
+  test.each([
+    ['nowhere/events', 'no such file or directory'],
+    ['.', 'it exists and is not a regular file'],
+    ['link', 'it exists and is not a regular file'],
+    ['pipe', 'it exists and is not a regular file'],
+  ])('that cannot be written is named: %s', async (destination, reason) => {
+    const other = join(folder, 'other');
+    await writeFile(other, 'kept');
+    if (destination === 'link') await symlink(other, join(folder, 'link'));
+    if (destination === 'pipe') execFileSync('mkfifo', [join(folder, 'pipe')]);
     expect(() => open(destination)).toThrow(expect.objectContaining({code: 'ERR_OUTPUT'}) as Error);
-    expect(() => open(destination)).toThrow(`${join(folder, destination)} cannot be written: `);
+    expect(() => open(destination)).toThrow(`${join(folder, destination)} cannot be written: ${reason}.`);
+    expect(await readFile(other, 'utf8')).toBe('kept');
   });
 
   test('has no secrets and no control characters', async () => {
@@ -57,12 +67,15 @@ describe('a file of events', () => {
     expect(content).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u202E]/);
   });
 
-  test.runIf(process.platform === 'linux')('on a full disk ends with a warning', () => {
-    const {output, texts} = collectOutput();
-    const events = open('/dev/full', output);
-    events.emit({type: 'warning', message: 'one'});
-    events.close();
-    expect(texts().stderr).toContain('The rest of the events cannot be written: no space left on device.');
+  test.skipIf(process.platform === 'win32')('that may not grow ends with a warning', () => {
+    const args = [process.execPath, binary, 'push', '--dry-run', '--static', '-p', 'shop', '--events', 'limited'];
+    const {stderr, status} = spawnSync('bash', ['-c', 'mkdir -p build && ulimit -f 0 && exec "$0" "$@"', ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: {PATH: process.env['PATH'], HOME: folder},
+    });
+    expect(stderr).toContain('The rest of the events cannot be written: file too large.');
+    expect(status).toBe(3);
   });
 
   test('begins with the warnings so far', async () => {
