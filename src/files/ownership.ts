@@ -1,9 +1,24 @@
 /* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
-import {lstatSync, statSync, type Stats} from 'node:fs';
+import {randomUUID} from 'node:crypto';
+import {lstatSync, readFileSync, readlinkSync, statSync, type Stats} from 'node:fs';
+import {hostname} from 'node:os';
 import {createError} from '../errors/index.js';
 import {systemCode} from '../errors/system-failure.js';
 
 export const ownPid = process.pid;
+
+/**
+ * Where process IDs mean what they mean to this process: since this start of the machine, in this PID namespace.
+ * Containers can share a host name and a folder for temporary files. Nowhere else, if the system doesn't say.
+ */
+export function ownPidSpace(): string {
+  if (process.platform !== 'linux') return hostname();
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8') + readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return randomUUID();
+  }
+}
 
 export function isAlive(pid: number): boolean {
   try {

@@ -1,10 +1,9 @@
 import {createHash} from 'node:crypto';
 import {rmSync} from 'node:fs';
 import {lstat, mkdtemp, readdir, rm} from 'node:fs/promises';
-import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {outputError} from '../errors/system-failure.js';
-import {isAlive, isOwn, ownPid} from './ownership.js';
+import {isAlive, isOwn, ownPid, ownPidSpace} from './ownership.js';
 
 /** A private temporary folder. */
 export interface TemporaryDirectory {
@@ -16,19 +15,19 @@ export interface TemporaryDirectory {
   removeSync(): void;
 }
 
-/** Where process IDs are those of this process: on this machine, or in this container. */
-const here = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
-/** `mycli-<pid>-<machine>-<random>`; older versions had no machine. */
+/** Names the PID namespace of this process. */
+const placeName = () => createHash('sha256').update(ownPidSpace()).digest('hex').slice(0, 8);
+/** `mycli-<pid>-<PID namespace>-<random>`; older versions had no namespace. */
 const leftoverName = /^mycli-(\d+)-(?:([0-9a-f]{8})-)?[A-Za-z0-9]{6}$/;
 /** Milliseconds after which a folder counts as left behind if we cannot check its process. */
-const abandonedAfter = 24 * 60 * 60 * 1000;
+const abandonedAfter = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Creates the folder `mycli-<pid>-<machine>-<random>` in `parent`, accessible only to its owner.
+ * Creates the folder `mycli-<pid>-<PID namespace>-<random>` in `parent`, accessible only to its owner.
  * @param pid The process that will remove it. If it dies, `sweepTemporaryDirectories` does.
  */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${here}-`)).catch((error: unknown) => {
+  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${placeName()}-`)).catch((error: unknown) => {
     throw outputError(parent, error);
   });
   return {
@@ -42,10 +41,12 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
 
 /**
  * Removes what killed runs of the same user left in `parent`: private folders with such a name whose process is dead.
- * That can only be checked on this machine, so folders of others, such as of another container, are kept for a day.
+ * That can only be checked in our PID namespace, so folders of others, such as of another container, are kept for a
+ * week.
  * Never follows a link and never fails: what cannot be removed is left for the next run.
  */
 export async function sweepTemporaryDirectories(parent: string): Promise<void> {
+  const here = placeName();
   const names = await readdir(parent).catch(() => []);
   for (const name of names) {
     const [, pid, where] = leftoverName.exec(name) ?? [];

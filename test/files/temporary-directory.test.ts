@@ -5,7 +5,8 @@ import {chmod, chown, mkdir, readdir, rename, stat, symlink, utimes, writeFile} 
 import {basename, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createTemporaryDirectory, sweepTemporaryDirectories} from '../../src/files/temporary-directory.js';
-import {makeFolder} from '../bundle/project.js';
+import {makeFolder, smallBuild} from '../bundle/project.js';
+import {binary} from '../cli/spawn-cli.js';
 
 /** The id of a process that has ended. */
 function deadPid(): number {
@@ -73,18 +74,38 @@ test('sweeping leaves links, files, folders of other names and those that others
   expect(existsSync(join(parent, 'elsewhere/file'))).toBe(true);
 });
 
-test('sweeping leaves what processes of another container may be at work in, for a day', async () => {
+test('sweeping leaves what processes of another container may be at work in, for a week', async () => {
   const parent = await makeFolder();
   const elsewhere = `mycli-${String(deadPid())}-0123abcd-aaaaaa`;
   const older = `mycli-${String(deadPid())}-bbbbbb`;
   for (const name of [elsewhere, older]) await rename(await leftover(parent, deadPid()), join(parent, name));
   await sweepTemporaryDirectories(parent);
   expect((await readdir(parent)).sort()).toEqual([elsewhere, older].sort());
-  const longAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
-  for (const name of [elsewhere, older]) await utimes(join(parent, name), longAgo, longAgo);
-  await sweepTemporaryDirectories(parent);
+  const age = async (hours: number) => {
+    const longAgo = new Date(Date.now() - hours * 60 * 60 * 1000);
+    for (const name of [elsewhere, older]) await utimes(join(parent, name), longAgo, longAgo);
+    await sweepTemporaryDirectories(parent);
+  };
+  await age(7 * 24 - 1);
+  expect(await readdir(parent)).toHaveLength(2);
+  await age(7 * 24 + 1);
   expect(await readdir(parent)).toEqual([]);
 });
+
+const unshared = ['--pid', '--fork', '--mount-proc'];
+
+test.skipIf(spawnSync('unshare', [...unshared, 'true']).status !== 0)(
+  'a run in another PID namespace of this machine leaves the folders of the living',
+  async () => {
+    const parent = await makeFolder(smallBuild);
+    const path = await leftover(parent, process.pid);
+    const args = [...unshared, process.execPath, binary, 'bundle:build', '-m', 'm', '-o', 'bundle.tar.gz'];
+    const {status} = spawnSync('unshare', args, {cwd: parent, stdio: 'ignore'});
+    expect(status).toBe(0);
+    expect(await readdir(parent)).toContain('bundle.tar.gz');
+    expect(await readdir(parent)).toContain(basename(path));
+  },
+);
 
 test.skipIf(process.getuid?.() !== 0)('sweeping leaves what others own', async () => {
   const parent = await makeFolder();
