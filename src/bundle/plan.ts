@@ -11,7 +11,7 @@ import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
-import {strayFiles, verifyServerFiles} from './files/public-files.js';
+import {ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {readConfigSources} from './config/config-sources.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
@@ -92,6 +92,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const secretWarnings = await checkSensitiveFiles(files, {
     buildDirectory,
     allowed: options.allowSensitiveFiles ?? false,
+    serverOnlyFlag: (paths) => ssrOnlyFlag(settings.config.ssrOnly, paths),
   });
   const message = messageOf(options, origin);
   signal?.throwIfAborted();

@@ -7,7 +7,7 @@ import {shellLine} from '../../text/suggest.js';
 import {defaultEntries, defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleFormat} from '../types.js';
 import {cacheFolder, unmatchedWarnings} from './build-warnings.js';
-import {compilePatterns} from './patterns.js';
+import {compilePatterns, isExclusion} from './patterns.js';
 import type {Scan} from './scan.js';
 import {hasSensitiveName} from './sensitive-files.js';
 
@@ -22,6 +22,8 @@ const dotName = /(?<=^|\/)\./;
 /** What is in there is meant for clients: RFC 8615, and the folders of frameworks. */
 const wellKnown = /(?:^|\/)\.well-known(?:\/|$)/;
 const publicFolder = /(?:^|\/)(?:assets|browser|client|public|static)\//;
+/** For files that the list in force excludes. */
+const anyFlag = '--ssr-only GLOB, with a list that does not exclude them';
 const patternSettings = ['ssrOnly', 'ssrShared'] as const;
 
 /** A bundle whose files are marked. */
@@ -105,7 +107,7 @@ export function verifyMarks({format, files, patterns, build}: MarkedBundle): voi
   const exposed = files.filter((file) => !file.ssrOnly && (isServers(file) || (format === 'v1' && isEntry(file))));
   if (exposed.length === 0) return;
   const paths = exposed.map(({path}) => path);
-  const flag = ssrOnlyFlag(patterns, paths);
+  const flag = ssrOnlyFlag(patterns, paths) ?? anyFlag;
   throw createError('ERR_SSR_ENTRY_PUBLIC', exposedText(paths), {
     suggestions: [build === undefined ? `Build the archive again with ${flag}` : `Make it server-only: pass ${flag}`],
     details: {files: paths.slice(0, mostPaths), count: paths.length},
@@ -132,10 +134,12 @@ export function strayFiles(
   const exposed = files.filter((file) => !file.ssrOnly && isEntry(file)).map(({path}) => path);
   const byDefault = patternSettings.filter((key) => fromOf(sources, key) === defaultSource);
   const isBeside = besideServer(files, patterns);
-  // What other warnings are about does not count.
+  const excluded = compilePatterns(patterns.filter(isExclusion).map((pattern) => pattern.replace(/^!+/, '')));
+  // What is excluded on purpose, or what other warnings are about, does not count.
   const stray = files
     .filter((file) => !file.ssrOnly && !file.ssrShared && !isEntry(file) && !hasSensitiveName(file))
     .map(({path}) => path)
+    .filter((path) => !excluded.matches(path))
     .filter((path) => script.test(path) || (!byDefault.includes('ssrOnly') && dotName.test(path)))
     .filter((path) => !wellKnown.test(path) && !cacheFolder.test(path));
   const rank = (path: string) => (isServerFolder(path) ? 0 : 1);
@@ -143,7 +147,7 @@ export function strayFiles(
   const others = byDefault.length === 0 ? [] : stray.filter((path) => script.test(path) && !isBeside(path));
   const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
   return [
-    ...(exposed.length === 0 ? [] : [`${exposedText(exposed)} Pass ${ssrOnlyFlag(patterns, exposed)}`]),
+    ...(exposed.length === 0 ? [] : [`${exposedText(exposed)} Pass ${ssrOnlyFlag(patterns, exposed) ?? anyFlag}`]),
     ...(servers.length + others.length === 0
       ? []
       : [
@@ -151,7 +155,7 @@ export function strayFiles(
             'Anyone can download them. ' +
             (servers.length === 0
               ? `If the server runs or imports them, set ${byDefault.join(' or ')} (${flags}).`
-              : `If they belong to the server, pass ${ssrOnlyFlag(patterns, servers)}`),
+              : `If they belong to the server, pass ${ssrOnlyFlag(patterns, servers) ?? anyFlag}`),
         ]),
   ];
 }
@@ -168,9 +172,14 @@ function besideServer(files: readonly BundleFile[], patterns: readonly string[])
   };
 }
 
-/** The flag that makes more files server-only. It replaces the list in force, so it has that, too. */
-export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[]): string {
+/**
+ * The flag that makes more files server-only. It replaces the list in force, so it has that, too. Undefined for a
+ * static site, and if the list excludes one of the files.
+ */
+export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[]): string | undefined {
   const all = [...new Set([...patterns, ...paths.map(coveringPattern)])];
+  const {matches} = compilePatterns(all);
+  if (patterns.length === 0 || !paths.every(matches)) return undefined;
   const isPlain = !all.some((pattern) => /[,\s\\[]/.test(pattern));
   return shellLine('--ssr-only', isPlain ? all.join(',') : JSON.stringify(all));
 }

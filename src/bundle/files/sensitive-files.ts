@@ -2,27 +2,65 @@ import {constants} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {listPaths} from '../../text/entry-names.js';
+import {listFirst, listPaths, showPath} from '../../text/entry-names.js';
 import type {BundleFile} from '../types.js';
 
-/** Templates of `.env` files are meant to be shared. */
-const sensitiveNames = [
-  /^\.env(?!.*\.(?:example|sample|template|dist)$)/i,
-  /^\.npmrc$/i,
-  /\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/i,
-  /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i,
+/** Names of files that hold secrets. */
+interface SensitiveName {
+  /** Matches a path, the names in it whole. */
+  readonly path: RegExp;
+  readonly holds: string;
+  /** Whether a file of that name does hold secrets, for names that other files have, too. */
+  readonly isSecret?: (text: string) => boolean;
+  /** Whether only the content tells, so that the name alone says nothing. */
+  readonly byContent?: boolean;
+}
+
+/** Templates of such files are meant to be shared. */
+const templates = 'example|sample|template|dist|defaults?';
+
+const sensitiveNames: readonly SensitiveName[] = [
+  {
+    path: new RegExp(`(?:^|/)(?:\\.env|\\.dev\\.vars)(?!.*\\.(?:${templates})$)[^/]*$`, 'i'),
+    holds: "an application's settings",
+  },
+  {path: new RegExp(`(?:^|/)(?!(?:${templates})\\.)[^/]+\\.env$`, 'i'), holds: "an application's settings"},
+  {path: /(?:^|\/)\.(?:npmrc|pypirc|git-credentials|gem\/credentials|vault-token)$/i, holds: 'access tokens'},
+  {path: /(?:^|\/)(?:[._]netrc|\.pgpass|\.my\.cnf|\.htpasswd)$/i, holds: 'passwords of servers'},
+  {path: /(?:^|\/)\.(?:aws\/credentials|boto|s3cfg)$/i, holds: 'keys of a cloud account'},
+  {path: /(?:^|\/)\.config\/gcloud\/(?:.*\/)?[^/]*credentials[^/]*$/i, holds: 'keys of a cloud account'},
+  {path: /(?:^|\/)\.(?:docker\/config\.json|dockercfg)$/i, holds: 'logins of container registries'},
+  {path: /(?:^|\/)(?:\.kube\/config|[^/]*\.?kubeconfig)$/i, holds: 'keys of a cluster'},
+  {path: /(?:^|\/)(?:dw\.json|\.mobify(?:--[^/]*)?)$/i, holds: 'keys of the hosting service'},
+  {path: /\.(?:tfstate(?:\.backup)?|tfvars)$/i, holds: 'values of an infrastructure'},
+  {path: /\.(?:p12|pfx|jks|keystore|ppk|kdbx)$/i, holds: 'private keys or passwords'},
+  {path: /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i, holds: 'a private key'},
+  {
+    path: /\.(?:pem|key)$/i,
+    holds: 'a private key',
+    // Certificates and public keys can have such names, too.
+    isSecret: (text) => !text.includes('-----BEGIN ') || text.includes('PRIVATE KEY'),
+  },
+  {
+    path: /(?:^|[-_./])(?:key|credentials?|account|adminsdk[^/]*|[0-9a-f]{12})\.json$/i,
+    holds: 'the key of a service account',
+    isSecret: (text) => text.includes('"private_key"'),
+    byContent: true,
+  },
 ];
-/** Certificates and public keys can have such names, too. */
-const ambiguousName = /\.(?:pem|key)$/i;
 /** Bytes of a file to read; no certificate chain has more. */
 const looked = 256 * 1024;
 /** Maximum number of paths in the details of an error. */
 const mostPaths = 100;
 
-/** Whether the name of a file suggests secrets: `.env*`, `.npmrc` and private keys. */
-export function hasSensitiveName({path}: Pick<BundleFile, 'path'>): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  return sensitiveNames.some((pattern) => pattern.test(name));
+function sensitiveName({path}: Pick<BundleFile, 'path'>): SensitiveName | undefined {
+  return sensitiveNames.find((row) => row.path.test(path));
+}
+
+/** Whether the name of a file suggests secrets: `.env*`, `.npmrc`, private keys and others. */
+export function hasSensitiveName(file: Pick<BundleFile, 'path'>): boolean {
+  const found = sensitiveName(file);
+  return found !== undefined && !found.byContent;
 }
 
 /** A warning about files whose names suggest secrets. */
@@ -33,42 +71,52 @@ export function secretWarnings(sensitive: readonly Pick<BundleFile, 'path'>[]): 
   ];
 }
 
+/** What is known about the files of a build or an archive. */
+interface SensitiveFilesOptions {
+  /** Where the files are. Undefined for an archive, of whose files only the names are known. */
+  readonly buildDirectory?: string | undefined;
+  /** Whether everything is just a warning. */
+  readonly allowed: boolean;
+  /** The flag that makes files server-only, if there is one. */
+  readonly serverOnlyFlag?: ((paths: readonly string[]) => string | undefined) | undefined;
+}
+
 /**
  * Refuses a build or a prebuilt archive that would publish secrets. Server-only ones are just a warning.
- * @param options.buildDirectory Where the files are. Undefined for an archive, whose certificates cannot be told from
- * keys.
- * @param options.allowed Whether everything is just a warning.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files.
  */
 export async function checkSensitiveFiles(
   files: readonly BundleFile[],
-  {buildDirectory, allowed}: {readonly buildDirectory?: string; readonly allowed: boolean},
+  options: SensitiveFilesOptions,
 ): Promise<readonly string[]> {
-  const sensitive: BundleFile[] = [];
+  const {buildDirectory, allowed} = options;
+  const sensitive: SensitiveFile[] = [];
   for (const file of files) {
-    if (!hasSensitiveName(file)) continue;
-    const isHarmless = buildDirectory !== undefined && (await holdsOnlyPublicKeys(file, buildDirectory));
-    if (!isHarmless) sensitive.push(file);
+    const name = sensitiveName(file);
+    if (name === undefined) continue;
+    const isSecret = buildDirectory === undefined ? !name.byContent : await holdsSecret(file, name, buildDirectory);
+    if (isSecret) sensitive.push({...file, name});
   }
-  const isKnown = ({path}: BundleFile) => buildDirectory !== undefined || !ambiguousName.test(path);
+  const isKnown = ({name}: SensitiveFile) => buildDirectory !== undefined || name.isSecret === undefined;
   const exposed = sensitive.filter((file) => !file.ssrOnly && isKnown(file));
-  if (exposed.length > 0 && !allowed) throw exposedError(exposed, buildDirectory === undefined);
+  if (exposed.length > 0 && !allowed) throw exposedError(exposed, options);
   return secretWarnings(sensitive);
 }
 
-function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
+type SensitiveFile = BundleFile & {readonly name: SensitiveName};
+
+function exposedError(files: readonly SensitiveFile[], {buildDirectory, serverOnlyFlag}: SensitiveFilesOptions): Error {
+  const isArchive = buildDirectory === undefined;
   const paths = files.map(({path}) => path);
+  const flag = serverOnlyFlag?.(paths);
+  const shown = listFirst(files, ', ', ({path, name}) => `${showPath(path)} (${name.holds})`);
   return createError(
     'ERR_SENSITIVE_FILES',
-    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${listPaths(paths)}.`,
+    `The ${isArchive ? 'archive' : 'build'} contains files that may hold secrets and are not server-only: ${shown}.`,
     {
       suggestions: [
-        ...(isArchive
-          ? ['Build it again, and exclude them with --ignore GLOB or in .bundleignore.']
-          : [
-              'Exclude them with --ignore GLOB or in .bundleignore.',
-              'If the server needs them, make them server-only with --ssr-only GLOB.',
-            ]),
+        `${isArchive ? 'Build it again, and exclude' : 'Exclude'} them with --ignore GLOB or in .bundleignore.`,
+        ...(flag === undefined ? [] : [`If the server needs them, make them server-only: pass ${flag}`]),
         'If they contain no secrets, pass --allow-sensitive-files.',
       ],
       details: {files: paths.slice(0, mostPaths), count: files.length},
@@ -76,21 +124,24 @@ function exposedError(files: readonly BundleFile[], isArchive: boolean): Error {
   );
 }
 
-/** Whether a file named like a private key is a certificate or a public key. Links are not followed. */
-async function holdsOnlyPublicKeys({path, size, linkTarget}: BundleFile, buildDirectory: string): Promise<boolean> {
-  if (!ambiguousName.test(path) || linkTarget !== undefined || size > looked) return false;
+/** Whether a file holds what its name suggests. Links are not followed. */
+async function holdsSecret(
+  {path, size, linkTarget}: BundleFile,
+  {isSecret = () => true, byContent = false}: SensitiveName,
+  buildDirectory: string,
+): Promise<boolean> {
+  if (linkTarget !== undefined || size > looked) return !byContent;
   try {
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW || 0) | (constants.O_NONBLOCK || 0);
     const handle = await open(join(buildDirectory, path), flags);
     try {
       const {buffer, bytesRead} = await handle.read(Buffer.alloc(size), 0, size, 0);
-      const text = buffer.toString('latin1', 0, bytesRead);
-      return text.includes('-----BEGIN ') && !text.includes('PRIVATE KEY');
+      return isSecret(buffer.toString('latin1', 0, bytesRead));
     } finally {
       await handle.close();
     }
   } catch {
     // Packing it will report what is wrong.
-    return false;
+    return true;
   }
 }

@@ -298,8 +298,13 @@ describe('files that may hold secrets', () => {
     'conf/tls.pem',
     'a.p12',
     'ID_RSA',
+    ...['prod.env', '.dev.vars', '.netrc', 'a/_netrc', '.git-credentials', '.pgpass', 'a/.aws/credentials', 'a/.boto'],
+    ...['.docker/config.json', '.kube/config', 'dw.json', '.mobify', '.mobify--cloud.example', 'a.tfstate', 'a.tfvars'],
   ];
-  const harmless = ['.env.example', '.env.production.sample', 'monkey', 'id_rsa.pub', 'key.js', 'x.npmrc'];
+  const harmless = [
+    ...['.env.example', '.env.production.sample', 'monkey', 'id_rsa.pub', 'key.js', 'x.npmrc', 'example.env'],
+    ...['.dev.vars.example', 'aws/credentials', 'docker/config.json', 'sub.dw.json', 'app-key.json', 'environment.ts'],
+  ];
   const treeOf = (names: readonly string[], content = ''): Tree =>
     Object.fromEntries([...names, 'ssr.js'].map((name) => [`build/${name}`, content]));
 
@@ -311,22 +316,21 @@ describe('files that may hold secrets', () => {
       exitCode: 3,
       details: {files: secret.toSorted(), count: secret.length},
     });
-    for (const name of secret) expect(error.message).toContain(name);
+    expect(error.message).toMatch(/: \.dev\.vars \(an application's settings\), .* and 13 more\.$/);
     for (const name of harmless) expect(error.message).not.toContain(name);
     expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*--allow-sensitive-files/);
   });
 
   test('are a warning where they are server-only, and where they are allowed', async () => {
     const cwd = await makeFolder(treeOf(secret));
-    const patterns = {ssrOnly: ['**/*', '**/.*'], ssrShared: []};
+    const patterns = {ssrOnly: ['**/*', '**/.*', '**/.*/**'], ssrShared: []};
     for (const {warnings, files} of [
       await plan(cwd, patterns),
       await plan(cwd, {ssrOnly: ['ssr.js'], ssrShared: [], allowSensitiveFiles: true}),
     ]) {
       expect(files).toHaveLength(secret.length + 1);
       expect(warnings).toHaveLength(1);
-      for (const name of secret) expect(warnings[0]).toContain(name);
-      expect(warnings[0]).toMatch(/--ignore GLOB or in \.bundleignore/);
+      expect(warnings[0]).toMatch(/: \.dev\.vars, .* and 13 more\..* --ignore GLOB or in \.bundleignore/);
     }
   });
 
@@ -341,6 +345,30 @@ describe('files that may hold secrets', () => {
     const cwd = await makeFolder({...smallBuild, 'build/tls.pem': content});
     if (harmlessContent) expect((await plan(cwd)).warnings).toEqual([]);
     else expect(await failure(cwd)).toMatchObject({code: 'ERR_SENSITIVE_FILES'});
+  });
+
+  test.each(['app-key.json', 'static/service_account.json', 'shop-0a1b2c3d4e5f.json', 'credentials.json'])(
+    '%s is one if it has a private key',
+    async (name) => {
+      const cwd = await makeFolder({
+        ...smallBuild,
+        [`build/${name}`]: '{"type": "service_account", "private_key": "x"}',
+      });
+      expect((await failure(cwd)).message).toContain(`${name} (the key of a service account)`);
+      await writeTree(cwd, {[`build/${name}`]: '{"key": "x"}'});
+      expect((await plan(cwd)).warnings).toEqual([]);
+    },
+  );
+
+  test('have advice that, followed, keeps the server private', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/.env': 'KEY=1', 'build/static/tls.key': 'KEY'});
+    const {suggestions} = await failure(cwd);
+    const [, list = ''] = /--ssr-only '([^']+)'/.exec(suggestions.join(' ')) ?? [];
+    const {files} = await plan(cwd, {ssrOnly: list.split(',')});
+    expect(files.filter(({ssrOnly}) => !ssrOnly).map(({path}) => path)).toEqual(['static/app.js']);
+    expect(
+      (await failure(cwd, {static: true, allowSensitiveFiles: false, ignore: ['*.js']})).suggestions.join(' '),
+    ).not.toMatch(/--ssr-only/);
   });
 });
 
