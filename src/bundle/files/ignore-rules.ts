@@ -4,12 +4,30 @@ import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
+import {matchAll, showPattern} from './patterns.js';
+
+/** Something in the build directory, and the rule that excludes it. */
+export interface FoundPath {
+  readonly path: string;
+  readonly isFolder: boolean;
+  rule?: string | undefined;
+}
 
 /** Decides what to exclude from a bundle. */
 export interface IgnoreRules {
-  /** The rule that excludes a path relative to the build directory. Paths of directories end with `/`. */
-  ruleFor(path: string): string | undefined;
+  /**
+   * Marks each path with the rule that excludes it.
+   * @throws RuntimeCliError `ERR_PATTERN_INVALID` for rules that take too long; `signal.reason` when aborted.
+   */
+  mark(paths: readonly FoundPath[], signal?: AbortSignal): Promise<void>;
 }
+
+/** Each further `**` multiplies the time that a rule takes. */
+const maxGlobstars = 5;
+/** The time for all of a large build would be too long for one rule. */
+const ignoreRules = {what: 'ignore rules', example: '*.map', isForAll: false};
+/** Maximum length of a rule, in characters. */
+const maxRuleLength = 1000;
 
 /** Name of the file with ignore rules, in gitignore syntax. */
 const ignoreFile = '.bundleignore';
@@ -17,23 +35,47 @@ const ignoreFile = '.bundleignore';
 /**
  * Reads the `.bundleignore` of each of `directories` (the project's, then the build's), and adds `patterns`. All rules
  * use gitignore syntax, are case-sensitive and apply to paths relative to the build directory. The last match wins.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` for a file that cannot be read; `ERR_PATTERN_INVALID` for a rule that
+ * could take too long, naming its line.
  */
 export async function readIgnoreRules(
   directories: readonly string[],
   patterns: readonly string[],
 ): Promise<IgnoreRules> {
   const files = [...new Set(directories)].map((directory) => join(directory, ignoreFile));
-  const rules = [...(await Promise.all(files.map(readRules))).flatMap(rulesOf), ...patterns];
+  const texts = await Promise.all(files.map(readRules));
+  const rules = [
+    ...texts.flatMap((text, index) => rulesOf(text, files[index])),
+    ...patterns.map((rule) => verified(rule)),
+  ];
   // The library caches every path that it checks.
-  if (rules.length === 0) return {ruleFor: () => undefined};
+  if (rules.length === 0) return {mark: () => Promise.resolve()};
   const matcher = ignore({ignorecase: false}).add(rules);
-  return {ruleFor: (path) => matcher.test(path).rule?.pattern};
+  const mark = (found: FoundPath) => {
+    found.rule = matcher.test(found.isFolder ? `${found.path}/` : found.path).rule?.pattern;
+  };
+  return {mark: (paths, signal) => matchAll(paths, mark, signal, ignoreRules)};
 }
 
 /** The lines that are neither empty nor comments. */
-function rulesOf(text: string): readonly string[] {
-  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+function rulesOf(text: string, file = ''): readonly string[] {
+  return text
+    .split(/\r?\n/)
+    .flatMap((line, index) =>
+      line.trim() === '' || line.startsWith('#') ? [] : [verified(line, `in ${file}, line ${String(index + 1)}, `)],
+    );
+}
+
+/** @throws RuntimeCliError `ERR_PATTERN_INVALID` */
+function verified(rule: string, where = ''): string {
+  const isLong = rule.length > maxRuleLength;
+  if (!isLong && (rule.match(/\*{2,}/g) ?? []).length <= maxGlobstars) return rule;
+  const problem = isLong
+    ? `more than ${String(maxRuleLength)} characters`
+    : `more than ${String(maxGlobstars)} times **`;
+  throw createError('ERR_PATTERN_INVALID', `The ignore rule ${showPattern(rule)} ${where}has ${problem}.`, {
+    suggestions: ['Use several simpler rules, such as *.map.'],
+  });
 }
 
 async function readRules(path: string): Promise<string> {

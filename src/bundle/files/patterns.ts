@@ -24,6 +24,7 @@ const maxPatternLength = 1024;
 const maxMatchingMs = 5000;
 /** Files matched between turns for everything else. */
 const filesPerTurn = 1000;
+const globPatterns = {what: 'patterns', example: 'server/**', isForAll: true};
 
 /** The two lists of a configuration. */
 export interface PatternLists {
@@ -120,11 +121,14 @@ export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
 /**
  * Calls `match` with each item. A regular expression can backtrack for longer than anyone lives, and only V8 can stop
  * it: `node:vm` has a time limit.
+ * @param kind what is matched, an example of a simple one, and whether the time is for all items, not for some of them
+ * @throws RuntimeCliError `ERR_PATTERN_INVALID` if it takes too long; `signal.reason` when aborted.
  */
-async function matchAll<Item>(
+export async function matchAll<Item>(
   items: readonly Item[],
   match: (item: Item) => void,
   signal: AbortSignal | undefined,
+  {what, example, isForAll}: {what: string; example: string; isForAll: boolean} = globPatterns,
 ): Promise<void> {
   signal?.throwIfAborted();
   let some: readonly Item[] = [];
@@ -141,11 +145,11 @@ async function matchAll<Item>(
       // It is an Error of the other context.
       const isTimeout = isRecord(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
       if (!isTimeout) throw error;
-      throw createError('ERR_PATTERN_INVALID', 'Matching the patterns against all files takes too long.', {
-        suggestions: ['Use fewer and simpler patterns, such as server/**.'],
+      throw createError('ERR_PATTERN_INVALID', `Matching the ${what} against all files takes too long.`, {
+        suggestions: [`Use fewer and simpler ${what}, such as ${example}.`],
       });
     }
-    left -= performance.now() - started;
+    if (isForAll) left -= performance.now() - started;
     await nextTurn();
     signal?.throwIfAborted();
   }

@@ -7,7 +7,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from '../../text/entry-names.js';
 import {followLink} from './follow-link.js';
-import type {IgnoreRules} from './ignore-rules.js';
+import type {FoundPath, IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
 
 /** The contents of a build directory. */
@@ -39,12 +39,14 @@ interface Findings {
  */
 export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
   const findings: Findings = {files: [], folders: [], ignored: [], unsupported: []};
-  const parents = new Set<string>();
+  const found: FoundPath[] = [];
   try {
-    for await (const {path, isFolder} of findPaths(directory)) {
+    for await (const one of findPaths(directory)) {
       signal?.throwIfAborted();
-      parents.add(posix.dirname(path));
-      const rule = rules.ruleFor(isFolder ? `${path}/` : path);
+      found.push(one);
+    }
+    await rules.mark(found, signal);
+    for (const {path, isFolder, rule} of found) {
       if (rule === undefined) add(directory, path, findings);
       else if (!isFolder) findings.ignored.push({path, rule});
     }
@@ -52,6 +54,7 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
     signal?.throwIfAborted();
     throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
+  const parents = new Set(found.map(({path}) => posix.dirname(path)));
   const {files, folders, ignored, unsupported} = findings;
   const warnings = followLinks(files, new Set([...folders, ...parents]), unsupported);
   rejectUnsupported(unsupported);
@@ -64,7 +67,7 @@ export async function scanBuildDirectory(directory: string, rules: IgnoreRules, 
  * Everything in a folder but `.git`, with paths relative to it. Of each, fast-glob only says whether it is a folder: if
  * one of them vanished before it had looked, it would leave out all the others of that folder without a word.
  */
-async function* findPaths(directory: string): AsyncGenerator<{readonly path: string; readonly isFolder: boolean}> {
+async function* findPaths(directory: string): AsyncGenerator<FoundPath> {
   const {default: fastGlob} = await import('fast-glob');
   // In other patterns, no wildcard matches a line break.
   const entries = fastGlob.stream('**/@(*)', {

@@ -130,6 +130,29 @@ describe('what cannot be archived is named, all of it at once', () => {
     });
   });
 
+  test.each([
+    ['**/a'.repeat(6), 'has more than 5 times **'],
+    ['a'.repeat(1001), 'has more than 1000 characters'],
+  ])('an ignore rule that could take too long: %s', async (rule, problem) => {
+    const cwd = await makeFolder({...smallBuild, '.bundleignore': `# one\n\n*.map\n${rule}\n`});
+    await expect(plan(cwd)).rejects.toMatchObject({
+      code: 'ERR_PATTERN_INVALID',
+      exitCode: 3,
+      message: expect.stringContaining(`in ${join(cwd, '.bundleignore')}, line 4, ${problem}.`),
+    });
+    await rm(join(cwd, '.bundleignore'));
+    await expect(plan(cwd, {ignore: [rule]})).rejects.toMatchObject({message: expect.stringContaining(` ${problem}.`)});
+  });
+
+  test('ignore rules that do take too long', async () => {
+    const cwd = await makeFolder({...smallBuild, [`build/${'x/'.repeat(100)}q`]: ''});
+    const ignore = ['**/*x/**/*x/**/*x/**/*x/**/*x/y'];
+    await expect(plan(cwd, {ignore})).rejects.toMatchObject({
+      code: 'ERR_PATTERN_INVALID',
+      message: 'Matching the ignore rules against all files takes too long.',
+    });
+  });
+
   test('but what is in a directory that is left out is not', async () => {
     const cwd = await makeFolder({...smallBuild, 'build/a\\b/c.js': ''});
     expect(pathsOf(await plan(cwd, {ignore: ['a?b/']}))).toHaveLength(3);
@@ -398,16 +421,12 @@ test('an aborted signal ends planning with its reason', async () => {
 });
 
 describe('while the build directory is looked through', () => {
-  /** Does something once, when the first of some paths is looked at. */
+  /** Does something once, when one of some paths was found. */
   const scanWhile = async (cwd: string, isMeant: RegExp, change: (path: string) => void): Promise<unknown> => {
-    let isDone = false;
     return scanBuildDirectory(join(cwd, 'build'), {
-      ruleFor: (path) => {
-        if (!isDone && isMeant.test(path)) {
-          isDone = true;
-          change(path);
-        }
-        return undefined;
+      mark: async (found) => {
+        const path = found.find((one) => isMeant.test(one.isFolder ? `${one.path}/` : one.path))?.path;
+        if (path !== undefined) change(path);
       },
     });
   };
