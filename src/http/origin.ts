@@ -17,6 +17,7 @@ export function normalizeOrigin(option: string, value: string): string {
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` when it is not an http(s) URL or contains credentials.
  */
 export function parseServiceUrl(option: string, value: string): URL {
+  if (/^\s*["'`]/.test(value)) throw invalid(option, 'has quotation marks around it');
   const url = parseAddress(value);
   if (url === undefined) throw invalid(option, `is not a valid URL: "${shownAddress(value)}"`);
   if (url.username !== '' || url.password !== '') throw invalid(option, 'contains credentials');
@@ -52,12 +53,14 @@ export function shownAddress(address: string): string {
 
 function parseAddress(text: string): URL | undefined {
   const address = text.trim();
+  // A path is no host, although the URL parser takes its first folder for one.
+  if (/^(?:[a-z][a-z0-9+.-]*:\/\/)?[./]/i.test(address)) return undefined;
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(address);
   const full = hasScheme ? address : `https://${address}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
   if (url !== undefined && !hasScheme && isLoopback(url.hostname)) return new URL(`http://${address}`);
   // A scheme with mistyped slashes is not a host, and what follows is not a path.
-  return url !== undefined && /^https?$/.test(url.hostname) ? undefined : url;
+  return url !== undefined && /^https?$|["'`]/.test(url.hostname) ? undefined : url;
 }
 
 function invalid(option: string, why: string): Error {

@@ -46,11 +46,12 @@ export interface SettingRow {
 export type SettingRows = Readonly<Record<string, SettingRow>>;
 
 /**
- * How text becomes a value. `backendOptions`: pairs for the chosen backend, which decides what the texts mean.
- * `packages`: JSON, `@FILE` or `auto`.
+ * How text becomes a value. `id`: a name, which has no spaces or quotation marks around it. `backendOptions`: pairs for
+ * the chosen backend, which decides what the texts mean. `packages`: JSON, `@FILE` or `auto`.
  */
 export type Syntax =
   | 'text'
+  | 'id'
   | 'url'
   | 'path'
   | 'secret'

@@ -72,6 +72,7 @@ export function slugMessage(value: string): string | undefined {
   if (value === '.' || value === '..') return `must not be "${value}"`;
   if (/[/\\]/.test(value)) return `must not contain / or \\, unlike "${value}"`;
   if (hasControlCharacter(value)) return 'must not contain control characters';
+  if (value.trim() !== value) return 'must not have spaces around it';
   return undefined;
 }
 

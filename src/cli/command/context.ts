@@ -8,7 +8,7 @@ import type {PipelineHost} from '../../pipelines/host.js';
 import type {JsonDocument, Output} from '../output/output.js';
 import type {RunEvents} from '../output/run-events.js';
 import type {CredentialFile} from '../settings/credential-file.js';
-import {completedAddresses, loadSettings, type SettingsUse} from '../settings/load-settings.js';
+import {completedAddresses, loadSettings, spacedVariables, type SettingsUse} from '../settings/load-settings.js';
 import type {AllowedWrite, PluginConfig} from '../settings/write-hooks.js';
 import {checkRecordFiles} from './records.js';
 import {impliedFlags, secretValues, type ConfigFile, type FlagValues, type Settings} from '../settings/settings.js';
@@ -101,6 +101,7 @@ export class CommandContext {
     this.configFile = sources.file;
     output.addSecrets(secretValues(settings));
     for (const line of completedAddresses(settings)) output.info(line);
+    for (const line of spacedVariables(settings, this.env)) output.warn(line);
     const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
     output.shortenHints({given: impliedFlags(settings, otherFile)});
     return settings;

@@ -14,7 +14,7 @@ import {loadModule} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {describeProblems, fieldProblems, keyed, objectSchema, text} from '../../settings/schemas.js';
 import type {ConfigFile, ConfigSettings} from './settings.js';
-import {finished} from './text.js';
+import {finished, isQuoted, quotedMessage} from './text.js';
 
 const endings = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs', 'json'];
 const configFileNames: readonly string[] = endings.map((ending) => `mycli.config.${ending}`);
@@ -159,15 +159,27 @@ const perTargetKeys = configuredKeys.filter((key) => definitions[key].perTarget 
 /** `api.origin` is in the object `api`, others are at the top level. */
 const pathOf = (key: SettingKey): readonly string[] => definitions[key].config?.split('.') ?? [];
 
+function schemaInFile(key: SettingKey): v.GenericSchema {
+  const {schema, syntax} = definitions[key];
+  if (syntax !== 'id') return schema;
+  const trimmed = v.transform((value: unknown) => (typeof value === 'string' ? value.trim() : value));
+  return v.pipe(
+    v.unknown(),
+    trimmed,
+    schema,
+    v.check((value) => !isQuoted(value), quotedMessage),
+  );
+}
+
 function schemaOf(keys: readonly SettingKey[], others: v.ObjectEntries = {}) {
   const entries: Record<string, v.GenericSchema> = {};
   for (const name of new Set(keys.map((key) => pathOf(key)[0] ?? ''))) {
     const own = keys.filter((key) => pathOf(key)[0] === name);
     const isObject = own.some((key) => pathOf(key).length > 1);
-    const inside = own.map((key) => [String(pathOf(key)[1]), v.optional(definitions[key].schema)] as const);
+    const inside = own.map((key) => [String(pathOf(key)[1]), v.optional(schemaInFile(key))] as const);
     const [single] = own;
     if (isObject) entries[name] = v.pipe(objectSchema, v.strictObject(Object.fromEntries(inside)));
-    else if (single !== undefined) entries[name] = definitions[single].schema;
+    else if (single !== undefined) entries[name] = schemaInFile(single);
   }
   const optional = Object.entries(entries).map(([name, schema]) => [name, v.optional(schema)] as const);
   return v.pipe(objectSchema, v.strictObject({...Object.fromEntries(optional), ...others}));

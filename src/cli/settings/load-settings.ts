@@ -5,8 +5,16 @@ import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
+import type {Environment} from '../../http/types.js';
 import {readText} from '../../files/read-file.js';
-import {secretKeys, variableOf, type SecretKey, type SettingKey} from '../../settings/definitions.js';
+import {
+  definitions,
+  secretKeys,
+  settingKeys,
+  variableOf,
+  type SecretKey,
+  type SettingKey,
+} from '../../settings/definitions.js';
 import type {Output} from '../output/output.js';
 import {loadConfigFile} from './config-file.js';
 import {isApiUnset, serviceUrl, type AddressKey} from './connection.js';
@@ -24,7 +32,7 @@ import {
   type SettingsSources,
   type ValueSource,
 } from './settings.js';
-import {Secret} from './text.js';
+import {isQuoted, Secret} from './text.js';
 
 interface SecretReader {
   /** Absolute base directory for `@FILE`. */
@@ -142,6 +150,17 @@ function urlOf(key: AddressKey, {value, source}: Setting<string>): string | unde
   } catch {
     return undefined;
   }
+}
+
+/** What to say of variables with spaces around their value: it is easily a line break of Windows. */
+export function spacedVariables(settings: Settings, env: Environment): readonly string[] {
+  const names = settingKeys.flatMap((key) => {
+    const {kind, name} = settings[key]?.source ?? {};
+    return kind === 'environment' && name !== undefined && definitions[key].syntax === 'id' ? [name] : [];
+  });
+  return names
+    .filter((name) => env[name] !== env[name]?.trim())
+    .map((name) => `Ignored the spaces or line breaks around the value of ${name}.`);
 }
 
 /** What to say of addresses without a scheme. An invalid one is reported when connecting. */
@@ -263,6 +282,8 @@ export async function readFlagSecrets(
 /** Checks that a secret can be sent, and removes surrounding whitespace. `name`: what it is the value of. */
 export function checkedSecret(value: string, name: string, suggestions: readonly Suggestion[] = []): string {
   const secret = value.trim();
+  if (isQuoted(secret))
+    throw createError('ERR_OPTION_INVALID', `The value of ${name} has quotation marks around it.`, {suggestions});
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
   // Secrets become part of a header.
   if (/\p{Cc}/u.test(secret)) {

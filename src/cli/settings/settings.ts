@@ -184,7 +184,8 @@ function fromText(
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     // The value is not repeated, because it may be a misplaced secret.
-    throw createError(kind === 'flag' ? 'ERR_USAGE' : 'ERR_OPTION_INVALID', `${name} ${error.message}.`);
+    const {message, suggestions} = error;
+    throw createError(kind === 'flag' ? 'ERR_USAGE' : 'ERR_OPTION_INVALID', `${name} ${message}.`, {suggestions});
   }
 }
 

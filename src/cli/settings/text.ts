@@ -36,7 +36,14 @@ export class Secret {
 }
 
 /** An invalid value. The message completes the sentence "--flag ...": "must be an integer". */
-export class InvalidValue extends Error {}
+export class InvalidValue extends Error {
+  constructor(
+    message: string,
+    readonly suggestions: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
 
 export function judged<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
   const result = v.safeParse(schema, value);
@@ -70,11 +77,32 @@ const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
 const one: Reading = {shape: 'one', convert: last};
 const list: Reading = {shape: 'several', convert: (texts) => texts.flatMap(parseList)};
 
+/** In files of variables, and as a line break of Windows, spaces are an accident. */
+const trimmedVariable: Reading = {
+  shape: 'one',
+  convert: (texts, {isVariable}) => (isVariable ? last(texts).trim() : last(texts)),
+};
+
+export const quotedMessage = 'must not have quotation marks around it';
+
+/** Whether a value still has the quotation marks that a shell would have removed. */
+export function isQuoted(value: unknown): boolean {
+  return typeof value === 'string' && /^\s*(["'`]).+\1\s*$/s.test(value);
+}
+
+function nameOf(texts: readonly string[], {isVariable}: Place): string {
+  const text = last(texts);
+  if (isQuoted(text)) throw new InvalidValue(quotedMessage, ['Remove them: only a shell does that itself.']);
+  if (!isVariable && text !== text.trim()) throw new InvalidValue('must not have spaces around it', ['Remove them.']);
+  return text.trim();
+}
+
 /** How text is read, by syntax. */
 export const readings: Readonly<Record<Syntax, Reading>> = {
   text: one,
-  url: one,
-  path: one,
+  id: {shape: 'one', convert: nameOf},
+  url: trimmedVariable,
+  path: trimmedVariable,
   secret: one,
   packages: {
     shape: 'one',

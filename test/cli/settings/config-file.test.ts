@@ -184,6 +184,13 @@ describe('reading', () => {
     },
   );
 
+  test('names have no spaces around them, and must have no quotation marks', async () => {
+    await write({'mycli.config.json': '{"projectSlug": " shop ", "api": {"organizationId": "org\\r"}}'});
+    expect((await load('.'))?.settings).toEqual({projectSlug: 'shop', organizationId: 'org'});
+    await write({'mycli.config.json': '{"targetSlug": "\'live\'"}'});
+    await expect(load('.')).rejects.toThrow('mycli.config.json is invalid: targetSlug must not have quotation marks');
+  });
+
   test.each(['mycli.config.json', 'package.json'])('takes SSR parameters in %s as they are written', async (name) => {
     const config = '{"ssrParameters": {"v": 3.10, "id": 12345678901234567890, "n": 5}, "timeout": 60.0}';
     await write({[name]: name === 'package.json' ? `{"mycli": ${config}}` : config});

@@ -111,11 +111,14 @@ describe('resolveConnection', () => {
     await expect(resolve({...legacy, ...api, ...trusted})).resolves.toBeDefined();
   });
 
-  test.each(['ftp://x', 'https://user:canary@x', 'https://x?y'])('%s is no origin', async (origin) => {
-    const error: unknown = await resolve({RUNTIME_ORIGIN: origin}).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({code: 'ERR_ORIGIN_INVALID'});
-    expect(String(error)).not.toContain('canary');
-  });
+  test.each(['ftp://x', 'https://user:canary@x', 'https://x?y', '/etc/x', 'https:///etc/x', "'https://x'", '"x'])(
+    '%s is no origin',
+    async (origin) => {
+      const error: unknown = await resolve({RUNTIME_ORIGIN: origin}).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({code: 'ERR_ORIGIN_INVALID'});
+      expect(String(error)).not.toContain('canary');
+    },
+  );
 });
 
 describe('incompleteApi', () => {

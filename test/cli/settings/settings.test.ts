@@ -9,6 +9,7 @@ import {
   type Settings,
   type SettingsSources,
 } from '../../../src/cli/settings/settings.js';
+import {checkedSecret, spacedVariables} from '../../../src/cli/settings/load-settings.js';
 import {OptionText} from '../../../src/backends/option-text.js';
 import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 
@@ -160,9 +161,26 @@ describe('wrong values', () => {
     ['ssr-param', ['novalue'], '--ssr-param must be key=value.'],
     ['target', '', '--target must not be empty.'],
     ['ssr-only', [''], '--ssr-only must not be empty.'],
+    ['project', 'shop ', '--project must not have spaces around it.'],
+    ['organization', '"org"', '--organization must not have quotation marks around it.'],
   ])('--%s %s is a usage error', (flag, value, message) => {
     const error = failure(() => resolved({flags: {[flag]: value}}));
     expect(error).toMatchObject({code: 'ERR_USAGE', exitCode: 2, message});
+  });
+
+  test('a variable loses what a file of Windows leaves around its value, but not quotation marks', () => {
+    const settings = resolved({env: {MYCLI_PROJECT: 'shop\r', MYCLI_RUNTIME_ORIGIN: ' https://runtime.example\r\n'}});
+    expect(settings).toMatchObject({projectSlug: {value: 'shop'}, origin: {value: 'https://runtime.example'}});
+    expect(spacedVariables(settings, {MYCLI_PROJECT: 'shop\r'})).toEqual([
+      'Ignored the spaces or line breaks around the value of MYCLI_PROJECT.',
+    ]);
+    expect(failure(() => resolved({env: {MYCLI_PROJECT: '"shop"'}}))).toMatchObject({
+      exitCode: 3,
+      message: 'MYCLI_PROJECT must not have quotation marks around it.',
+    });
+    expect(() => checkedSecret('"0123abcd"', 'MYCLI_API_KEY')).toThrow(
+      'The value of MYCLI_API_KEY has quotation marks around it.',
+    );
   });
 
   test('a wrong variable is an input error that names the variable', () => {
