@@ -1,5 +1,5 @@
 /* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
-import {randomUUID} from 'node:crypto';
+import {createHash, randomUUID} from 'node:crypto';
 import {lstatSync, readFileSync, readlinkSync, statSync, type Stats} from 'node:fs';
 import {hostname} from 'node:os';
 import {createError} from '../errors/index.js';
@@ -8,10 +8,14 @@ import {systemCode} from '../errors/system-failure.js';
 export const ownPid = process.pid;
 
 /**
- * Where process IDs mean what they mean to this process: since this start of the machine, in this PID namespace.
- * Containers can share a host name and a folder for temporary files. Nowhere else, if the system doesn't say.
+ * Names, in 8 hex digits, where process IDs mean what they mean to this process: since this start of the machine, in
+ * this PID namespace. Containers can share a host name and a folder. Nowhere else, if the system doesn't say.
  */
 export function ownPidSpace(): string {
+  return createHash('sha256').update(describePidSpace()).digest('hex').slice(0, 8);
+}
+
+function describePidSpace(): string {
   if (process.platform !== 'linux') return hostname();
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8') + readlinkSync('/proc/self/ns/pid');
@@ -28,6 +32,11 @@ export function isAlive(pid: number): boolean {
     // Someone else's process cannot be signalled, but is alive.
     return systemCode(error) !== 'ESRCH';
   }
+}
+
+/** Whether a process of a PID namespace has surely died. */
+export function hasDied(pid: number, space: string | undefined): boolean {
+  return space === ownPidSpace() && !isAlive(pid);
 }
 
 /**

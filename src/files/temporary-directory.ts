@@ -1,4 +1,3 @@
-import {createHash} from 'node:crypto';
 import {rmSync} from 'node:fs';
 import {lstat, mkdtemp, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -15,8 +14,6 @@ export interface TemporaryDirectory {
   removeSync(): void;
 }
 
-/** Names the PID namespace of this process. */
-const placeName = () => createHash('sha256').update(ownPidSpace()).digest('hex').slice(0, 8);
 /** `mycli-<pid>-<PID namespace>-<random>`; older versions had no namespace. */
 const leftoverName = /^mycli-(\d+)-(?:([0-9a-f]{8})-)?[A-Za-z0-9]{6}$/;
 /** Milliseconds after which a folder counts as left behind if we cannot check its process. */
@@ -27,7 +24,7 @@ const abandonedAfter = 7 * 24 * 60 * 60 * 1000;
  * @param pid The process that will remove it. If it dies, `sweepTemporaryDirectories` does.
  */
 export async function createTemporaryDirectory(parent: string, pid: number): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${placeName()}-`)).catch((error: unknown) => {
+  const path = await mkdtemp(join(parent, `mycli-${String(pid)}-${ownPidSpace()}-`)).catch((error: unknown) => {
     throw outputError(parent, error);
   });
   return {
@@ -46,7 +43,7 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
  * Never follows a link and never fails: what cannot be removed is left for the next run.
  */
 export async function sweepTemporaryDirectories(parent: string): Promise<void> {
-  const here = placeName();
+  const here = ownPidSpace();
   const names = await readdir(parent).catch(() => []);
   for (const name of names) {
     const [, pid, where] = leftoverName.exec(name) ?? [];

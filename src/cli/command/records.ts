@@ -1,11 +1,13 @@
 import {createHash} from 'node:crypto';
-import {lstat, readdir, rm} from 'node:fs/promises';
+import {lstat, readdir, rename, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
+import {systemCode} from '../../errors/system-failure.js';
+import {hasDied, ownPid, ownPidSpace} from '../../files/ownership.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 import type {CheckRecords} from '../../operations/host.js';
-import type {PushPlace, PushRecords, UploadStates} from '../../operations/push/records.js';
+import type {PushPlace, PushRecords, UploadPlace, UploadStates} from '../../operations/push/records.js';
 
 // What runs remember for later ones, in a data folder: one JSON file for each place, replaced atomically, which only
 // its owner can read. A record that cannot be read is an error, which callers take as a warning.
@@ -52,18 +54,46 @@ export function checkRecordFiles(dataDirectory: string): CheckRecords {
   };
 }
 
-/** Remembers the state of each unfinished upload, for seven days. */
-export function uploadStateFiles(dataDirectory: string): UploadStates {
+/**
+ * Remembers the state of each unfinished upload, for seven days. While an upload goes on, the name of its file has the
+ * process at work. A rename takes the state, and those of processes that have died, so that one of several gets it.
+ */
+export function uploadStateFiles(dataDirectory: string): Required<UploadStates> {
   const directory = join(dataDirectory, 'uploads');
   const files = recordFiles(directory, uploadState, 'the state of an upload');
+  const owner = `${ownPid}-${ownPidSpace()}`;
+  const freeName = (place: UploadPlace) => nameOf(place, place.sha256);
+  const ownName = (place: UploadPlace) => freeName(place).replace(/json$/, `${owner}.json`);
+  const move = async (from: string, to: string): Promise<boolean> => {
+    try {
+      await rename(join(directory, from), join(directory, to));
+      return true;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return false;
+      throw error;
+    }
+  };
   return {
     async read(place) {
       await removeOlderThan(keptStateMs, directory);
-      return (await files.read(nameOf(place, place.sha256)))?.state;
+      const own = ownName(place);
+      const digest = freeName(place).replace(/json$/, '');
+      const names = (await readdir(directory)).filter((name) => name.startsWith(digest));
+      for (const name of names.includes(own) ? [] : names) if (isFree(name) && (await move(name, own))) break;
+      return (await files.read(own))?.state;
     },
-    write: (place, state) => files.write(nameOf(place, place.sha256), {place, state}),
-    remove: (place) => files.remove(nameOf(place, place.sha256)),
+    write: (place, state) => files.write(ownName(place), {place, state}),
+    remove: (place) => files.remove(ownName(place)),
+    async putBack(place) {
+      await move(ownName(place), freeName(place));
+    },
   };
+}
+
+/** Whether no process that may live has taken a file: `<digest>.<pid>-<PID namespace>.json`. */
+function isFree(name: string): boolean {
+  const [, pid, space] = /\.(\d+)-([0-9a-f]{8})\.json$/.exec(name) ?? [];
+  return pid === undefined || hasDied(Number(pid), space);
 }
 
 /** The name of the file of a place, or of a target or an archive there. */

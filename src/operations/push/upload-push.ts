@@ -8,6 +8,8 @@ import {uploadStateOf} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {asSentence} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
@@ -16,6 +18,7 @@ import {openBackend, placeOf, type OpenBackend} from '../open-backend.js';
 import {watchPush} from '../guard/guards.js';
 import {formatFor, planContent, type PushPlan} from './plan-push.js';
 import {buildPush, type PushContent, type SentContent} from './push-content.js';
+import type {UploadStates} from './records.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** An upload that succeeded or was not needed. From here on, nothing falls back. */
@@ -138,11 +141,12 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentConte
     options.onProgress?.({phase: 'upload', ...progress});
   });
   const {backend, context, secrets} = open;
-  const state = keptState(open, plan, content, host);
   const send = (own: BuiltInContext) =>
     content.kind === 'file' ? backend.upload(content.bundle, own) : content.upload.call(backend, content.bundle, own);
   const upload = () =>
-    callInContext(backend, backendMembers.upload, {...context, state}, send, secrets).catch(async (error: unknown) => {
+    withKeptState(open, plan, content, host, (state) =>
+      callInContext(backend, backendMembers.upload, {...context, state}, send, secrets),
+    ).catch(async (error: unknown) => {
       throw await explainFailure(error, content.bundle, open, {options, isPartlySent, host});
     });
   const deploys = targetSlug !== undefined && backend.deploysOnUpload?.includes(content.bundle.format) === true;
@@ -152,7 +156,6 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentConte
         return upload();
       })
     : await upload();
-  await state?.remove();
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(name)} backend returned no bundle ID.`);
@@ -161,25 +164,43 @@ async function uploadTo(name: RuntimeBackend, plan: PushPlan, content: SentConte
   return {backend: name, bundle, result, warnings: result.warnings ?? []};
 }
 
+/** The places whose state an upload of this process uses. */
+const placesInUse = new WeakMap<UploadStates, Set<string>>();
+
 /**
- * The state of an earlier push of the same archive to the same place. The built-in backends resume nothing, and an
- * archive that is packed while it is sent has no digest to know it by.
+ * Calls `upload` with the state of an earlier push of the same archive to the same place, unless another upload has it.
+ * The built-in backends resume nothing, and an archive that is packed while it is sent has no digest to know it by.
  */
-function keptState(
+async function withKeptState<Result>(
   {backend, context, secrets}: OpenBackend,
   {options}: PushPlan,
   content: SentContent,
   host: Host,
-): UploadState | undefined {
+  upload: (state: UploadState | undefined) => Promise<Result>,
+): Promise<Result> {
   const {uploadStates} = options;
-  if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return undefined;
+  if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return upload(undefined);
   const place = {...placeOf(backend.name, options, host), sha256: content.bundle.sha256};
+  const inUse = placesInUse.get(uploadStates) ?? new Set();
+  const key = JSON.stringify(place);
+  if (inUse.has(key)) return upload(undefined);
+  placesInUse.set(uploadStates, inUse.add(key));
   const kept: UploadState = {
     read: () => uploadStates.read(place),
     write: (saved) => uploadStates.write(place, saved),
     remove: () => uploadStates.remove(place),
   };
-  return uploadStateOf(backend, kept, {secrets, logger: context.logger});
+  const state = uploadStateOf(backend, kept, {secrets, logger: context.logger});
+  try {
+    const result = await upload(state);
+    await state.remove();
+    return result;
+  } finally {
+    await uploadStates.putBack?.(place).catch((error: unknown) => {
+      context.logger.warn(asSentence(`The state of the upload cannot be put back: ${reasonOf(error)}`));
+    });
+    inUse.delete(key);
+  }
 }
 
 interface FailedUpload {

@@ -1,4 +1,5 @@
-import {mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile} from 'node:fs/promises';
+import {spawnSync} from 'node:child_process';
+import {mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
@@ -91,6 +92,23 @@ test('records: failed checks are kept for each target, newest first', async () =
   await records.add(target, {...failed, bundleId: 'forty-three'});
   expect(await records.read(target)).toEqual([{...failed, bundleId: 'forty-three'}, failed]);
   expect(await records.read({...target, targetSlug: 'production'})).toEqual([]);
+});
+
+test('records: the state of an upload is for one push at a time, and for the next one after a kill', async () => {
+  const [first, next] = [uploadStateFiles(data), uploadStateFiles(data)];
+  await first.write(upload, 1);
+  const taken = await onlyFile('uploads');
+  const takenBy = (pid: number | undefined) => taken.replace(`.${process.pid}-`, `.${String(pid)}-`);
+  await rename(taken, takenBy(1));
+  expect(await next.read(upload)).toBeUndefined();
+  await rename(takenBy(1), takenBy(spawnSync('true').pid));
+  expect(await next.read(upload)).toBe(1);
+  await next.write(upload, 2);
+  await next.putBack(upload);
+  expect(await onlyFile('uploads')).toMatch(/\/[0-9a-f]{64}\.json$/);
+  const reads = await Promise.all([first.read(upload), uploadStateFiles(data).read({...upload, projectSlug: 'other'})]);
+  expect(reads).toEqual([2, undefined]);
+  expect(await onlyFile('uploads')).toBe(taken);
 });
 
 test('records: states of uploads are kept for each archive, and dropped after seven days', async () => {

@@ -80,6 +80,28 @@ test('what a failed upload has saved is there for the next push of the same bund
   expect(kept.size).toBe(0);
 });
 
+test('two pushes of one bundle at a time: one has the state, the other none; what it leaves is for the next', async () => {
+  const {kept, states} = statesInMemory();
+  const putBack: unknown[] = [];
+  const {push, seen, target} = await createPusher({...states, putBack: async (place) => void putBack.push(place)});
+  target.use = cut('first');
+  await expect(push()).rejects.toThrow();
+  const has: boolean[] = [];
+  let release: () => void = () => undefined;
+  const bothBegan = new Promise<void>((resolve) => (release = resolve));
+  target.use = async (state) => {
+    if (has.push(state !== undefined) === 2) release();
+    await bothBegan;
+    await cut('second')(state);
+  };
+  await Promise.allSettled([push(), push()]);
+  expect(has.toSorted()).toEqual([false, true]);
+  target.use = () => Promise.resolve();
+  await push();
+  expect([seen[0], seen.slice(1, 3).toSorted(), seen[3]]).toEqual([undefined, ['first', undefined], 'second']);
+  expect([kept.size, putBack.length]).toEqual([0, 3]);
+});
+
 test('a state never reaches another bundle, project, backend or location; secrets make no other location', async () => {
   const {states, kept} = statesInMemory();
   const {push, seen, target, project} = await createPusher(states);
