@@ -9,9 +9,10 @@ const layers = {
   config: {path: 'src/config[.]ts'},
   modules: {path: 'src/modules/', may: ['files', 'errors']},
   files: {path: 'src/files/', may: ['errors']},
-  frameworks: {path: 'src/frameworks/', may: ['modules', 'files', 'errors']},
+  frameworks: {path: 'src/frameworks/', may: ['errors']},
+  projects: {path: 'src/projects/', may: ['frameworks', 'files', 'errors']},
   settings: {path: 'src/settings/', may: ['retryPolicy', 'errors']},
-  bundle: {path: 'src/bundle/', may: ['settings', 'frameworks', 'modules', 'files', 'errors']},
+  bundle: {path: 'src/bundle/', may: ['settings', 'frameworks', 'projects', 'modules', 'files', 'errors']},
   http: {path: 'src/http/', may: ['errors']},
   // What the backends are called.
   names: {path: 'src/backends/names[.]ts'},
@@ -48,7 +49,7 @@ const layers = {
     may: [
       'settings',
       'modules',
-      'frameworks',
+      'projects',
       'bundle',
       'files',
       'httpSettings',
@@ -73,7 +74,7 @@ const layers = {
   conformance: {path: 'src/conformance/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
   localRuntime: {
     path: 'src/local-runtime/',
-    may: ['settings', 'anyBackend', 'bundle', 'frameworks', 'files', 'http', 'errors'],
+    may: ['settings', 'anyBackend', 'bundle', 'frameworks', 'projects', 'files', 'http', 'errors'],
   },
   testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {

@@ -4,8 +4,8 @@ import {unmatchedWarnings, unwantedFiles, withStrictAdvice} from './files/build-
 import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
 import {readIgnoreRules} from './files/ignore-rules.js';
-import {buildWarnings} from '../frameworks/check-build.js';
-import {frameworkOfBuild} from '../frameworks/detect-framework.js';
+import {buildWarnings} from '../projects/check-build.js';
+import {frameworkOfBuild, unfitEntry, unfitError} from '../projects/detect-build.js';
 import {listsOf, refuseServerCode} from '../frameworks/server-files.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
@@ -66,7 +66,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const projectDirectory = resolve(options.cwd, options.projectDirectory ?? '.');
   const v2 = options.format === 'v2' ? v2Fields(options) : undefined;
 
-  await verifyBuildDirectory(buildDirectory, options.cwd);
+  await verifyBuildDirectory(buildDirectory, {cwd: options.cwd, project: projectDirectory});
   const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
   // Git answers while this thread scans.
   const [scan, origin] = await Promise.all([
@@ -82,12 +82,21 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const paths = files.map(({path}) => path);
   const known = framework?.static === false ? {name: framework.name, lists: listsOf(framework, paths)} : undefined;
   const resolved = resolveConfig(sources, {static: options.static, framework: known, paths});
-  if (options.static && !options.allowSensitiveFiles) refuseServerCode(paths, framework);
+  if (options.static && !options.allowSensitiveFiles) {
+    const own = files.filter(({linkTarget}) => linkTarget === undefined);
+    refuseServerCode(
+      own.map(({path}) => path),
+      framework,
+    );
+  }
   const unmatched = await markFiles(files, resolved.config, signal);
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
     settings.config[key].filter((pattern) => unmatched[key].includes(pattern));
   const {format} = options;
+  const isOfRow = settings.sources.some(({setting, from}) => setting === 'ssrOnly' && from === known?.name);
+  const unfit = framework && isOfRow ? await unfitEntry(framework, buildDirectory) : undefined;
+  if (unfit) throw unfitError(unfit);
   verifyServerFiles(format, settings, {files, ignored: scan.ignored, unmatched: unmatched.ssrOnly, framework});
   const secretWarnings = await checkSensitiveFiles(files, {
     buildDirectory,
@@ -113,7 +122,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...scan.warnings,
       ...secretWarnings,
       ...unwantedFiles(files),
-      ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories)),
+      ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),
       ...strayFiles(files, settings),
       ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
     ],

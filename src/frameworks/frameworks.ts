@@ -14,14 +14,26 @@ export interface Framework {
   readonly variant?: string;
   /** Any of these in package.json identifies the framework. A name that begins with `/` has any scope or none. */
   readonly packages: readonly string[];
-  /** A package, or a text in a configuration file of the project, that tells this row before there is a build. */
-  readonly setting?: {readonly packages: readonly string[]} | {readonly files: RegExp; readonly text: RegExp};
-  /** The command that builds it, unless package.json has a `build` script. */
-  readonly buildCommand: string;
+  /** Its configuration, which identifies it where a workspace keeps the packages elsewhere. */
+  readonly configFile?: RegExp;
+  /** Whether others build on it, or are documented by it: it is only looked for in a project of no other framework. */
+  readonly isBase?: boolean;
+  /** A package, or a text in the configuration, that tells this row before there is a build. */
+  readonly setting?: {readonly packages: readonly string[]} | {readonly text: RegExp};
+  /** The command that builds it, unless package.json has a `build` script. Without one, it need not be built. */
+  readonly buildCommand?: string;
   /** Relative to the project. `*` stands for one folder, whose name the project chooses. */
   readonly buildDirectory: string;
-  /** Paths in the build, any of which tells the row from others of the framework. */
-  readonly marks: readonly string[];
+  /** The folder in this row's paths that `setting`, in the configuration or the build script, gives another name. */
+  readonly output?: {readonly folder: string; readonly setting: RegExp};
+  /** Paths in the build, any of which tells the row from others of the framework. Of a list, all of them together. */
+  readonly marks: readonly (string | readonly string[])[];
+  /** Paths that together are found in no build of another framework, whatever package.json says. */
+  readonly signature?: readonly string[];
+  /** Whether the build may repeat the folders of a workspace above the application. `signature` tells where it is. */
+  readonly isNested?: boolean;
+  /** A file of the build that names its entry (`serverEntry`) and its public folder (`publicDir`). */
+  readonly manifest?: string;
   /** Whether the build has no server code. */
   readonly static: boolean;
   /** Folders of the build that browsers may fetch. All else in a build with a server is the server's. */
@@ -30,10 +42,16 @@ export interface Framework {
   readonly lists?: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]};
   /** Folders of the project that the build needs and does not contain by itself, and where they go in the build. */
   readonly copies?: readonly {readonly from: string; readonly to: string}[];
+  /** What it leaves when it was built in a way that can't be pushed: paths in the project, and what to set. */
+  readonly unfit?: {readonly marks: readonly string[]; readonly problem: string; readonly advice: string};
+  /** A text in the entry of such a build. */
+  readonly unfitEntry?: {readonly text: RegExp; readonly problem: string; readonly advice: string};
   /** Where the framework's own settings for the Runtime are. */
   readonly ownSettings?: 'pwa-kit' | 'config.server';
   /** Modules that start or export the server, the first that exists. */
   readonly entries?: readonly string[];
+  /** Whether the entry is a program of the project's own, which only an `ssr.js` beside it makes the Runtime start. */
+  readonly isProgram?: boolean;
   /** Variables that its server needs to answer on this machine. */
   readonly environment?: Readonly<Record<string, string>>;
   /** A name below the working directory where its server looks for the build, as the Runtime has it. */
@@ -47,8 +65,60 @@ export interface Framework {
 }
 
 const staticSite = {static: true, marks: ['index.html']} as const;
-const ssr = {static: false, public: ['client'], publicFolder: 'client'} as const;
+const withClient = {static: false, public: ['client'], publicFolder: 'client'} as const;
 const withoutExternals = 'dependencies bundled into the server (`ssr.noExternal: true`)';
+/** `outDir: 'www'`, `outDir: resolve(import.meta.dirname, 'www')` or `--outDir www`. */
+const outDir = /(?:\boutDir\b['"]?\s*:\s*(?:[\w.]+\([^'"`]*)?['"`]|--outDir[= ]['"]?)([^'"`\s]+)/;
+const outputPath = /"outputPath"\s*:\s*(?:\{\s*"base"\s*:\s*)?"([^"]+)"/;
+
+/** The server of Vite-based frameworks beside its client. */
+const viteServer = {
+  ...withClient,
+  buildDirectory: 'dist',
+  output: {folder: 'dist', setting: outDir},
+  marks: [['server', 'client']],
+  entries: ['server', 'entry', 'index', 'entry-server', 'main'].flatMap((name) => [
+    `server/${name}.mjs`,
+    `server/${name}.js`,
+  ]),
+} as const;
+
+const nitro = {
+  static: false,
+  buildDirectory: '.output',
+  marks: ['server/index.mjs'],
+  signature: ['nitro.json', 'server/index.mjs'],
+  manifest: 'nitro.json',
+  public: ['public'],
+  entries: ['server/index.mjs'],
+  publicFolder: 'public',
+} as const;
+
+/** A program without a framework, which serves what is in its public folder. */
+const program = {
+  isBase: true,
+  isProgram: true,
+  static: false,
+  buildDirectory: 'dist',
+  public: ['public', 'client', 'static'],
+} as const;
+const programEntries = ['server', 'main', 'index', 'app'].flatMap((name) => [
+  `${name}.js`,
+  `${name}.mjs`,
+  `${name}.cjs`,
+]);
+
+/** A framework that builds sites without a server. */
+function site(
+  id: string,
+  name: string,
+  packages: readonly string[],
+  buildCommand: string,
+  buildDirectory: string,
+  more: Partial<Framework> = {},
+): Framework {
+  return {id, name, packages, buildCommand, buildDirectory, ...staticSite, ...more};
+}
 
 /** The first row of a framework whose marks are in the build is that build's. Those that others build on come last. */
 export const frameworks: readonly Framework[] = [
@@ -114,15 +184,25 @@ export const frameworks: readonly Framework[] = [
     name: 'Next.js',
     variant: "output: 'standalone'",
     packages: ['next'],
+    configFile: /^next\.config\.[cm]?[jt]s$/,
     buildCommand: 'next build',
     buildDirectory: '.next/standalone',
+    output: {folder: '.next', setting: /\bdistDir\s*:\s*['"`]([^'"`]+)/},
     marks: ['server.js'],
+    signature: ['server.js', '.next/BUILD_ID'],
+    isNested: true,
     static: false,
     public: ['.next/static', 'public'],
     copies: [
       {from: '.next/static', to: '.next/static'},
       {from: 'public', to: 'public'},
     ],
+    unfit: {
+      marks: ['.next/BUILD_ID', '.next/server', '.next/build'],
+      problem: 'Next.js was built without an output that can be pushed.',
+      advice:
+        "Set output: 'standalone' in next.config, or output: 'export' for a site without a server, and build again",
+    },
     entries: ['server.js'],
     publicFolder: 'public',
   },
@@ -131,9 +211,11 @@ export const frameworks: readonly Framework[] = [
     name: 'Next.js',
     variant: "output: 'export'",
     packages: ['next'],
-    setting: {files: /^next\.config\.[cm]?[jt]s$/, text: /\boutput\s*:\s*['"`]export['"`]/},
+    configFile: /^next\.config\.[cm]?[jt]s$/,
+    setting: {text: /\boutput\s*:\s*['"`]export['"`]/},
     buildCommand: 'next build',
     buildDirectory: 'out',
+    output: {folder: 'out', setting: /\bdistDir\s*:\s*['"`]([^'"`]+)/},
     ...staticSite,
   },
   {
@@ -141,76 +223,74 @@ export const frameworks: readonly Framework[] = [
     name: 'Nuxt',
     variant: 'nuxt build',
     packages: ['nuxt'],
+    configFile: /^nuxt\.config\.[cm]?[jt]s$/,
     buildCommand: 'nuxt build',
-    buildDirectory: '.output',
-    marks: ['server'],
-    static: false,
-    public: ['public'],
-    entries: ['server/index.mjs'],
-    publicFolder: 'public',
+    ...nitro,
   },
-  {
-    id: 'nuxt-generate',
-    name: 'Nuxt',
-    variant: 'nuxt generate',
-    packages: ['nuxt'],
-    buildCommand: 'nuxt generate',
-    buildDirectory: '.output/public',
-    ...staticSite,
-  },
+  site('nuxt-generate', 'Nuxt', ['nuxt'], 'nuxt generate', '.output/public', {variant: 'nuxt generate'}),
   {
     id: 'sveltekit-node',
     name: 'SvelteKit',
     variant: 'adapter-node',
     packages: ['@sveltejs/kit'],
+    configFile: /^svelte\.config\.[cm]?[jt]s$/,
     setting: {packages: ['@sveltejs/adapter-node']},
     buildCommand: 'vite build',
     buildDirectory: 'build',
+    output: {folder: 'build', setting: /\bout\s*:\s*['"`]([^'"`]+)/},
     marks: ['handler.js', 'server'],
-    ...ssr,
+    ...withClient,
     public: ['client', 'prerendered'],
+    unfit: {
+      marks: ['.svelte-kit/output/server'],
+      problem: 'SvelteKit was built with an adapter for another host, or with adapter-auto, which found none.',
+      advice:
+        "Install @sveltejs/adapter-node, set import adapter from '@sveltejs/adapter-node' in svelte.config.js, and build again",
+    },
     entries: ['index.js'],
   },
-  {
-    id: 'sveltekit-static',
-    name: 'SvelteKit',
+  site('sveltekit-static', 'SvelteKit', ['@sveltejs/kit'], 'vite build', 'build', {
     variant: 'adapter-static',
-    packages: ['@sveltejs/kit'],
+    configFile: /^svelte\.config\.[cm]?[jt]s$/,
     setting: {packages: ['@sveltejs/adapter-static']},
-    buildCommand: 'vite build',
-    buildDirectory: 'build',
-    ...staticSite,
-  },
+    output: {folder: 'build', setting: /\bpages\s*:\s*['"`]([^'"`]+)/},
+  }),
   {
     id: 'astro-node',
     name: 'Astro',
     variant: '@astrojs/node',
     packages: ['astro'],
+    configFile: /^astro\.config\.[cm]?[jt]s$/,
     setting: {packages: ['@astrojs/node']},
     buildCommand: 'astro build',
-    buildDirectory: 'dist',
-    marks: ['server'],
-    ...ssr,
-    entries: ['server/entry.mjs'],
+    ...viteServer,
+    marks: ['server/entry.mjs'],
+    signature: ['server/entry.mjs', 'client'],
     needs: 'standalone mode, ' + withoutExternals.replace('ssr', 'vite.ssr'),
   },
-  {
-    id: 'astro-static',
-    name: 'Astro',
+  site('astro-static', 'Astro', ['astro'], 'astro build', 'dist', {
     variant: 'static',
-    packages: ['astro'],
-    buildCommand: 'astro build',
-    buildDirectory: 'dist',
-    ...staticSite,
+    configFile: /^astro\.config\.[cm]?[jt]s$/,
+    output: {folder: 'dist', setting: outDir},
+  }),
+  {
+    id: 'analog',
+    name: 'Analog',
+    packages: ['@analogjs/platform'],
+    buildCommand: 'vite build',
+    ...nitro,
+    buildDirectory: 'dist/analog',
   },
   {
     id: 'angular-ssr',
     name: 'Angular',
     variant: 'SSR',
     packages: ['@angular/core'],
+    configFile: /^(?:angular|project)\.json$/,
     setting: {packages: ['@angular/ssr']},
     buildCommand: 'ng build',
     buildDirectory: 'dist/*',
+    output: {folder: 'dist/*', setting: outputPath},
     marks: ['server'],
     static: false,
     public: ['browser'],
@@ -219,75 +299,172 @@ export const frameworks: readonly Framework[] = [
     environment: {NG_ALLOWED_HOSTS: '*'},
     publicFolder: 'browser',
   },
+  ...['dist/*/browser', 'dist/*'].map((buildDirectory, index) =>
+    site(index === 0 ? 'angular-static' : 'angular-browser', 'Angular', ['@angular/core'], 'ng build', buildDirectory, {
+      variant: index === 0 ? 'without SSR' : 'builder `browser`',
+      configFile: /^(?:angular|project)\.json$/,
+      output: {folder: 'dist/*', setting: outputPath},
+      // One folder for each language.
+      marks: ['index.html', 'index.csr.html', '*/index.html'],
+    }),
+  ),
   {
-    id: 'angular-static',
-    name: 'Angular',
-    variant: 'without SSR',
-    packages: ['@angular/core'],
-    buildCommand: 'ng build',
-    buildDirectory: 'dist/*/browser',
-    static: true,
-    marks: ['index.html', 'index.csr.html'],
+    id: 'hydrogen',
+    name: 'Hydrogen',
+    packages: ['@shopify/hydrogen'],
+    buildCommand: 'shopify hydrogen build',
+    ...viteServer,
   },
   {
     id: 'react-router',
     name: 'React Router',
     packages: ['@react-router/dev'],
+    configFile: /^react-router\.config\.[cm]?[jt]s$/,
     buildCommand: 'react-router build',
     buildDirectory: 'build',
+    output: {folder: 'build', setting: /\bbuildDirectory\s*:\s*['"`]([^'"`]+)/},
     marks: ['server'],
-    ...ssr,
+    ...withClient,
     entries: ['server/index.js'],
+    unfitEntry: {
+      text: /\bexport\s*\{(?![^}]*\bas default\b)[^}]*\bassetsBuildDirectory\b/,
+      problem: 'server/index.js exports the routes of React Router, not a server.',
+      advice:
+        'Write an app/server.js that exports an Express app, set build.rollupOptions.input of the ssr environment in ' +
+        'vite.config to it (docs/guides/frameworks.md), and build again',
+    },
     needs: `a server entry that exports its app or handler, ${withoutExternals}`,
   },
-  {
-    id: 'react-router-spa',
-    name: 'React Router',
+  site('react-router-spa', 'React Router', ['@react-router/dev'], 'react-router build', 'build/client', {
     variant: 'ssr: false',
-    packages: ['@react-router/dev'],
-    setting: {files: /^react-router\.config\.[cm]?[jt]s$/, text: /\bssr\s*:\s*false\b/},
-    buildCommand: 'react-router build',
-    buildDirectory: 'build/client',
-    ...staticSite,
-  },
+    configFile: /^react-router\.config\.[cm]?[jt]s$/,
+    setting: {text: /\bssr\s*:\s*false\b/},
+    output: {folder: 'build', setting: /\bbuildDirectory\s*:\s*['"`]([^'"`]+)/},
+  }),
   {
-    id: 'docusaurus',
-    name: 'Docusaurus',
-    packages: ['@docusaurus/core'],
-    buildCommand: 'docusaurus build',
+    id: 'remix',
+    name: 'Remix',
+    packages: ['@remix-run/dev'],
+    buildCommand: 'remix vite:build',
     buildDirectory: 'build',
-    ...staticSite,
+    marks: ['server'],
+    ...withClient,
+    entries: ['server/index.js'],
+    unfitEntry: {
+      text: /\bexport\s*\{(?![^}]*\bas default\b)[^}]*\bassetsBuildDirectory\b/,
+      problem: 'server/index.js exports the routes of Remix, not a server.',
+      advice: 'Add an ssr.mjs to the build that exports a server of these routes, such as one of @remix-run/express',
+    },
   },
   {
-    id: 'gatsby',
-    name: 'Gatsby',
-    packages: ['gatsby'],
-    buildCommand: 'gatsby build',
-    buildDirectory: 'public',
-    ...staticSite,
-  },
-  {
-    id: 'eleventy',
-    name: 'Eleventy',
-    packages: ['@11ty/eleventy'],
-    buildCommand: 'eleventy',
-    buildDirectory: '_site',
-    ...staticSite,
-  },
-  {
-    id: 'create-react-app',
-    name: 'Create React App',
-    packages: ['react-scripts'],
-    buildCommand: 'react-scripts build',
-    buildDirectory: 'build',
-    ...staticSite,
-  },
-  {
-    id: 'vite',
-    name: 'Vite',
-    packages: ['vite'],
+    id: 'tanstack-start-nitro',
+    name: 'TanStack Start',
+    variant: 'Nitro',
+    packages: ['@tanstack/react-start', '@tanstack/solid-start'],
+    setting: {packages: ['nitro', 'nitropack', '@tanstack/nitro-v2-vite-plugin']},
     buildCommand: 'vite build',
-    buildDirectory: 'dist',
-    ...staticSite,
+    ...nitro,
   },
+  {
+    id: 'tanstack-start',
+    name: 'TanStack Start',
+    packages: ['@tanstack/react-start', '@tanstack/solid-start'],
+    buildCommand: 'vite build',
+    ...viteServer,
+  },
+  {
+    id: 'solid-start',
+    name: 'SolidStart',
+    packages: ['@solidjs/start'],
+    buildCommand: 'vinxi build',
+    ...nitro,
+  },
+  {
+    id: 'vike',
+    name: 'Vike',
+    variant: 'SSR',
+    packages: ['vike'],
+    buildCommand: 'vike build',
+    ...viteServer,
+  },
+  site('vike-prerendered', 'Vike', ['vike'], 'vike build', 'dist/client', {variant: 'prerendered'}),
+  {
+    id: 'waku',
+    name: 'Waku',
+    packages: ['waku'],
+    buildCommand: 'waku build',
+    buildDirectory: 'dist',
+    marks: ['server', 'rsc', 'serve-node.js'],
+    static: false,
+    public: ['public'],
+    entries: ['serve-node.js', 'server/index.js'],
+    publicFolder: 'public',
+  },
+  site('qwik', 'Qwik', ['@builder.io/qwik', '@qwik.dev/core'], 'vite build', 'dist', {
+    variant: 'static',
+    unfit: {
+      marks: ['dist/q-manifest.json', 'dist/build'],
+      problem: 'Qwik was built without its pages, which only an adapter writes.',
+      advice: 'Add the adapter for static sites (npm run qwik add static), and build again',
+    },
+  }),
+  {
+    id: 'nitro',
+    name: 'Nitro',
+    packages: ['nitropack', 'nitro', 'vinxi'],
+    buildCommand: 'nitro build',
+    ...nitro,
+  },
+  site('docusaurus', 'Docusaurus', ['@docusaurus/core'], 'docusaurus build', 'build'),
+  site('gatsby', 'Gatsby', ['gatsby'], 'gatsby build', 'public'),
+  site('eleventy', 'Eleventy', ['@11ty/eleventy'], 'eleventy', '_site'),
+  site('create-react-app', 'Create React App', ['react-scripts'], 'react-scripts build', 'build'),
+  site('vue-cli', 'Vue CLI', ['@vue/cli-service'], 'vue-cli-service build', 'dist', {
+    configFile: /^vue\.config\.[cm]?js$/,
+    output: {folder: 'dist', setting: /\boutputDir\s*:\s*['"`]([^'"`]+)/},
+  }),
+  site('ember', 'Ember', ['ember-cli'], 'ember build', 'dist'),
+  site('expo', 'Expo', ['expo'], 'expo export --platform web', 'dist'),
+  site('slidev', 'Slidev', ['@slidev/cli'], 'slidev build', 'dist'),
+  site('rspress', 'Rspress', ['@rspress/core', 'rspress'], 'rspress build', 'doc_build'),
+  {
+    id: 'vite-ssr',
+    name: 'Vite',
+    variant: 'SSR',
+    packages: ['vite'],
+    configFile: /^vite\.config\.[cm]?[jt]s$/,
+    isBase: true,
+    setting: {text: /\bssr\s*:\s*['"`]/},
+    buildCommand: 'vite build',
+    ...viteServer,
+  },
+  site('vite', 'Vite', ['vite', 'rolldown-vite'], 'vite build', 'dist', {
+    configFile: /^vite\.config\.[cm]?[jt]s$/,
+    isBase: true,
+    output: {folder: 'dist', setting: outDir},
+  }),
+  site('vitepress', 'VitePress', ['vitepress'], 'vitepress build', '.vitepress/dist', {isBase: true}),
+  site('vitepress-docs', 'VitePress', ['vitepress'], 'vitepress build docs', 'docs/.vitepress/dist', {
+    variant: 'in `docs`',
+    isBase: true,
+  }),
+  site('storybook', 'Storybook', ['storybook'], 'storybook build', 'storybook-static', {isBase: true}),
+  {
+    id: 'nest',
+    name: 'NestJS',
+    packages: ['@nestjs/core'],
+    buildCommand: 'nest build',
+    ...program,
+    configFile: /^nest-cli\.json$/,
+    marks: ['main.js'],
+    entries: ['main.js'],
+  },
+  ...(['Express', 'Fastify', 'Hono', 'Koa'] as const).map((name) => ({
+    id: name.toLowerCase(),
+    name,
+    packages: [name.toLowerCase()],
+    ...program,
+    marks: programEntries,
+    entries: programEntries,
+  })),
 ];

@@ -154,7 +154,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     const {cwd} = await project({});
     requireTogether([
       {what: 'project', error: missingSetting('projectSlug')},
-      ...(await missingBuild(join(cwd, 'build'), cwd)),
+      ...(await missingBuild(join(cwd, 'build'), {cwd, project: cwd})),
     ]);
   },
   ERR_CHECK_FAILED: () => {

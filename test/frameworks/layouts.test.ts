@@ -87,6 +87,40 @@ const layouts: Readonly<Record<string, Layout>> = {
     },
     public: ['client/a.js'],
   },
+  'Vite with a server beside its client': {
+    packages: ['vite'],
+    files: {'dist/server/entry.mjs': own, 'dist/server/package.json': '{}', 'dist/client/assets/a.js': ''},
+    public: ['client/assets/a.js'],
+  },
+  'Vite into another folder': {
+    packages: ['vite'],
+    files: {'build/index.html': '<h1>hello</h1>', 'vite.config.ts': "export default {build: {outDir: 'build'}};"},
+    public: ['index.html'],
+  },
+  'Next.js in a workspace': {
+    packages: ['next'],
+    files: {
+      '.next/standalone/apps/web/server.js': own,
+      '.next/standalone/apps/web/package.json': '{}',
+      '.next/standalone/apps/web/.next/BUILD_ID': 'x',
+      '.next/standalone/apps/web/.next/static/a.js': '',
+      '.next/standalone/apps/web/public/a.svg': '<svg/>',
+      '.next/standalone/node_modules/.pnpm/next@16/node_modules/next/package.json': '{"secret": 1}',
+      '.next/standalone/packages/lib/index.js': own,
+    },
+    public: ['apps/web/.next/static/a.js', 'apps/web/public/a.svg'],
+  },
+  'Nitro with other folders': {
+    packages: ['nitropack'],
+    files: {
+      '.output/nitro.json': '{"serverEntry": "server/main.mjs", "publicDir": "site"}',
+      '.output/server/main.mjs': own,
+      '.output/server/index.mjs': own,
+      '.output/site/a.js': '',
+      '.output/public/b.js': own,
+    },
+    public: ['site/a.js'],
+  },
 };
 
 let runtime: LocalRuntime;
@@ -153,6 +187,33 @@ describe.each(Object.entries(layouts))('%s', (name, layout) => {
       expect([path, await statusOf('live', path)]).toEqual([path, layout.public.includes(path) ? 200 : 404]);
     }
   });
+});
+
+const standalone = {buildDirectory: '.next/standalone'};
+const unbuilt: readonly (readonly [string, Layout['packages'], Layout['files'], object, RegExp])[] = [
+  [
+    'Next.js without an output',
+    ['next'],
+    {'.next/build/a.js': '', '.next/server/page.js': own},
+    standalone,
+    /standalone/,
+  ],
+  [
+    'sources of Vite',
+    ['vite'],
+    {'index.html': '<script src="/src/main.tsx"></script>', 'src/main.tsx': own},
+    {},
+    /npm run build/,
+  ],
+];
+test.each(unbuilt)('push: %s is refused, before and after init', async (_, packages, files, settings, advice) => {
+  await write({packages, files});
+  await writeFile(join(project, 'mycli.config.json'), JSON.stringify(settings));
+  const refused = {exitCode: 3, suggestions: [expect.stringMatching(advice) as string]};
+  expect((await mycli('push', '--dry-run', '-p', 'shop')).error).toMatchObject(refused);
+  await mycli('init', '--force', '--yes', '-p', 'shop', '-t', 'live');
+  await rm(join(project, 'mycli.config.json'));
+  expect((await mycli('push', '--dry-run')).error).toMatchObject(refused);
 });
 
 describe('listsOf', () => {

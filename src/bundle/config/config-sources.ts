@@ -7,7 +7,7 @@ import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/frameworks.js';
 import {listsOf} from '../../frameworks/server-files.js';
-import {readPwaKitSettings} from '../../frameworks/own-settings.js';
+import {readPwaKitSettings} from './own-settings.js';
 import {loadProjectModule, type CodeTrust} from '../../modules/load-module.js';
 import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, fieldProblems} from '../../settings/schemas.js';

@@ -1,21 +1,27 @@
 import type {Stats} from 'node:fs';
 import {stat} from 'node:fs/promises';
-import {dirname, join, relative} from 'node:path';
+import {dirname, join, relative, sep} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
+import {detectBuild, unfitError, type DetectedBuild} from '../../projects/detect-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
+interface Places {
+  /** The directory that suggested paths are relative to. */
+  readonly cwd: string;
+  /** That of the application. */
+  readonly project: string;
+}
+
 /**
- * Verifies that the build directory exists. If it does not, the error suggests the builds next to it.
- * @param cwd The directory that suggested paths are relative to.
+ * Verifies that the build directory exists. If it does not, the error suggests the builds of its project.
  * @throws RuntimeCliError `ERR_BUILD_DIRECTORY`.
  */
-export async function verifyBuildDirectory(directory: string, cwd: string): Promise<void> {
+export async function verifyBuildDirectory(directory: string, places: Places): Promise<void> {
   let stats: Stats;
   try {
     stats = await stat(directory);
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw await missingError(directory, cwd);
+    if (systemCode(error) === 'ENOENT') throw await missingError(directory, places);
     throw createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} can't be read: ${reasonOf(error)}.`, {
       cause: error,
     });
@@ -26,9 +32,11 @@ export async function verifyBuildDirectory(directory: string, cwd: string): Prom
   });
 }
 
-async function missingError(directory: string, cwd: string): Promise<Error> {
-  const project = dirname(directory);
+async function missingError(directory: string, {cwd, project: given}: Places): Promise<Error> {
+  const isInside = directory.startsWith(`${given}${sep}`);
+  const project = isInside ? given : dirname(directory);
   const detected = await detectBuild(project);
+  if (detected?.unfit !== undefined) return unfitError(detected.unfit);
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
     suggestions: suggestionsFor(detected, {
       isWanted: detected !== undefined && join(project, detected.buildDirectory) === directory,

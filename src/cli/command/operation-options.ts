@@ -146,10 +146,13 @@ export function missingSettings(settings: Settings, needs: readonly SettingKey[]
     .map((key) => ({what: definitions[key].label, error: missingSetting(key)}));
 }
 
-export async function missingBuild(directory: string, cwd: string): Promise<readonly Missing[]> {
+export async function missingBuild(
+  directory: string,
+  places: {readonly cwd: string; readonly project: string},
+): Promise<readonly Missing[]> {
   const {verifyBuildDirectory} = await import('../../bundle/files/build-output.js');
   try {
-    await verifyBuildDirectory(directory, cwd);
+    await verifyBuildDirectory(directory, places);
     return [];
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;

@@ -48,7 +48,9 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   requireTogether([
     ...missingSettings(settings, needs),
     ...lacks,
-    ...(builds ? await missingBuild(settings.buildDirectory.value, cwd) : []),
+    ...(builds
+      ? await missingBuild(settings.buildDirectory.value, {cwd, project: settings.projectDirectory.value})
+      : []),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
   const backends = await loadWantedBackends(context, settings);

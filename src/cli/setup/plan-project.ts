@@ -6,8 +6,8 @@ import {createError} from '../../errors/index.js';
 import {isRecord, parseJson} from '../../text/json.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
-import {copyCommands} from '../../frameworks/check-build.js';
-import {detectBuild, type DetectedBuild} from '../../frameworks/detect-framework.js';
+import {copyCommands} from '../../projects/check-build.js';
+import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
 import {slugMessage} from '../../settings/schemas.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
@@ -44,6 +44,7 @@ export async function planProject(
   if (isPluginBackend(preference)) (await loadAllBackends(context, settings)).get(preference);
   const detected = await detectBuild(cwd);
   if (detected !== undefined) output.info(describeBuild(detected));
+  if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const suggested = await withSuggestions(settings, detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
   const backend = backendOf(answers);
@@ -60,7 +61,10 @@ export async function planProject(
   const buildDirectory = folderFrom(cwd, build);
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
   const isBuilt = await exists(build);
-  const isStatic = answers.static?.value ?? layout?.static;
+  // A folder that is only expected would keep a later push from finding where the build is.
+  const isKnown =
+    isBuilt || (answers.buildDirectory.source.kind !== 'default' && build !== suggested.buildDirectory.value);
+  const isStatic = answers.static?.value ?? (layout?.exists === true ? layout.static : undefined);
   const framework = isStatic === true ? undefined : layout?.framework;
   const {apiKey, apiToken, clientSecret} = answers;
   const secrets = backend === 'legacy' ? [apiKey] : [apiToken, clientSecret];
@@ -78,7 +82,7 @@ export async function planProject(
           clientId: answers.clientId?.value,
         },
       }),
-      buildDirectory,
+      buildDirectory: isKnown ? buildDirectory : undefined,
       ...(isStatic === true
         ? {static: true}
         : {static: answers.static?.value, ssrOnly: answers.ssrOnly?.value, ssrShared: answers.ssrShared?.value}),
@@ -99,7 +103,8 @@ export async function planProject(
   };
 }
 
-function describeBuild({framework, buildDirectory, static: isStatic}: DetectedBuild): string {
+function describeBuild({framework, buildDirectory, exists: isBuilt, static: isStatic}: DetectedBuild): string {
+  if (framework !== undefined && !isBuilt) return `Detected ${framework.name}, which builds into ${buildDirectory}.`;
   const what = framework === undefined ? 'Found a build' : `Detected ${framework.name}`;
   const where = buildDirectory === '.' ? 'this folder' : buildDirectory;
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;

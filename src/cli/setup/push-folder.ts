@@ -4,7 +4,7 @@ import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
 import {exists} from '../../files/read-file.js';
-import {detectBuild, isStaticBuild} from '../../frameworks/detect-framework.js';
+import {detectBuild, isStaticBuild, unfitError} from '../../projects/detect-build.js';
 import type {CommandContext} from '../command/context.js';
 import type {Settings} from '../settings/settings.js';
 
@@ -46,11 +46,14 @@ export async function withPushFolder(
   const project = settings.projectDirectory.value;
   const detected = await detectBuild(project);
   const isBuilt = await isFolder(settings.buildDirectory.value);
-  const isUsual = isBuilt && (detected?.framework === undefined || !detected.exists);
+  const value = resolve(project, detected?.buildDirectory ?? '.');
+  const isThere = detected?.framework !== undefined && detected.exists;
+  const isOther = detected?.unfit !== undefined && value !== settings.buildDirectory.value;
+  const isUsual = isBuilt && (!isThere || isOther);
   // A folder that is itself the site may hold anything else, too: it has to be named.
   const isFound = detected !== undefined && (detected.exists || detected.framework !== undefined);
   if (!isFound || detected.buildDirectory === '.' || isUsual) return withStatic(settings, output);
-  const value = resolve(project, detected.buildDirectory);
+  if (detected.unfit !== undefined) throw unfitError(detected.unfit);
   if (detected.exists && value !== settings.buildDirectory.value) {
     output.info(`Using ${detected.buildDirectory}, the build of ${detected.framework?.name ?? 'this project'}.`);
   }

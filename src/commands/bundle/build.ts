@@ -64,7 +64,8 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const settings = await withPushFolder(loaded, this.args.dir, context);
     rejectV2OnlyFlags(format, settings, '--format v2');
     const missing = missingSettings(settings, format === 'v1' ? ['projectSlug'] : []);
-    requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, context.cwd))]);
+    const places = {cwd: context.cwd, project: settings.projectDirectory.value};
+    requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
     const {buildBundle, buildBundleInto, previewBuild} = await import('../../pipelines/build.js');
     const {renderBuild, renderBuildPreview} = await import('../../cli/output/deployments.js');

@@ -7,7 +7,7 @@ import {createInterface} from 'node:readline';
 import {setTimeout as delay} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
-import {findServer} from '../../frameworks/detect-framework.js';
+import {findServer} from '../../projects/detect-build.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';

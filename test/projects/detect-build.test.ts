@@ -3,9 +3,9 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {verifyBuildDirectory} from '../../src/bundle/files/build-output.js';
-import {detectBuild, findServer} from '../../src/frameworks/detect-framework.js';
+import {detectBuild, findServer} from '../../src/projects/detect-build.js';
 import {frameworks} from '../../src/frameworks/frameworks.js';
-import {frameworkProjects} from './projects.js';
+import {frameworkProjects} from '../frameworks/projects.js';
 
 let root: string;
 beforeEach(async () => {
@@ -41,6 +41,32 @@ describe('detectBuild', () => {
     ['react-router', ['@react-router/dev', 'vite'], ['build/server/index.js', 'build/client/a.js'], 'build', false],
     ['react-router-spa', ['@react-router/dev', 'vite'], ['build/client/index.html'], 'build/client', true],
     ['eleventy', ['@11ty/eleventy'], ['_site/index.html'], '_site', true],
+    ['angular-static', ['@angular/core'], ['dist/shop/browser/de/index.html'], 'dist/shop/browser', true],
+    ['angular-browser', ['@angular/core'], ['dist/shop/index.html'], 'dist/shop', true],
+    ['analog', ['@analogjs/platform', 'vite'], ['dist/analog/server/index.mjs'], 'dist/analog', false],
+    ['solid-start', ['@solidjs/start', 'vinxi'], ['.output/nitro.json', '.output/server/index.mjs'], '.output', false],
+    ['tanstack-start', ['@tanstack/react-start', 'vite'], ['dist/server/server.js', 'dist/client/a.js'], 'dist', false],
+    ['tanstack-start-nitro', ['@tanstack/react-start', 'nitro'], ['.output/server/index.mjs'], '.output', false],
+    ['vike', ['vike', 'vite'], ['dist/server/index.mjs', 'dist/client/a.js'], 'dist', false],
+    ['vike-prerendered', ['vike', 'vite'], ['dist/client/index.html'], 'dist/client', true],
+    ['vite-ssr', ['vite'], ['dist/server/entry.mjs', 'dist/client/index.html'], 'dist', false],
+    ['vitepress-docs', ['vitepress'], ['docs/.vitepress/dist/index.html'], 'docs/.vitepress/dist', true],
+    ['vite', ['vite', 'storybook'], ['dist/index.html', 'storybook-static/index.html'], 'dist', true],
+    ['nest', ['@nestjs/core', 'express'], ['dist/main.js'], 'dist', false],
+    ['express', ['express'], ['dist/server.js'], 'dist', false],
+    // Told by what was built, whatever package.json says.
+    ['nitro', [], ['.output/nitro.json', '.output/server/index.mjs'], '.output', false],
+    [
+      'next-standalone',
+      [],
+      ['.next/standalone/server.js', '.next/standalone/.next/BUILD_ID'],
+      '.next/standalone',
+      false,
+    ],
+    ['astro-node', [], ['dist/server/entry.mjs', 'dist/client/a.js'], 'dist', false],
+    // Where another folder has the marks.
+    ['vite', ['vite'], ['www/index.html'], 'www', true],
+    ['docusaurus', ['@docusaurus/core'], ['dist/index.html'], 'dist', true],
   ])('detectBuild: the build of %s', async (id, packages, files, buildDirectory, isStatic) => {
     await project(packages, files);
     const detected = await detectBuild(root);
@@ -59,6 +85,87 @@ describe('detectBuild', () => {
   ])('detectBuild: %s before it is built', async (id, packages, buildDirectory) => {
     await project(packages, []);
     expect(await detectBuild(root)).toMatchObject({framework: {id}, buildDirectory, exists: false});
+  });
+
+  test.each([
+    ['vite', 'vite.config.ts', "export default {build: {outDir: '../public_html'}};", '../public_html/index.html'],
+    [
+      'vite',
+      'vite.config.mts',
+      "export default {build: {outDir: resolve(import.meta.dirname, 'docs')}};",
+      'docs/index.html',
+    ],
+    ['vite', 'package.json', '{"scripts": {"build": "vite build --outDir site"}}', 'site/index.html'],
+    [
+      'next',
+      'next.config.mjs',
+      "export default {distDir: 'target', output: 'standalone'};",
+      'target/standalone/server.js',
+    ],
+    ['next', 'next.config.mjs', "export default {distDir: 'target', output: 'export'};", 'target/index.html'],
+    ['@angular/core', 'angular.json', '{"projects": {"a": {"outputPath": {"base": "www"}}}}', 'www/browser/index.html'],
+    ['@sveltejs/kit', 'svelte.config.js', "adapter({out: 'target'})", 'target/handler.js'],
+  ])('detectBuild: of %s, the folder that %s names: %s', async (name, file, text, mark) => {
+    root = join(root, 'app');
+    await project([name], [mark]);
+    const manifest = {dependencies: {[name]: '1'}, ...(file === 'package.json' && (JSON.parse(text) as object))};
+    await project([], [], {[file]: text, 'package.json': JSON.stringify(manifest)});
+    const detected = await detectBuild(root);
+    expect(mark.startsWith(`${String(detected?.buildDirectory)}/`)).toBe(true);
+    expect(detected).toMatchObject({exists: true, framework: {name: expect.any(String) as string}});
+    root = join(root, '..');
+  });
+
+  test('detectBuild: an application of a workspace is built by its package manager, or by Nx, and found where Nx builds', async () => {
+    await project(['nx', 'vite'], ['pnpm-lock.yaml', 'apps/shop/index.html', 'apps/shop/vite.config.mts']);
+    const app = join(root, 'apps/shop');
+    const unbuilt = {buildDirectory: 'dist', exists: false, buildCommand: 'pnpm exec nx build shop'};
+    expect(await detectBuild(app)).toMatchObject(unbuilt);
+    await project(['nx', 'vite'], ['dist/apps/shop/index.html']);
+    expect(await detectBuild(app)).toMatchObject({buildDirectory: '../../dist/apps/shop', exists: true, static: true});
+  });
+
+  test('detectBuild: a page that loads sources is no site', async () => {
+    const page = '<script type="module" src="/src/main.tsx"></script>';
+    await project(['vite'], [], {'docs/index.html': page, 'www/index.html': page});
+    expect(await detectBuild(root)).toMatchObject({buildDirectory: 'dist', exists: false});
+    await project([], [], {'index.html': page});
+    expect(await detectBuild(root)).toBeUndefined();
+  });
+
+  test.each([
+    [['next'], ['.next/BUILD_ID'], /built without an output.*Set output: 'standalone'/s],
+    [
+      ['@sveltejs/kit', '@sveltejs/adapter-auto'],
+      ['.svelte-kit/output/server/a.js'],
+      /Install @sveltejs\/adapter-node/,
+    ],
+    [['@builder.io/qwik', 'vite'], ['dist/q-manifest.json'], /qwik add static/],
+    [['vite'], ['dist/lib.js'], /dist, the build of Vite, has no page/],
+    [
+      ['@angular/core'],
+      ['dist/a/browser/index.html', 'dist/b/browser/index.html'],
+      /several builds: .*mycli push dist\/a/s,
+    ],
+  ])('detectBuild: of %j, a build of %j says what to set', async (packages, files, text) => {
+    await project(packages, files);
+    const {unfit} = (await detectBuild(root)) ?? {};
+    expect(`${String(unfit?.problem)} ${String(unfit?.advice)}`).toMatch(text);
+  });
+
+  test('detectBuild: routes are no server, unless a module beside them is one', async () => {
+    const entry = 'export {serverManifest as assets, assetsBuildDirectory, entry, routes};';
+    await project(['@react-router/dev'], ['build/client/a.js'], {'build/server/index.js': entry});
+    expect(await detectBuild(root)).toMatchObject({
+      unfit: {problem: expect.stringContaining('not a server') as string},
+    });
+    await project(['@react-router/dev'], ['build/ssr.mjs']);
+    expect((await detectBuild(root))?.unfit).toBeUndefined();
+    await rm(join(root, 'build/ssr.mjs'));
+    await project(['@react-router/dev'], [], {
+      'build/server/index.js': 'export {app as default, assetsBuildDirectory};',
+    });
+    expect((await detectBuild(root))?.unfit).toBeUndefined();
   });
 
   test('detectBuild: with both adapters of SvelteKit, the build tells which one it is', async () => {
@@ -91,7 +198,7 @@ describe('detectBuild', () => {
   test('detectBuild: a folder with an index.html and no build script is a site itself', async () => {
     await writeFile(join(root, 'index.html'), '');
     expect(await detectBuild(root)).toEqual({buildDirectory: '.', static: true, exists: true});
-    const missing = verifyBuildDirectory(join(root, 'build'), root);
+    const missing = verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root});
     await expect(missing).rejects.toMatchObject({
       suggestions: [
         'The folder . looks like a static site. To use it, pass --static --build-directory .',
@@ -126,7 +233,7 @@ describe('verifyBuildDirectory', () => {
     await project(['vite'], ['index.html'], {
       'package.json': JSON.stringify({scripts: {build: 'vite build'}, devDependencies: {vite: '8'}}),
     });
-    await expect(verifyBuildDirectory(join(root, 'build'), root)).rejects.toMatchObject({
+    await expect(verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root})).rejects.toMatchObject({
       code: 'ERR_BUILD_DIRECTORY',
       suggestions: [
         'Build the application first: npm run build.',
@@ -146,7 +253,8 @@ describe('findServer', () => {
     ['sveltekit-node', 'index.js', ['handler.js', 'server/index.js']],
     ['astro-node', 'server/entry.mjs', ['client/a.js']],
     ['angular-ssr', 'server/server.mjs', ['browser/index.csr.html']],
-    ['react-router', 'server/index.js', ['client/a.js']],
+    // Others build the same.
+    [expect.any(String), 'server/index.js', ['client/a.js']],
   ])('findServer: the server of %s is %s', async (id, entry, files) => {
     await project([], [entry, ...files]);
     expect(await findServer(root)).toMatchObject({framework: {id}, entry});
@@ -158,6 +266,8 @@ describe('findServer', () => {
   });
 });
 
-test('frameworks: each row has a project that is built, pushed and opened', () => {
-  expect(frameworkProjects.map(({id}) => id).toSorted()).toEqual(frameworks.map(({id}) => id).toSorted());
+test('frameworks: each has an ID of its own, and each project is of a row', () => {
+  const ids = frameworks.map(({id}) => id);
+  expect(ids).toEqual([...new Set(ids)]);
+  expect(ids).toEqual(expect.arrayContaining(frameworkProjects.map(({id}) => id)));
 });

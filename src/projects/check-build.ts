@@ -3,9 +3,8 @@ import {builtinModules} from 'node:module';
 import {join, posix, relative, sep} from 'node:path';
 import type {parse as Parse} from 'es-module-lexer';
 import {shellLine} from '../text/suggest.js';
-import {exists, readTextFile} from '../files/read-file.js';
-import {entryOf} from './detect-framework.js';
-import type {Framework} from './frameworks.js';
+import {readTextFile} from '../files/read-file.js';
+import type {Framework} from '../frameworks/frameworks.js';
 
 /** Modules of a server that are read to find what it imports: its entry and the chunks that it loads first. */
 const maxModules = 200;
@@ -18,20 +17,36 @@ interface Directories {
   readonly build: string;
 }
 
-/** Warnings about what a build lacks: folders that its framework doesn't copy, packages that its server imports. */
-export async function buildWarnings(framework: Framework, directories: Directories): Promise<readonly string[]> {
-  const missing: string[] = [];
-  for (const copy of await presentCopies(framework, directories.project)) {
-    if (await hasFiles(join(directories.build, copy.to))) continue;
+/**
+ * Warnings about what a build lacks: folders that its framework doesn't copy, packages that its server imports, an
+ * entry that the Runtime can start.
+ * @param paths The files of the bundle.
+ */
+export async function buildWarnings(
+  framework: Framework,
+  directories: Directories,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  const copies = await presentCopies(framework, directories.project);
+  const missing = copies.filter(({to}) => !paths.some((path) => path.startsWith(`${to}/`)));
+  const warnings = missing.map((copy) => {
     const command = copyCommand(directories, copy);
-    missing.push(`${framework.name} doesn't copy ${copy.from} into the build. Before the push, run: ${command}`);
+    return `${framework.name} doesn't copy ${copy.from} into the build. Before the push, run: ${command}`;
+  });
+  const entry = framework.entries?.find((path) => paths.includes(path));
+  if (entry === undefined) return warnings;
+  if (framework.isProgram === true && !paths.includes('ssr.js') && !paths.includes('ssr.mjs')) {
+    warnings.push(
+      `The Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. Add an ssr.mjs to it that exports the app ` +
+        'or its handler: export {default} from ' +
+        `'./${entry}';`,
+    );
   }
-  const entry = await entryOf(framework, directories.build);
-  const names = entry === undefined ? [] : await missingPackages(entry, directories.build);
-  if (entry === undefined || names.length === 0) return missing;
+  const names = await missingPackages(entry, directories.build, paths);
+  if (names.length === 0) return warnings;
   const others = names.length > listed ? `, and ${String(names.length - listed)} more` : '';
   return [
-    ...missing,
+    ...warnings,
     `${entry} imports packages that are not in the bundle: ${names.slice(0, listed).join(', ')}${others}. ` +
       'The server will fail to start. Bundle them into the build (in Vite: ssr.noExternal), or copy node_modules into it.',
   ];
@@ -60,15 +75,17 @@ async function hasFiles(directory: string): Promise<boolean> {
 }
 
 /** The packages that the entry, or a module of the build that it imports, needs and Node would not find. */
-async function missingPackages(entry: string, build: string): Promise<readonly string[]> {
+async function missingPackages(entry: string, build: string, paths: readonly string[]): Promise<readonly string[]> {
   const {init, parse} = await import('es-module-lexer');
   await init;
+  // A package of pnpm is a link.
+  const installed = new Set(paths.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
   const missing = new Set<string>();
   const modules = new Set([entry]);
   for (const path of modules) {
     const folder = posix.dirname(path);
     const source = await readTextFile(join(build, path)).catch(() => '');
-    for (const specifier of staticImports(parse, source)) {
+    for (const specifier of importsOf(parse, source)) {
       const imported = posix.join(folder, specifier);
       if (specifier.startsWith('.')) {
         if (!imported.startsWith('..') && modules.size < maxModules) modules.add(imported);
@@ -76,25 +93,28 @@ async function missingPackages(entry: string, build: string): Promise<readonly s
       }
       // `@scope/name/part` is of the package `@scope/name`.
       const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
-      if (!missing.has(name) && !(await isInstalled(name, folder, build))) missing.add(name);
+      if (!isFound(name, folder, installed)) missing.add(name);
     }
   }
   return [...missing].sort();
 }
 
-function staticImports(parse: typeof Parse, source: string): readonly string[] {
+function importsOf(parse: typeof Parse, source: string): readonly string[] {
   try {
+    const [imports, , , hasModuleSyntax] = parse(source);
     // What is imported when it is needed may never be.
-    return parse(source)[0].flatMap(({n, d}) => (n !== undefined && d === -1 ? [n] : []));
+    if (hasModuleSyntax) return imports.flatMap(({n, d}) => (n !== undefined && d === -1 ? [n] : []));
   } catch {
-    // CommonJS that is no module, or a syntax that the lexer does not know.
-    return [];
+    // A syntax that the lexer does not know.
   }
+  return [...source.matchAll(/^(?:(?:const|let|var) [^=;]+= |import [\w$]+ = )?require\(["']([^"']+)["']\)/gm)].map(
+    ([, name = '']) => name,
+  );
 }
 
 /** As Node looks for a package, without leaving the build. Paths, URLs and subpath imports are not packages. */
-async function isInstalled(name: string, folder: string, build: string): Promise<boolean> {
+function isFound(name: string, folder: string, installed: ReadonlySet<string>): boolean {
   if (/^[/#]|:/.test(name) || builtinModules.includes(name)) return true;
-  if (await exists(join(build, folder, 'node_modules', name))) return true;
-  return folder !== '.' && isInstalled(name, posix.dirname(folder), build);
+  if (installed.has(posix.join(folder, 'node_modules', name))) return true;
+  return folder !== '.' && isFound(name, posix.dirname(folder), installed);
 }

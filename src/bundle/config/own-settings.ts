@@ -1,8 +1,8 @@
 import {join} from 'node:path';
-import {createError} from '../errors/index.js';
-import {asRecord, isRecord, parseSettingsJson} from '../text/json.js';
-import {exists, readTextFile} from '../files/read-file.js';
-import {loadProjectModule, type CodeTrust} from '../modules/load-module.js';
+import {createError} from '../../errors/index.js';
+import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
+import {exists, readTextFile} from '../../files/read-file.js';
+import {loadProjectModule, type CodeTrust} from '../../modules/load-module.js';
 
 /** A framework's own settings for the Runtime, and the file they come from. */
 export interface OwnSettings {

@@ -1,0 +1,98 @@
+import {readdir} from 'node:fs/promises';
+import {basename, dirname, join, relative, sep} from 'node:path';
+import {asRecord, parseJson} from '../text/json.js';
+import {readTextFile} from '../files/read-file.js';
+
+/** What the files of a project say about it. */
+export interface Project {
+  /** Absolute. */
+  readonly directory: string;
+  /** The names of its packages. */
+  readonly packages: readonly string[];
+  /** The files in its folder. */
+  readonly names: readonly string[];
+  readonly buildScript?: string | undefined;
+  /** How its own package manager runs a script, and a command of a package. */
+  readonly manager: {readonly run: string; readonly execute: string};
+  /** The name by which Nx knows it, and where Nx may build it into, relative to the project. */
+  readonly nx?: {readonly name: string; readonly output: string} | undefined;
+}
+
+const managers = [
+  {files: ['pnpm-lock.yaml', 'pnpm-workspace.yaml'], run: 'pnpm run', execute: 'pnpm exec'},
+  {files: ['yarn.lock'], run: 'yarn run', execute: 'yarn'},
+  {files: ['bun.lock', 'bun.lockb'], run: 'bun run', execute: 'bunx'},
+  {files: ['package-lock.json'], run: 'npm run', execute: 'npx'},
+] as const;
+
+/** Reads what is known about a project. Runs nothing. */
+export async function readProject(directory: string): Promise<Project> {
+  const names = await namesIn(directory);
+  const {name, scripts, dependencies, devDependencies} = await readJson(join(directory, 'package.json'));
+  const packages = [dependencies, devDependencies].flatMap((list) => Object.keys(asRecord(list)));
+  const {manager = managers[3], nxRoot} = await workspaceOf(directory);
+  const build = asRecord(scripts)['build'];
+  return {
+    directory,
+    packages,
+    names,
+    buildScript: typeof build === 'string' ? build : undefined,
+    manager,
+    nx: nxRoot === undefined || nxRoot === directory ? undefined : await nxProject(directory, nxRoot, name),
+  };
+}
+
+/** What the folders of a project and of the workspace above it say about it. */
+async function workspaceOf(directory: string) {
+  let manager: (typeof managers)[number] | undefined;
+  let nxRoot: string | undefined;
+  for (let folder = directory; ; folder = dirname(folder)) {
+    const names = await namesIn(folder);
+    const {workspaces, devDependencies} = await readJson(join(folder, 'package.json'));
+    const isNx = names.includes('nx.json') || 'nx' in asRecord(devDependencies);
+    const isRoot = isNx || workspaces !== undefined || names.includes('pnpm-workspace.yaml');
+    if (isRoot || folder === directory) {
+      manager ??= managers.find(({files}) => files.some((file) => names.includes(file)));
+    }
+    if (isNx) nxRoot ??= folder;
+    if (isRoot || names.includes('.git') || folder === dirname(folder)) return {manager, nxRoot};
+  }
+}
+
+async function nxProject(directory: string, root: string, packageName: unknown) {
+  const {name = packageName} = await readJson(join(directory, 'project.json'));
+  const path = (from: string, to: string) => relative(from, to).split(sep).join('/');
+  return {
+    name: typeof name === 'string' ? name : basename(directory),
+    output: `${path(directory, root)}/dist/${path(root, directory)}`,
+  };
+}
+
+/** The command that builds a project, as typed in its folder. `command`: the framework's own. */
+export function buildCommandOf({buildScript, manager, nx}: Project, command: string | undefined): string | undefined {
+  if (buildScript !== undefined) return `${manager.run} build`;
+  if (nx !== undefined) return `${manager.execute} nx build ${nx.name}`;
+  return command === undefined ? undefined : `${manager.execute} ${command}`;
+}
+
+/** What the configuration files of a project say, and its build script. */
+export async function readConfigs(
+  {directory, names, buildScript = ''}: Project,
+  file: RegExp | undefined,
+): Promise<string> {
+  const files = file === undefined ? [] : names.filter((name) => file.test(name));
+  const texts = await Promise.all(files.map((name) => readTextFile(join(directory, name)).catch(() => '')));
+  return [...texts, buildScript].join('\n');
+}
+
+/** An object of a JSON file; an empty one if it is missing or invalid, which the tool that it belongs to reports. */
+export async function readJson(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const value = await readTextFile(path)
+    .then(parseJson)
+    .catch(() => undefined);
+  return asRecord(value);
+}
+
+export function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((): string[] => []);
+}
