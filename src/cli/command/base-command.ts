@@ -3,10 +3,10 @@ import type {Interfaces} from '@oclif/core';
 import {Command} from '@oclif/core/command';
 import {CommandContext, type Session} from './context.js';
 import {isUsageError, usageError} from './error-report.js';
-import {globalFlags} from './flags.js';
+import {globalFlags, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './plugins.js';
 import type {JsonDocument} from '../output/output.js';
-import {givenValue, rejectSwitchValues} from './command-line.js';
+import {givenValue, markValues, rejectSwitchValues, unmarkValues} from './command-line.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 import {describeError} from '../settings/settings.js';
@@ -95,12 +95,17 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   }
 
   async #parsed() {
-    const {flags, baseFlags, args, strict} = this.ctor;
-    rejectSwitchValues(this.argv, {...baseFlags, ...flags});
+    const {flags: declared, baseFlags, args, strict} = this.ctor;
+    const flags = {...baseFlags, ...declared};
+    rejectSwitchValues(this.argv, flags);
     // oclif would use stdin, perhaps a secret, as a missing argument.
     const own = Object.entries(args).map(([name, arg]) => [name, {...arg, ignoreStdin: true}] as const);
     try {
-      return await this.parse({flags: {...baseFlags, ...flags}, args: Object.fromEntries(own), strict});
+      const options = {flags, args: Object.fromEntries(own), strict};
+      const parsed = await this.parse(options, [...markValues(this.argv, flags)]);
+      const values = unmarkValues(parsed.flags);
+      rejectEmptyValues(values);
+      return {...parsed, flags: values};
     } catch (error) {
       throw isUsageError(error) ? usageError(error, this.id) : error;
     }

@@ -3,6 +3,7 @@ import {fileURLToPath} from 'node:url';
 import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {withoutMark} from './command-line.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
@@ -125,7 +126,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
     return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
   }
-  const lines = stripVTControlCharacters(message)
+  const lines = stripVTControlCharacters(withoutMark(message))
     .replace('See more help with --help', '')
     .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
     .replace(/^The following errors? occurred:/, '')
@@ -134,10 +135,14 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   return {message: asSentence(reasons.join('; '))};
 }
 
+/** After `--`, nothing is a flag. npm takes it for itself, others pass it on. */
+export const leaveOutDashes = 'If it is a flag, leave out the -- before it.';
+
 /** Users forget the flags of what commands have no argument for: the project and the targets. */
 function describeExtra(extra: readonly string[], flags: readonly string[]): Description {
   const [first = '', second = 'SLUG'] = extra;
   const message = `Unexpected argument: ${first}`;
+  if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
   if (flags.includes('from'))
     return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
   const meant = ['project', 'target'].filter((name) => flags.includes(name));

@@ -1,3 +1,4 @@
+import {createError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {defaultListLimit} from '../../settings/schemas.js';
 import {
@@ -57,6 +58,17 @@ export function flagsOf<Set extends FlagSet>(...sets: readonly Set[]): SettingFl
 
 export const connectionFlags = flagsOf('connection');
 export const bundleFlags = flagsOf('bundle');
+
+const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => definitions[key].flag?.name ?? []));
+
+/**
+ * Refuses `--output=` and the like. The value of a setting is judged with those from elsewhere.
+ * @throws RuntimeCliError `ERR_USAGE`.
+ */
+export function rejectEmptyValues(values: FlagValues): void {
+  const empty = Object.keys(values).find((name) => values[name] === '' && !settingFlags.has(name));
+  if (empty !== undefined) throw createError('ERR_USAGE', `--${empty} must not be empty.`);
+}
 
 /** A flag that help shows, because it belongs to what the command does. */
 export function shown<Flag extends object>(flag: Flag): Flag {

@@ -6,6 +6,7 @@ import {shellLine} from '../../text/suggest.js';
 import {exists} from '../../files/read-file.js';
 import {detectBuild, isStaticBuild, unfitError} from '../../projects/detect-build.js';
 import type {CommandContext} from '../command/context.js';
+import {leaveOutDashes} from '../command/error-report.js';
 import type {Settings} from '../settings/settings.js';
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
@@ -81,6 +82,8 @@ async function givenFolder(
       suggestions: [`If it is an archive from bundle:build, pass --archive ${argument}.`],
     });
   }
+  if (argument.startsWith('-'))
+    throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {suggestions: [leaveOutDashes]});
   const mayBeProject = !argument.includes('/') && projectSlug === undefined;
   throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {
     suggestions: [
