@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {amendError, catalogue, createError, isRuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
+import type {HostHttpOptions} from '../http/types.js';
 import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, Backend, BackendError} from './contract.js';
 import type {MemberRow} from './members.js';
@@ -41,6 +42,15 @@ export interface HostContext extends BuiltInContext {
   readonly cleanUp: (cleanup: AbortCleanup) => Promise<void>;
   /** How many requests that may have changed something were answered with 2xx. */
   readonly countWrites: () => number;
+  /** The same, with the same client, for calls that differ in this. */
+  readonly with: (changes: ContextChanges) => HostContext;
+}
+
+/** How the calls of an open backend can differ. */
+export interface ContextChanges extends Pick<HostHttpOptions, 'once' | 'beforeAttempt'> {
+  /** Aborts them, too. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: BuiltInContext['onProgress'];
 }
 
 /** How long after an abort a call may take to end before its cleanups begin regardless, in milliseconds. */
@@ -53,7 +63,7 @@ const endOfCallMs = 1000;
 export async function callInContext<Result>(
   backend: Pick<Backend, 'name'>,
   {doing, effect}: Pick<MemberRow, 'doing'> & Partial<Pick<MemberRow, 'effect'>>,
-  {cleanUp, countWrites, ...context}: HostContext,
+  {cleanUp, countWrites, with: _, ...context}: HostContext,
   call: (context: BuiltInContext) => Promise<Result>,
   secrets?: readonly string[],
 ): Promise<Result> {

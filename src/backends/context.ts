@@ -20,10 +20,7 @@ type Given = Pick<
   BuiltInContext,
   'projectSlug' | 'targetSlug' | 'options' | 'configDirectory' | 'wait' | 'state' | 'env' | 'logger' | 'signal'
 >;
-type ClientOptions = Pick<
-  HttpClientOptions,
-  'userAgent' | 'rateLimit' | 'once' | 'beforeAttempt' | 'reroute' | 'secrets' | 'onRetry'
->;
+type ClientOptions = Pick<HttpClientOptions, 'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'onRetry'>;
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */
 export interface BackendContextOptions extends Given, ClientOptions {
@@ -43,23 +40,18 @@ export function preloadBackendContext(): void {
 
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
   const {projectSlug, targetSlug, configDirectory, wait, state, env, onSecret} = options;
-  const {onProgress = () => undefined} = options;
-  // Each request adds a listener, and Node warns of a leak from the eleventh on. The caller's signal is not changed.
-  const signal = AbortSignal.any([options.signal]);
-  setMaxListeners(0, signal);
   const secrets = [...(options.secrets ?? [])];
   const logger = redactedLogger({logger: options.logger, secrets});
   let written = 0;
-  const createClient = (clientSignal: AbortSignal) =>
+  const createClient = (signal: AbortSignal) =>
     createHttpClient({
       ...options,
       ...options.timeouts,
       logger,
       secrets,
-      signal: clientSignal,
+      signal,
       onWritten: () => void (written += 1),
     });
-  const http = await createClient(signal);
   const cleanUp = (cleanup: AbortCleanup): Promise<void> => {
     const grace = new AbortController();
     const work = createClient(grace.signal).then((client) => cleanup({http: client, signal: grace.signal}));
@@ -69,34 +61,53 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     options.onCleanup?.(done);
     return done;
   };
-  const waitToRetry = createRetryWait(rateLimitRules({...options, secrets}), signal);
-  return {
-    projectSlug,
-    targetSlug,
-    options: options.options,
-    configDirectory,
-    http,
-    bodies: createRequestBodies({onProgress}),
-    openStream: (url, {http: client = http, headers = {}} = {}) =>
-      // A client that is extended from the one of the context can stream, too, which its type does not say.
-      openStream(client as StreamingClient, url, headers, waitToRetry),
-    error: backendError,
-    waitToRetry,
-    maskSecret(value) {
-      if (value === undefined) return;
-      secrets.push(value);
-      onSecret?.(value);
-    },
-    wait,
-    state,
-    signal,
-    onAbort: (cleanup) => signal.addEventListener('abort', () => void cleanUp(cleanup), {once: true}),
-    cleanUp,
-    countWrites: () => written,
-    logger,
-    onProgress,
-    env,
+  const contextOf = (
+    http: StreamingClient,
+    signal: AbortSignal,
+    onProgress: HostContext['onProgress'],
+  ): HostContext => {
+    const waitToRetry = createRetryWait(rateLimitRules({...options, secrets}), signal);
+    return {
+      projectSlug,
+      targetSlug,
+      options: options.options,
+      configDirectory,
+      http,
+      bodies: createRequestBodies({onProgress}),
+      openStream: (url, {http: client = http, headers = {}} = {}) =>
+        // A client that is extended from the one of the context can stream, too, which its type does not say.
+        openStream(client as StreamingClient, url, headers, waitToRetry),
+      error: backendError,
+      waitToRetry,
+      maskSecret(value) {
+        if (value === undefined) return;
+        secrets.push(value);
+        onSecret?.(value);
+      },
+      wait,
+      state,
+      signal,
+      onAbort: (cleanup) => signal.addEventListener('abort', () => void cleanUp(cleanup), {once: true}),
+      cleanUp,
+      countWrites: () => written,
+      logger,
+      onProgress,
+      env,
+      with({signal: other, onProgress: listener = onProgress, ...requests}) {
+        const both = other === undefined ? signal : quiet(AbortSignal.any([signal, other]));
+        return contextOf(http.extend({...requests, signal: both}), both, listener);
+      },
+    };
   };
+  // The caller's signal is not changed.
+  const signal = quiet(AbortSignal.any([options.signal]));
+  return contextOf(await createClient(signal), signal, options.onProgress ?? (() => undefined));
+}
+
+/** Each request adds a listener, and Node warns of a leak from the eleventh on. */
+function quiet(signal: AbortSignal): AbortSignal {
+  setMaxListeners(0, signal);
+  return signal;
 }
 
 /** `context.error`. The host adds the name of the backend and masks secrets when it is thrown. */

@@ -19,8 +19,10 @@ interface CallHandlerContext {
  */
 export function createCallHandler(context: CallHandlerContext): HandlerFunction {
   return <T extends GotReturn>(options: Options, next: (options: Options) => T): T | Promise<T> => {
-    const call = new Call();
-    options.context = {...options.context, call, rateLimit: new RequestCount()};
+    const [call, rateLimit] = [new Call(), new RequestCount()];
+    // A request that is sent once at most has no retries left.
+    if (options.context['once'] === true) call.repeats = rateLimit.retries = Infinity;
+    options.context = {...options.context, call, rateLimit};
     const result = next(options);
     const handedOn = () => (isStream(result) ? result.downloadProgress.transferred : 0);
     const follow = (request: ClientRequest) => followRequest(request, call, options, {...context, handedOn});

@@ -2,7 +2,7 @@ import type {AfterResponseHook, BeforeRequestHook, Got, InitHook} from 'got';
 import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
-import {Call, isWrite, keepRepeatable, maxRepeats} from './connection/call.js';
+import {askBeforeAttempt, Call, isWrite, keepOwnOptions} from './connection/call.js';
 import {ConnectionError} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
@@ -15,8 +15,6 @@ export interface HttpClientOptions {
   readonly rateLimit?: RateLimitMiddlewareConfig | undefined;
   /** Provides the proxy variables: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or lower case. */
   readonly env: Environment;
-  /** Whether to send each request once at most: no retry of any kind. @default false */
-  readonly once?: boolean | undefined;
   readonly userAgent: string;
   readonly logger: Logger;
   /** Cancels all requests, which reject with `signal.reason`. */
@@ -25,8 +23,6 @@ export interface HttpClientOptions {
   readonly secrets?: readonly string[] | undefined;
   /** Where to send a request instead, for tests of what fails on the way. Called before each attempt. */
   readonly reroute?: ((url: URL) => Promise<URL>) | undefined;
-  /** Called before each attempt. If it rejects, nothing is sent. */
-  readonly beforeAttempt?: (() => Promise<void>) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
   readonly onWritten?: (() => void) | undefined;
@@ -57,9 +53,9 @@ export async function loadHttpClient(): Promise<Got> {
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onWritten, reroute, beforeAttempt, secrets = []} = options;
+  const {env, userAgent, signal, onWritten, reroute, secrets = []} = options;
   const logger = redactedLogger(options);
-  const rateLimit = {...rateLimitRules(options), ...(options.once && {maxRetries: 0})};
+  const rateLimit = rateLimitRules(options);
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const authorization = createAuthorizationHooks();
@@ -79,11 +75,11 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
     decompress: false,
     strictContentLength: true,
     parseJson,
-    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit, options.once ? 0 : maxRepeats)},
+    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
     hooks: {
-      init: [keepRepeatable, ...(signal === undefined ? [] : [keepSignal(signal)])],
+      init: [keepOwnOptions, keepSignal],
       beforeRequest: [
-        ...(beforeAttempt === undefined ? [] : [beforeAttempt]),
+        askBeforeAttempt,
         ...hooks.beforeRequest,
         createBeginAttempt(env, limits.connectTimeoutMs),
         ...authorization.beforeRequest,
@@ -128,12 +124,11 @@ export function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, '
   };
 }
 
-/** The signal of a single call adds to the client's instead of replacing it. */
-function keepSignal(signal: AbortSignal): InitHook {
-  return (init) => {
-    if (init.signal !== undefined && init.signal !== signal) init.signal = AbortSignal.any([signal, init.signal]);
-  };
-}
+/** The signal of a call, or of an extended client, adds to the client's instead of replacing it. */
+const keepSignal: InitHook = (init, {signal}) => {
+  if (init.signal !== undefined && signal !== undefined && init.signal !== signal)
+    init.signal = AbortSignal.any([signal, init.signal]);
+};
 
 function noticeWrites(onWritten: () => void): AfterResponseHook {
   return (response) => {

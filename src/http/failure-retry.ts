@@ -1,5 +1,5 @@
 import type {RequestError, RetryFunction} from 'got';
-import {Call, isRepeatable, statusName} from './connection/call.js';
+import {Call, isRepeatable, maxRepeats, statusName} from './connection/call.js';
 import {failureKind, failureReason, isLocalRefusal, knownError} from './errors/failure.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
@@ -8,20 +8,15 @@ import type {RetryEvent} from './types.js';
 /**
  * got's `retry.calculateDelay`, for everything but answered rate limits: requests that were never sent are retried like
  * a rate limit, safe ones are repeated, others never.
- * @param repeats how often a safe request is repeated
  */
-export function createFailureRetry(
-  policy: RateLimitPolicy,
-  config: RateLimitMiddlewareConfig,
-  repeats: number,
-): RetryFunction {
+export function createFailureRetry(policy: RateLimitPolicy, config: RateLimitMiddlewareConfig): RetryFunction {
   return ({error}) => {
     // A hook requested this retry and has already waited. 0 would refuse it.
     if (error.name === 'RetryError') return 1;
     const call = Call.of(error.options.context);
     if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;
     if (error.options.signal?.aborted) return 0;
-    const event = planUnsent(error, call, policy) ?? planRepeat(error, call, policy, repeats);
+    const event = planUnsent(error, call, policy) ?? planRepeat(error, call, policy);
     if (event === undefined) return 0;
     announceRetry(event, config);
     return Math.max(1, event.delayMs);
@@ -44,7 +39,7 @@ function planUnsent(error: RequestError, call: Call, policy: RateLimitPolicy): R
 }
 
 /** The repetition of a request that changes nothing, because the server failed or its answer was lost. */
-function planRepeat(error: RequestError, call: Call, policy: RateLimitPolicy, repeats: number): RetryEvent | undefined {
+function planRepeat(error: RequestError, call: Call, policy: RateLimitPolicy): RetryEvent | undefined {
   const status = error.response?.statusCode;
   const kind = failureKind(error);
   const hasFailed = status !== undefined && status >= 500 && !policy.statusCodes.includes(status);
@@ -54,7 +49,7 @@ function planRepeat(error: RequestError, call: Call, policy: RateLimitPolicy, re
     (kind === 'lost' || kind === 'stalled');
   if (!isRepeatable(error.options) || !(hasFailed || isLost) || error.name === 'ParseError') return undefined;
   const reason = hasFailed ? statusName(status) : failureReason(error);
-  const limits = {...policy, maxRetries: repeats};
+  const limits = {...policy, maxRetries: maxRepeats};
   const event = planRetry({...failureOf(error), retries: call.repeats, reason}, limits);
   if (event !== undefined) call.repeats += 1;
   return event;

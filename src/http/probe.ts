@@ -43,8 +43,8 @@ export async function probe(request: ProbeRequest, options: ProbeOptions): Promi
   const timeouts = {connectTimeoutMs: request.timeoutMs, idleTimeoutMs: request.timeoutMs};
   const redact = createRedactor(options.secrets ?? []);
   try {
-    const http = await createHttpClient({...options, ...timeouts, signal, once: true});
-    return await follow(request, http, redact);
+    const http = await createHttpClient({...options, ...timeouts, signal});
+    return await follow(request, http.extend({once: true}), redact);
   } catch (error) {
     options.signal?.throwIfAborted();
     if (late.aborted) return {problem: `there was no complete response within ${String(request.timeoutMs / 1000)} s`};

@@ -111,9 +111,17 @@ export interface HttpClient<Response = HttpResponse> {
   extend(options: HttpOptions): HttpClient<Response>;
 }
 
+/** What the host can set besides. */
+export interface HostHttpOptions extends HttpOptions {
+  /** Whether to send each request once at most: no retry of any kind. @default false */
+  readonly once?: boolean;
+  /** Called before each attempt. If it rejects, nothing is sent. */
+  readonly beforeAttempt?: () => Promise<void>;
+}
+
 /** The client as the host has it. */
 export interface StreamingClient extends HttpClient<AnsweredResponse> {
-  extend(options: HttpOptions): StreamingClient;
+  extend(options: HostHttpOptions): StreamingClient;
   /** A response to read as a stream. Nothing is retried: `openStream` does that. */
   stream(url: string | URL, options?: HttpOptions): HttpStream;
 }

@@ -9,8 +9,9 @@ import {
 } from '../bundle/index.js';
 import type {Bundle} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {callBackNow, type Host} from './host.js';
+import type {Host} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
+import type {Outlet, WithoutCallbacks} from './outlet.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
@@ -29,15 +30,20 @@ export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> 
 /** Writes the archive of a plan and its manifest. Each is written completely or not at all. */
 export async function writeBuild(
   plan: BundlePlan,
-  options: BuildBundleOptions,
+  options: WithoutCallbacks<BuildBundleOptions>,
   host: Host,
+  outlet: Outlet,
 ): Promise<BuildBundleResult> {
   const path = resolve(options.cwd ?? host.cwd, options.output);
-  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options)});
+  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options, outlet)});
   return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
 }
 
-export async function planBuild(options: PreviewBuildOptions, host: Host): Promise<BundlePlan> {
+export async function planBuild(
+  options: WithoutCallbacks<PreviewBuildOptions>,
+  host: Host,
+  outlet: Outlet,
+): Promise<BundlePlan> {
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
   const plan = await planBundle({
@@ -49,14 +55,12 @@ export async function planBuild(options: PreviewBuildOptions, host: Host): Promi
     now: () => host.now(),
   });
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
+  plan.warnings.forEach((warning) => outlet.warn(warning));
   return plan;
 }
 
-export function packOptions({signal, onProgress}: CommonOptions): PackOptions {
-  return {
-    signal,
-    onProgress: onProgress && ((progress) => callBackNow(() => onProgress({phase: 'build', ...progress}))),
-  };
+export function packOptions({signal}: Pick<CommonOptions, 'signal'>, outlet: Outlet): PackOptions {
+  return {signal, onProgress: (progress) => outlet.progress({phase: 'build', ...progress})};
 }
 
 /** Refuses to write an archive into the build, where it would be part of the next one. */

@@ -1,18 +1,19 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
+import type {HostBackend} from '../backends/built-in.js';
 import type {BackendCapability, BundleId} from '../backends/contract.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from '../backends/names.js';
-import type {BackendSelection} from '../backends/select.js';
 import type {BundleContentOptions} from '../bundle/index.js';
 import {rejectProblems, slugProblems} from '../settings/definitions.js';
 import type {BundleFormat} from '../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {readArchiveContents, readFolderContents, type BundleContents} from '../bundle/contents/bundle-contents.js';
 import {describeBundle, readDownloaded} from './download-bundle.js';
-import {findRunning} from './list.js';
-import {idFor, openBackend} from './open-backend.js';
+import {findRunning, idFor} from './list.js';
 import {chooseCapable} from './choose-backend.js';
-import type {CommonOptions, ConnectionOptions, ProjectOptions} from './options.js';
+import type {OpenBackend} from './open-backend.js';
+import type {CommonOptions, ConnectionOptions} from './options.js';
+import type {Outlet, WithoutCallbacks} from './outlet.js';
 import type {Host} from './host.js';
 
 /** Where a bundle is. */
@@ -53,8 +54,11 @@ export async function bundleSource(text: string, cwd: string): Promise<BundleSou
   });
 }
 
-export function isRemote({kind}: BundleSource): boolean {
-  return kind === 'bundle' || kind === 'running';
+type RemoteSource = Extract<BundleSource, {readonly kind: 'bundle' | 'running'}>;
+type LocalSource = Exclude<BundleSource, RemoteSource>;
+
+export function isRemote(source: BundleSource): source is RemoteSource {
+  return source.kind === 'bundle' || source.kind === 'running';
 }
 
 /** A source in few words: `bundle 42`, `what staging runs`, `build`. */
@@ -98,18 +102,27 @@ export interface ComparedBundle {
 export interface ReadSource {
   readonly bundle: ComparedBundle;
   readonly contents: BundleContents;
-  readonly warnings: readonly string[];
 }
 
-type RemoteOptions = ReadSourceOptions & ProjectOptions;
+type SourceOptions = WithoutCallbacks<ReadSourceOptions>;
 
-/** Verifies that uploaded bundles can be read, and chooses their backend. Sends nothing. */
-export async function chooseSourceBackend(
-  options: ReadSourceOptions,
-  sources: readonly BundleSource[],
+/** A source that can be read: an uploaded bundle has its backend. */
+export type OpenedSource = LocalSource | (RemoteSource & {readonly open: OpenBackend});
+
+/** The two bundles to compare. */
+export interface OpenedSources {
+  readonly from: OpenedSource;
+  readonly to: OpenedSource;
+}
+
+/** Verifies that uploaded bundles can be read, and opens their backend. Sends nothing. */
+export async function openSources(
+  {from, to}: Record<'from' | 'to', BundleSource>,
+  options: SourceOptions,
   host: Host,
-): Promise<BackendSelection> {
-  const remote = remoteOptions(options);
+  outlet: Outlet,
+): Promise<OpenedSources> {
+  const sources = [from, to];
   const targets = sources.flatMap((source) => (source.kind === 'running' ? [source.targetSlug] : []));
   rejectProblems(targets.flatMap((target) => slugProblems('running', target)));
   const needsList = sources.some((source) => source.kind === 'bundle' && source.bundleId === 'latest');
@@ -118,17 +131,16 @@ export async function chooseSourceBackend(
     ...(needsList ? (['list'] as const) : []),
     ...(targets.length > 0 ? (['history'] as const) : []),
   ];
-  const selection = await chooseCapable(remote, capabilities, host);
-  for (const source of sources) {
-    if (source.kind === 'bundle') verifyId(source.bundleId, selection.backend, options);
-  }
-  return selection;
+  const {open} = await chooseCapable(remoteOptions(options), capabilities, host, outlet);
+  for (const source of sources) if (source.kind === 'bundle') verifyId(source.bundleId, open.backend);
+  const opened = (source: BundleSource) => (isRemote(source) ? {...source, open} : source);
+  return {from: opened(from), to: opened(to)};
 }
 
 /** What is not an ID was perhaps meant as a path. */
-function verifyId(bundleId: BundleId, backend: RuntimeBackend, options: ReadSourceOptions): void {
+function verifyId(bundleId: BundleId, backend: HostBackend): void {
   try {
-    if (bundleId !== 'latest') idFor(backend, bundleId, options);
+    if (bundleId !== 'latest') idFor(backend, bundleId);
   } catch (error) {
     const suggestions = [
       'Pass running:TARGET for what a target runs, a file or folder that exists, latest or the ID of a bundle.',
@@ -137,7 +149,7 @@ function verifyId(bundleId: BundleId, backend: RuntimeBackend, options: ReadSour
   }
 }
 
-function remoteOptions(options: ReadSourceOptions): RemoteOptions {
+function remoteOptions(options: SourceOptions) {
   const {preference = 'auto', projectSlug} = options;
   if (projectSlug !== undefined) return {...options, preference, projectSlug};
   throw createError('ERR_OPTION_INVALID', 'projectSlug is required for an uploaded bundle.', {
@@ -150,35 +162,33 @@ function remoteOptions(options: ReadSourceOptions): RemoteOptions {
  * @param format how to plan a build directory
  */
 export async function readSource(
-  source: BundleSource,
-  options: ReadSourceOptions,
-  {selection, format}: {readonly selection: BackendSelection | undefined; readonly format: BundleFormat},
+  source: OpenedSource,
+  options: SourceOptions,
+  format: BundleFormat,
   host: Host,
+  outlet: Outlet,
 ): Promise<ReadSource> {
   if (source.kind === 'bundle' || source.kind === 'running') {
-    if (selection === undefined) throw new Error('no backend was chosen');
-    const remote = remoteOptions(options);
-    const open = await openBackend(selection.backend, remote, host);
+    const {open} = source;
     const {bundleId} = source.kind === 'bundle' ? source : await findRunning(open, source.targetSlug);
-    const download = {...remote, bundleId};
-    const {result, ...found} = await readDownloaded(open, download, host, (path) => readArchiveContents(path, options));
+    const read = (path: string) => readArchiveContents(path, options);
+    const {result, ...found} = await readDownloaded(open, bundleId, host, outlet, read);
     const name = `bundle ${String(found.bundleId)}${source.kind === 'running' ? ` on ${source.targetSlug}` : ''}`;
-    return {bundle: {...comparedBundle(name, result), ...found}, contents: result, warnings: []};
+    return {bundle: {...comparedBundle(name, result), ...found}, contents: result};
   }
   const cwd = resolve(host.cwd, options.cwd ?? '.');
   if (source.kind === 'archive') {
     const contents = await readArchiveContents(resolve(cwd, source.path), options);
-    return {bundle: comparedBundle(source.path, contents), contents, warnings: []};
+    return {bundle: comparedBundle(source.path, contents), contents};
   }
   // A v1 archive is named after its project, which makes no difference to its files.
   const {projectSlug = 'project'} = options;
   const content = {...options, projectSlug, format, buildDirectory: source.path};
   const {env, refusesForeign} = host;
-  const {contents, warnings} = await readFolderContents({
-    ...content,
-    ...{cwd, env, refusesForeign, now: () => host.now()},
-  });
-  return {bundle: comparedBundle(source.path, contents), contents, warnings};
+  const now = () => host.now();
+  const {contents, warnings} = await readFolderContents({...content, cwd, env, refusesForeign, now});
+  warnings.forEach((warning) => outlet.warn(warning));
+  return {bundle: comparedBundle(source.path, contents), contents};
 }
 
 function comparedBundle(name: string, {format, size, sha256}: BundleContents): ComparedBundle {

@@ -1,6 +1,8 @@
 import {missingConfiguration, notConfigured} from '../backends/configuration.js';
+import type {HostBackend} from '../backends/built-in.js';
 import type {BackendCapability} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend, type RuntimeBackendPreference} from '../backends/names.js';
+import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
   fallbackWarning,
   selectBackend,
@@ -9,89 +11,141 @@ import {
   type BackendSelection,
 } from '../backends/select.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
-import {flagValue} from '../text/suggest.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
+import {flagValue} from '../text/suggest.js';
+import {requireCapability} from './call-backend.js';
 import type {Host} from './host.js';
-import type {ProjectOptions} from './options.js';
-import {configDirectoryOf, registryOf, requireCapability, type BackendCallOptions} from './open-backend.js';
+import {configDirectoryOf, openBackend, type OpenBackend, type OpenOptions} from './open-backend.js';
+import type {ConnectionOptions, ProjectOptions} from './options.js';
+import type {Outlet, WithoutCallbacks} from './outlet.js';
+
+/** The backend that serves a run. */
+export interface ChosenBackend {
+  readonly selection: BackendSelection;
+  readonly open: OpenBackend;
+  /** Takes over if this one definitely refuses. Undefined if there is none. */
+  readonly fallback: Fallback | undefined;
+}
+
+interface Fallback {
+  readonly backend: HostBackend;
+  readonly open: () => Promise<OpenBackend>;
+}
+
+interface Choosing {
+  readonly capabilities: readonly BackendCapability[];
+  /** Whether the choice is only shown: the backend need not be configured then. @default false */
+  readonly previews?: boolean;
+}
 
 export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
   rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);
 }
 
-/**
- * Chooses the backend that serves a call, without touching the network.
- * @param previews whether it is only told: it need not be configured then
- */
+/** Chooses and opens the backend that serves a call, without touching the network. */
 export async function chooseBackend(
-  preference: RuntimeBackendPreference,
-  options: BackendCallOptions,
-  capabilities: readonly BackendCapability[],
+  options: OpenOptions & {readonly preference: RuntimeBackendPreference},
+  {capabilities, previews = false}: Choosing,
   host: Host,
-  {previews = false}: {readonly previews?: boolean} = {},
-): Promise<BackendSelection> {
-  const selection: BackendSelection =
-    preference === 'auto' ? await chooseAutomatically(options, host) : {backend: preference, reason: 'as configured'};
-  const backend = registryOf(options).get(selection.backend);
+  outlet: Outlet,
+): Promise<ChosenBackend> {
+  const registry = registryOf(options);
+  const selection = await select(options, registry, host);
+  const backend = registry.get(selection.backend);
   for (const capability of capabilities) requireCapability(backend, capability);
-  const missing = await missingFor(selection.backend, options, host);
-  if (missing.length === 0) {
-    if (selection.fellBack !== undefined) host.logger.warn(fallbackWarning(selection.fellBack));
-    return selection;
-  }
-  if (selection.backend === 'api') {
-    const unset = await missingFor('api', withoutSlugs(options), host);
-    const unfit = missing.filter((what) => !unset.includes(what));
-    // Credentials would not help against such a slug.
-    if (unfit.length > 0 && (previews || unset.length === 0)) throw unfitForApi(unfit);
-  }
-  const error = notConfigured(backend, missing, options, host.env);
-  if (previews) return {...selection, unconfigured: error.message};
-  throw error;
+  const unconfigured = await verifyConfigured(selection.backend, options, registry, host, previews);
+  const {fellBack, fallback} = selection;
+  const fallbackTo = (other: HostBackend) => ({backend: other, open: () => openBackend(other, options, host, outlet)});
+  const warnings = [fellBack && fallbackWarning(fellBack), unconfigured];
+  for (const warning of warnings) if (warning !== undefined) outlet.warn(warning);
+  host.logger.debug(`Backend: ${backend.name} (${selection.reason})`);
+  outlet.title(`Backend: ${backendTitle(backend.name)}`);
+  return {
+    selection: unconfigured === undefined ? selection : {...selection, unconfigured},
+    open: await openBackend(backend, options, host, outlet),
+    fallback: fallback && fallbackTo(registry.get(fallback)),
+  };
 }
 
 /** Verifies a call and chooses a backend that has `capabilities`. Sends nothing. */
 export async function chooseCapable(
-  options: ProjectOptions & BackendCallOptions,
+  options: WithoutCallbacks<ProjectOptions> & OpenOptions,
   capabilities: readonly BackendCapability[],
   host: Host,
-): Promise<BackendSelection> {
+  outlet: Outlet,
+): Promise<ChosenBackend> {
   options.signal?.throwIfAborted();
   verifySlugs(options);
   try {
-    return await chooseBackend(options.preference, options, capabilities, host);
+    return await chooseBackend(options, {capabilities}, host, outlet);
   } catch (error) {
     const mayBeLegacy = options.preference === 'auto' && options.legacyAuth !== undefined;
     throw withOtherBackend(error, mayBeLegacy ? 'legacy' : undefined);
   }
 }
 
-/** Chooses for `auto`. An API connection that is configured but invalid is an error, never a reason to use legacy. */
-async function chooseAutomatically(options: BackendCallOptions, host: Host): Promise<BackendSelection> {
+export function registryOf({backends}: ConnectionOptions): BackendRegistry {
+  return backends ?? createBackendRegistry();
+}
+
+async function select(
+  options: OpenOptions & {readonly preference: RuntimeBackendPreference},
+  registry: BackendRegistry,
+  host: Host,
+): Promise<BackendSelection> {
+  const {preference, apiConnection} = options;
+  if (preference !== 'auto') return {backend: preference, reason: 'as configured'};
+  const missing = (name: RuntimeBackend, call: CallWithoutSlugs) => missingFor(name, call, registry, host);
   const [apiMissing, legacyMissing, apiUnfit] = await Promise.all([
-    missingFor('api', withoutSlugs(options), host),
-    missingFor('legacy', options, host),
-    missingFor('api', options, host),
+    missing('api', withoutSlugs(options)),
+    missing('legacy', options),
+    missing('api', options),
   ]);
-  if (options.apiConnection !== undefined && apiMissing.length > 0) {
+  // An API connection that is configured but invalid is an error, never a reason to use legacy.
+  if (apiConnection !== undefined && apiMissing.length > 0)
     throw notConfigured({name: 'api'}, apiMissing, options, host.env);
-  }
-  const {apiUnset = options.apiConnection === undefined && options.apiMissing === undefined} = options;
+  const {apiUnset = apiConnection === undefined && options.apiMissing === undefined} = options;
   return selectBackend({apiMissing, apiUnset, apiUnfit, legacyMissing});
 }
 
-type CallWithoutSlugs = Omit<BackendCallOptions, 'projectSlug'> & {readonly projectSlug?: string | undefined};
+/** Throws if the backend is not configured; for a preview, resolves to the message. */
+async function verifyConfigured(
+  name: RuntimeBackend,
+  options: OpenOptions,
+  registry: BackendRegistry,
+  host: Host,
+  previews: boolean,
+): Promise<string | undefined> {
+  const missing = await missingFor(name, options, registry, host);
+  if (missing.length === 0) return undefined;
+  if (name === 'api') {
+    const unset = await missingFor('api', withoutSlugs(options), registry, host);
+    const unfit = missing.filter((what) => !unset.includes(what));
+    // Credentials would not help against such a slug.
+    if (unfit.length > 0 && (previews || unset.length === 0)) throw unfitForApi(unfit);
+  }
+  const error = notConfigured(registry.get(name), missing, options, host.env);
+  if (previews) return error.message;
+  throw error;
+}
 
-function withoutSlugs(options: BackendCallOptions): CallWithoutSlugs {
+type CallWithoutSlugs = Omit<OpenOptions, 'projectSlug'> & {readonly projectSlug?: string | undefined};
+
+function withoutSlugs(options: OpenOptions): CallWithoutSlugs {
   return {...options, projectSlug: undefined, targetSlug: undefined};
 }
 
-function missingFor(name: string, options: CallWithoutSlugs, host: Host): Promise<readonly string[]> {
+function missingFor(
+  name: RuntimeBackend,
+  options: CallWithoutSlugs,
+  registry: BackendRegistry,
+  host: Host,
+): Promise<readonly string[]> {
   const {env, logger} = host;
   const {projectSlug, targetSlug} = options;
   const configDirectory = configDirectoryOf(options, host);
   const surroundings = {configDirectory, env, logger, projectSlug, targetSlug};
-  return missingConfiguration(registryOf(options).get(name), options, surroundings);
+  return missingConfiguration(registry.get(name), options, surroundings);
 }
 
 /**
@@ -104,10 +158,4 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
   return amendError(error, {
     suggestions: [`If your bundles are on the ${backendTitle(other)} backend, run the command again with ${flags}.`],
   });
-}
-
-/** `Backend: Runtime (API key)`. Its name, and why it was chosen, are for debugging. */
-export function describeSelection({backend, reason}: BackendSelection, {logger}: Host): string {
-  logger.debug(`Backend: ${backend} (${reason})`);
-  return `Backend: ${backendTitle(backend)}`;
 }

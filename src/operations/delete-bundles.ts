@@ -1,12 +1,13 @@
 import type {BundleId} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
-import type {BackendSelection} from '../backends/select.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type Host} from './host.js';
-import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
-import {idFor, invoke, openBackend} from './open-backend.js';
-import {chooseCapable} from './choose-backend.js';
+import {invoke} from './call-backend.js';
+import {explainMissingBundle, idFor, namingCapabilities, resolveBundleId} from './list.js';
+import {chooseCapable, type ChosenBackend} from './choose-backend.js';
+import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
+import type {Outlet, WithoutCallbacks} from './outlet.js';
 
 /** The outcome for one bundle. */
 export interface BundleDeletion {
@@ -32,22 +33,21 @@ export interface DeleteBundlesResult {
   readonly deleted: readonly BundleId[];
 }
 
-export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: Host): Promise<BackendSelection> {
+export async function chooseDeleteBackend(
+  options: WithoutCallbacks<DeleteBundlesOptions>,
+  host: Host,
+  outlet: Outlet,
+): Promise<ChosenBackend> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const listing = options.bundleIds.flatMap(namingCapabilities);
-  const selection = await chooseCapable(options, ['delete', ...listing], host);
-  for (const id of options.bundleIds) if (id !== 'latest') idFor(selection.backend, id, options);
-  return selection;
+  const chosen = await chooseCapable(options, ['delete', ...listing], host, outlet);
+  for (const id of options.bundleIds) if (id !== 'latest') idFor(chosen.open.backend, id);
+  return chosen;
 }
 
-export async function resolveIds(
-  {backend}: BackendSelection,
-  options: DeleteBundlesOptions,
-  host: Host,
-): Promise<readonly BundleId[]> {
-  const open = await openBackend(backend, options, host);
+export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId[]): Promise<readonly BundleId[]> {
   const ids: BundleId[] = [];
-  for (const id of options.bundleIds) ids.push(await resolveBundleId(open, id, options));
+  for (const id of bundleIds) ids.push(await resolveBundleId(open, id));
   return [...new Set(ids)];
 }
 
@@ -56,14 +56,13 @@ export async function resolveIds(
  * failure that the others would share (credentials, network, rate limit).
  */
 export async function deleteBundlesFrom(
-  name: RuntimeBackend,
+  open: OpenBackend,
   ids: readonly BundleId[],
-  options: Omit<DeleteBundlesOptions, 'bundleIds' | 'confirm'>,
+  onDeletion: (deletion: BundleDeletion) => void,
   host: Host,
-): Promise<DeleteBundlesResult> {
-  const open = await openBackend(name, options, host);
-  const {projectSlug} = options;
-  await host.writes?.before({operation: 'delete', backend: name, projectSlug, bundleIds: ids});
+): Promise<readonly BundleId[]> {
+  const {backend, projectSlug} = open;
+  await host.writes?.before({operation: 'delete', backend: backend.name, projectSlug, bundleIds: ids});
   const deleted: BundleId[] = [];
   const failures: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
   for (const bundleId of ids) {
@@ -72,17 +71,17 @@ export async function deleteBundlesFrom(
         throw await explainMissingBundle(reason, open, bundleId);
       });
       deleted.push(bundleId);
-      callBackSafely(() => options.onDeletion?.({bundleId}));
+      callBackSafely(() => onDeletion({bundleId}));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       failures.push({bundleId, error});
-      callBackSafely(() => options.onDeletion?.({bundleId, error}));
+      callBackSafely(() => onDeletion({bundleId, error}));
       if (error.code !== 'ERR_REJECTED' && error.code !== 'ERR_BUNDLE_UNKNOWN') break;
     }
   }
   host.writes?.learn({bundleIds: deleted});
   const [first] = failures;
-  if (first === undefined) return {backend: name, projectSlug, deleted};
+  if (first === undefined) return deleted;
   const notTried = ids.slice(deleted.length + failures.length);
   const outcome = [
     ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),

@@ -6,10 +6,12 @@ import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {callBackSafely, type Host} from './host.js';
+import type {Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
-import {invoke, type OpenBackend} from './open-backend.js';
+import {invoke} from './call-backend.js';
+import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
+import type {Outlet} from './outlet.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../text/sentence.js';
 
@@ -48,12 +50,16 @@ export interface DownloadBundleResult {
   readonly verified: boolean;
 }
 
+type Destination = Pick<DownloadBundleOptions, 'bundleId' | 'output' | 'force' | 'cwd'>;
+
 /** `bundle 42`, `the latest bundle` */
 export function describeBundle(bundleId: BundleId): string {
   return bundleId === 'latest' ? 'the latest bundle' : `bundle ${String(bundleId)}`;
 }
 
-export function downloadCapabilities({bundleId}: DownloadBundleOptions): readonly BackendCapability[] {
+export function downloadCapabilities({
+  bundleId,
+}: Pick<DownloadBundleOptions, 'bundleId'>): readonly BackendCapability[] {
   return ['download', ...namingCapabilities(bundleId)];
 }
 
@@ -63,17 +69,19 @@ export function downloadCapabilities({bundleId}: DownloadBundleOptions): readonl
  */
 export async function downloadBundleFrom(
   open: OpenBackend,
-  options: DownloadBundleOptions,
+  options: Destination,
   host: Host,
+  outlet: Outlet,
 ): Promise<DownloadBundleResult> {
-  const {projectSlug, force = false, onProgress} = options;
+  const {force = false} = options;
+  const {projectSlug} = open;
   const backend = open.backend.name;
-  const bundleId = await resolveBundleId(open, options.bundleId, options);
+  const bundleId = await resolveBundleId(open, options.bundleId);
   const paths = outputPaths(options, bundleId, host);
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
   const part = new PartFile(`${paths.compressed}.part`, {backend, projectSlug, bundleId});
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
-    callBackSafely(() => onProgress?.({phase: 'download', transferred, total}));
+    outlet.progress({phase: 'download', transferred, total});
   }).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });
@@ -104,15 +112,17 @@ export async function downloadBundleFrom(
 /** Downloads a bundle into a temporary folder, where `read` gets its path. */
 export async function readDownloaded<Result>(
   open: OpenBackend,
-  options: Omit<DownloadBundleOptions, 'output'>,
+  bundleId: BundleId,
   host: Host,
+  outlet: Outlet,
   read: (path: string) => Promise<Result>,
 ): Promise<Pick<DownloadBundleResult, 'backend' | 'projectSlug' | 'bundleId'> & {readonly result: Result}> {
   const workspace = await host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');
-    const {backend, projectSlug, bundleId} = await downloadBundleFrom(open, {...options, output}, host);
-    return {backend, projectSlug, bundleId, result: await read(output)};
+    const downloaded = await downloadBundleFrom(open, {bundleId, output}, host, outlet);
+    const {backend, projectSlug} = downloaded;
+    return {backend, projectSlug, bundleId: downloaded.bundleId, result: await read(output)};
   } finally {
     await workspace.remove();
   }
@@ -128,7 +138,8 @@ async function fetchArchive(
   part: PartFile,
   onBytes: (transferred: number, total: number | undefined) => void,
 ): Promise<{readonly resumedFrom: number; readonly reported: string | undefined}> {
-  const {signal} = open.context;
+  const {signal} = open;
+  const {waitToRetry} = await open.context();
   let resumedFrom: number | undefined;
   let reported: string | undefined;
   for (let retries = 0; ; retries += 1) {
@@ -170,7 +181,7 @@ async function fetchArchive(
           return {resumedFrom: resume.offset, reported};
         signal.throwIfAborted();
         await part.discard();
-      } else if (!isBroken || !(await open.context.waitToRetry({retries, reason: error.message, retryable: true}))) {
+      } else if (!isBroken || !(await waitToRetry({retries, reason: error.message, retryable: true}))) {
         signal.throwIfAborted();
         if (left === undefined) throw error;
         const advice = `Run the command again to resume after the ${String(left.offset)} bytes in ${basename(part.path)}.`;
@@ -189,15 +200,15 @@ async function verifyArchive(
   part: PartFile,
   bundleId: BundleId,
   reported: string | undefined,
-  {backend, context}: OpenBackend,
+  {backend, signal}: OpenBackend,
 ) {
   try {
-    const archive = await readArchive(part.path, {signal: context.signal});
+    const archive = await readArchive(part.path, {signal});
     if (reported !== undefined && reported !== archive.sha256)
       throw new Error(`its sha256 is ${archive.sha256}, but the backend reports ${reported}`);
     return archive;
   } catch (error) {
-    context.signal.throwIfAborted();
+    signal.throwIfAborted();
     await part.discard();
     throw createError(
       'ERR_RESPONSE_INVALID',
@@ -213,7 +224,7 @@ async function verifyArchive(
  * Where to write an archive, whose name should tell whether it is compressed. Both are the same if the caller named the
  * file.
  */
-function outputPaths({output, cwd}: DownloadBundleOptions, bundleId: BundleId, host: Host) {
+function outputPaths({output, cwd}: Destination, bundleId: BundleId, host: Host) {
   // Bundle IDs of plugins' backends can be any string.
   const name = `bundle-${String(bundleId).replaceAll(/[^\w.-]/g, '_')}.tar`;
   const absolute = (path: string) => resolve(cwd ?? host.cwd, path);

@@ -12,6 +12,9 @@ import type {Host} from './host.js';
 /** Somebody waits for the answer, and a wrong address is as likely as a network that recovers. */
 const impatient = {rateLimit: {maxRetries: 1}};
 
+/** No step shows retries: somebody sees the question that waits for the answer. */
+const silent = {retry: () => undefined};
+
 type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout'>;
 
 /** Options of `identify`. */
@@ -29,8 +32,8 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   const {backend: name, projectSlug = ''} = options;
   const builtIn = builtIns.get(name);
   if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
-  const {context} = await openBackend(builtIn.backend, {...options, ...impatient, projectSlug}, host);
-  return builtIn.identify(options, context);
+  const open = await openBackend(builtIn.backend, {...options, ...impatient, projectSlug}, host, silent);
+  return builtIn.identify(options, await open.context());
 }
 
 /** A call to a backend that is not about a project. */
@@ -84,7 +87,8 @@ async function callService<Result>(
   host: Host,
   call: (context: BackendVerifyContext) => Promise<Result>,
 ): Promise<Result> {
-  const {context, secrets} = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, host);
+  const open = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, host, silent);
+  const context = await open.context();
   const own = {...(member === 'verify' ? contextFor(member, context) : context), projectSlug: undefined};
-  return callBackend(backend, backendMembers[member].doing, context.signal, () => call(own), secrets);
+  return callBackend(backend, backendMembers[member].doing, context.signal, () => call(own), open.secrets);
 }

@@ -1,9 +1,11 @@
+import {requestedBundleId} from '../backends/answers.js';
+import type {HostBackend} from '../backends/built-in.js';
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../text/suggest.js';
-import {idFor, invoke, quickLook, type OpenBackend} from './open-backend.js';
-import type {ConnectionOptions} from './options.js';
+import {invoke, quickLook} from './call-backend.js';
+import type {OpenBackend} from './open-backend.js';
 import {collectPages, everything, listPages, type ListPart} from './pages.js';
 
 /** One page of a project's bundles. */
@@ -17,7 +19,7 @@ export interface ListBundlesResult {
 }
 
 export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
-  const {projectSlug} = open.context;
+  const {projectSlug} = open;
   const latest = (await readBundles(open)).items.find(({status}) => status === 'ready');
   if (latest) return latest;
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
@@ -39,12 +41,19 @@ export function namingCapabilities(bundleId: BundleId | undefined): readonly Bac
 }
 
 /** Resolves a caller's bundle ID: looks up `latest`, and converts any other ID to what the backend accepts. */
-export async function resolveBundleId(
-  open: OpenBackend,
-  bundleId: BundleId,
-  options: ConnectionOptions,
-): Promise<BundleId> {
-  return bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(open.backend.name, bundleId, options);
+export async function resolveBundleId(open: OpenBackend, bundleId: BundleId): Promise<BundleId> {
+  return bundleId === 'latest' ? (await findLatestBundle(open)).bundleId : idFor(open.backend, bundleId);
+}
+
+/** Converts a bundle ID to what its backend accepts. */
+export function idFor({name, bundleIds}: HostBackend, bundleId: BundleId): BundleId {
+  if (bundleId === '.' || bundleId === '..') {
+    throw createError('ERR_OPTION_INVALID', `"${bundleId}" is not a bundle ID.`, {
+      suggestions: [['Run ', {run: ['bundle:list']}, ' to list the bundles.']],
+      details: {bundleId},
+    });
+  }
+  return bundleIds === 'number' ? requestedBundleId(bundleId, name) : bundleId;
 }
 
 /**
@@ -53,7 +62,7 @@ export async function resolveBundleId(
  */
 export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
   if (!isRuntimeCliError(error) || !open.backend.listBundles) return error;
-  const {projectSlug, signal} = open.context;
+  const {projectSlug, signal} = open;
   const flags = placeFlags({projectSlug, backend: open.backend.name}, open.commandFlags);
   const suggestions = [['Run: ', {run: ['bundle:list', ...flags]}]];
   if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
@@ -139,7 +148,7 @@ export async function findRunning(
   const items = await readHistory(open, targetSlug);
   const {bundleId, message} = liveDeployment(items) ?? {};
   if (bundleId !== undefined) return {bundleId, message};
-  const {projectSlug} = open.context;
+  const {projectSlug} = open;
   const flags = placeFlags({projectSlug, targetSlug}, open.commandFlags);
   throw createError(
     'ERR_REJECTED',

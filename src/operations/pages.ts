@@ -88,6 +88,9 @@ export async function collectPages<Item extends {readonly createdAt?: string | u
   return {items: items.sort((a, b) => createdTime(b) - createdTime(a)), total};
 }
 
+/** How much a server's clock may be ahead of ours, in milliseconds. */
+export const clockSkewMs = 60_000;
+
 /** An item's creation time as a comparable number; 0 if unknown. */
 export function createdTime({createdAt}: {readonly createdAt?: string | undefined}): number {
   return Date.parse(createdAt ?? '') || 0;

@@ -6,7 +6,8 @@ import {createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
-import {invoke, type OpenBackend} from './open-backend.js';
+import {invoke} from './call-backend.js';
+import type {OpenBackend} from './open-backend.js';
 import type {ListDeploymentsOptions} from './options.js';
 
 /** Options of `getProjectStatus`. */
@@ -79,7 +80,7 @@ export async function knownTarget(open: OpenBackend, targetSlug: string): Promis
   const targets = await listTargets(open);
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return known;
-  const {projectSlug} = open.context;
+  const {projectSlug} = open;
   const slugs = targets.map((item) => item.targetSlug);
   const meant = nearest(targetSlug, slugs);
   const shown = `${slugs.slice(0, shownTargets).join(', ')}${slugs.length > shownTargets ? ', ...' : ''}`;

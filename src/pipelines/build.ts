@@ -10,62 +10,57 @@ import {
 } from '../operations/build-bundle.js';
 import {describeArchive, describeFiles} from '../operations/describe-bundle.js';
 import type {BuildBundleOptions} from '../operations/options.js';
+import type {WithoutCallbacks} from '../operations/outlet.js';
 import type {PipelineHost} from './host.js';
-import {made, runPipeline, type PipelineRun, type Step} from './run.js';
-
-interface BuildRun extends PipelineRun {
-  readonly options: PreviewBuildOptions;
-  plan?: BundlePlan;
-}
-
-const verifyStep: Step<BuildRun> = {
-  name: 'verify',
-  title: 'Verify the build and its configuration',
-  task: async (run, report) => {
-    run.plan = await planBuild(run.options, run.host);
-    report.title = `Verified: ${describeFiles(run.plan)}`;
-    report.warn(run.plan.warnings);
-  },
-};
+import {Pipeline} from './run.js';
 
 const packStep = {name: 'build', title: 'Build the bundle'} as const;
 
-export async function previewBuild(options: PreviewBuildOptions, host: PipelineHost): Promise<BundlePlan> {
-  const run: BuildRun = {host, options};
-  await runPipeline(run, [verifyStep]);
-  return made(run, 'plan');
+export function previewBuild(options: WithoutCallbacks<PreviewBuildOptions>, host: PipelineHost): Promise<BundlePlan> {
+  return verified(options, host).run();
 }
 
-export async function buildBundle(options: BuildBundleOptions, host: PipelineHost): Promise<BuildBundleResult> {
-  const run: BuildRun & {result?: BuildBundleResult} = {host, options};
-  await runPipeline(run, [
-    verifyStep,
-    {
+export function buildBundle(
+  options: WithoutCallbacks<BuildBundleOptions>,
+  host: PipelineHost,
+): Promise<BuildBundleResult> {
+  return verified(options, host)
+    .step({
       ...packStep,
-      task: async (_, report) => {
-        run.result = await writeBuild(made(run, 'plan'), report.watch(options), host);
-        report.title = `Built ${describeArchive(run.result.bundle)}`;
+      async task(plan, outlet) {
+        const result = await writeBuild(plan, options, host, outlet);
+        outlet.title(`Built ${describeArchive(result.bundle)}`);
+        return result;
       },
-    },
-  ]);
-  return made(run, 'result');
+    })
+    .run();
 }
 
-export async function buildBundleInto(
+export function buildBundleInto(
   destination: Writable,
-  options: PreviewBuildOptions,
+  options: WithoutCallbacks<PreviewBuildOptions>,
   host: PipelineHost,
 ): Promise<PackResult> {
-  const run: BuildRun & {packed?: PackResult} = {host, options};
-  await runPipeline(run, [
-    verifyStep,
-    {
+  return verified(options, host)
+    .step({
       ...packStep,
-      task: async (_, report) => {
-        run.packed = await packBundle(made(run, 'plan'), destination, packOptions(report.watch(options)));
-        report.title = `Wrote the archive, sha256 ${run.packed.sha256.slice(0, 12)}`;
+      async task(plan, outlet) {
+        const packed = await packBundle(plan, destination, packOptions(options, outlet));
+        outlet.title(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
+        return packed;
       },
+    })
+    .run();
+}
+
+function verified(options: WithoutCallbacks<PreviewBuildOptions>, host: PipelineHost): Pipeline<BundlePlan> {
+  return Pipeline.start(host).step({
+    name: 'verify',
+    title: 'Verify the build and its configuration',
+    async task(_, outlet) {
+      const plan = await planBuild(options, host, outlet);
+      outlet.title(`Verified: ${describeFiles(plan)}`);
+      return plan;
     },
-  ]);
-  return made(run, 'packed');
+  });
 }

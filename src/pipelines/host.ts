@@ -1,5 +1,10 @@
 import type {RuntimeEvent} from '../operations/events.js';
 import type {Host} from '../operations/host.js';
+import type {ReleaseOptions} from '../operations/options.js';
+import type {CallbackName} from '../operations/outlet.js';
+
+/** The callbacks of a call of the library. */
+export type Callbacks = Pick<ReleaseOptions, CallbackName>;
 
 /** An event without the keys that every event has. */
 export type EventBody = RuntimeEvent extends infer Event
@@ -29,6 +34,8 @@ export interface PipelineHost extends Host {
   readonly terminal?: StepTerminal | undefined;
   /** Lines with the source of each setting, shown below the step that chooses the backend. @default none */
   readonly settings?: readonly string[] | undefined;
+  /** The callbacks of a call of the library. @default nobody listens */
+  readonly callbacks?: Omit<Callbacks, 'onEvent'> | undefined;
   /** Called with everything that happens. */
   readonly onEvent?: ((event: EventBody) => void) | undefined;
 }

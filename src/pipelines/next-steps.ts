@@ -1,8 +1,8 @@
-import type {BundleId, DeploymentItem, DeploymentStatus} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/names.js';
+import type {DeploymentItem} from '../backends/contract.js';
 import {readHistory} from '../operations/list.js';
-import {openBackend, quickLook, registryOf} from '../operations/open-backend.js';
-import type {CommonOptions, ConnectionOptions} from '../operations/options.js';
+import {quickLook} from '../operations/call-backend.js';
+import type {OpenBackend} from '../operations/open-backend.js';
+import type {PushResult} from '../operations/push/options.js';
 import {listedUrl} from '../operations/targets.js';
 import {failedChecks} from '../operations/deploy/check-deployment.js';
 import {previousDeployment} from '../operations/deploy/rollback-bundle.js';
@@ -27,40 +27,37 @@ export interface Outcome<Result> {
   readonly took: string;
 }
 
-interface Deployed {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug?: string | undefined;
-  readonly bundleId: BundleId;
-  readonly status?: DeploymentStatus | undefined;
-  readonly url?: string | undefined;
+/** What a call resolves to, and the backend that has served it. */
+export interface Served<Result> {
+  readonly open: OpenBackend;
+  readonly result: Result;
 }
+
+type Deployed = Pick<PushResult, 'targetSlug' | 'status' | 'url'>;
 
 /**
  * Runs a push or a deployment, and looks for what a command shows after it.
  * @param options `history`: whether to look for a bundle to roll back to
  */
 export async function withNextSteps<Result extends Deployed>(
-  run: () => Promise<Result>,
-  options: CommonOptions & ConnectionOptions,
+  run: () => Promise<Served<Result>>,
   host: PipelineHost,
   {history}: {readonly history: boolean},
 ): Promise<Outcome<Result>> {
   const startedAt = performance.now();
-  const result = await run();
+  const {open, result} = await run();
   const took = describeDuration(performance.now() - startedAt);
-  const {backend, projectSlug, targetSlug, status} = result;
-  const hasHistory = registryOf(options).get(backend).listDeployments !== undefined;
+  const {targetSlug, status} = result;
+  const hasHistory = open.backend.listDeployments !== undefined;
   const next = {commandFlags: host.commandFlags, hasHistory, canRollBack: false};
   if (targetSlug === undefined) return {took, result, next};
-  const open = await openBackend(backend, {...options, projectSlug, targetSlug}, host);
   const asks = history && hasHistory && status === 'finished';
   const [url, items = []] = await Promise.all([
-    result.url ?? quickLook(open, (again) => listedUrl(again, targetSlug)),
-    asks ? quickLook(open, (again) => readHistory(again, targetSlug)) : ([] as readonly DeploymentItem[]),
+    result.url ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
+    asks ? quickLook(open, (once) => readHistory(once, targetSlug)) : ([] as readonly DeploymentItem[]),
   ]);
   host.writes?.learn({url});
-  const failed = items.length === 0 ? [] : await failedChecks(backend, {...options, projectSlug, targetSlug}, host);
+  const failed = items.length === 0 ? [] : await failedChecks(open, targetSlug, host);
   const {previous} = previousDeployment(items, failed);
   return {took, result: {...result, url}, next: {...next, canRollBack: previous !== undefined}};
 }

@@ -5,8 +5,7 @@ import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback
 import {askForTarget, checkPush, describeGuards, isGuarded, watchPush} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBack} from '../operations/host.js';
-import {describeSelection} from '../operations/choose-backend.js';
-import {openBackend} from '../operations/open-backend.js';
+import type {WithoutCallbacks} from '../operations/outlet.js';
 import type {
   PushResult,
   PushRuntimeBundleBackendOptions,
@@ -19,197 +18,183 @@ import {
   planPush,
   routePush,
   verifyPushOptions,
+  type PushOptions,
   type PushPlan,
   type PushPreview,
   type PushRoute,
 } from '../operations/push/plan-push.js';
-import {buildPush, describeContent, type PushContent} from '../operations/push/push-content.js';
+import {buildPush, describeBuilt, type BuiltPush} from '../operations/push/push-content.js';
 import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
-import {checkStep, rollbackStep, type FollowedRun} from './steps.js';
-import type {StepReport} from './report.js';
 import type {PipelineHost} from './host.js';
-import {made, runGuarded, runPipeline, type Step} from './run.js';
-
-interface PushRun extends FollowedRun {
-  readonly options: PushRuntimeBundleBackendOptions & {readonly wait: boolean};
-  /** The folder of the archive, removed at the end. */
-  workspace?: TemporaryDirectory;
-  route?: PushRoute;
-  plan?: PushPlan;
-  content?: PushContent;
-  uploaded?: UploadedPush;
-  deployed?: DeployedPush;
-  result?: PushResult;
-  /** Whether the push is only told, not made. */
-  readonly previews: boolean;
-}
+import type {Served} from './next-steps.js';
+import {resolveStep, withCheck, withRollback} from './steps.js';
+import {Pipeline, runGuarded, type Step} from './run.js';
 
 export async function pushRuntimeBundle(
-  given: PushRuntimeBundleBackendOptions,
+  given: WithoutCallbacks<PushRuntimeBundleBackendOptions>,
   host: PipelineHost,
 ): Promise<PushResult> {
-  const run = startPush(given, host, {previews: false});
-  const {options} = run;
-  const {projectSlug, targetSlug = ''} = options;
-  const deploys = options.targetSlug !== undefined;
-  try {
-    await runGuarded<PushRun>(run, {
-      finding: [resolveStep],
-      guard: isGuarded(options) ? guardStep(targetSlug) : undefined,
-      ask: () => askForTarget({operation: 'push', projectSlug, targetSlug}, options),
-      changing: () => [
-        verifyStep,
-        buildStep(options),
-        {name: 'upload', title: 'Upload the bundle', task: upload},
-        {name: 'deploy', title: `Deploy to ${targetSlug}`, enabled: deploys, task: deploy},
-        {name: 'wait', title: 'Wait for the deployment', enabled: deploys && options.wait, task: wait},
-        checkStep(options),
-        rollbackStep(options),
-      ],
-    });
-  } catch (error) {
-    throw explainUnfinished(error, run.watch);
-  } finally {
-    await run.workspace?.remove();
-  }
-  return {...made(run, 'result'), ...(run.check && {check: run.check})};
+  return (await servePush(given, host)).result;
 }
 
-export async function previewPush(given: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
-  const run = startPush(given, host, {previews: true});
-  const {options} = run;
-  const {targetSlug = '', ifChanged = false} = options;
-  try {
-    await runGuarded<PushRun>(run, {
-      finding: [resolveStep],
-      guard: isGuarded(options) ? guardStep(targetSlug) : undefined,
-      ask: () => Promise.resolve(),
-      changing: () => [verifyStep],
-    });
-    const plan = made(run, 'plan');
-    const {content, selection} = plan;
-    if (ifChanged) await runPipeline<PushRun>(run, [buildStep(options)]);
-    const bundle = run.content?.bundle ?? (content.kind === 'build' ? content.plan : content.bundle);
-    const unchanged = run.content?.kind === 'unchanged' ? run.content.unchanged : undefined;
-    await askBeforePush({backend: selection.backend, bundle, unchanged}, options, host, {dryRun: true});
-    return ifChanged ? {...plan, unchanged} : plan;
-  } finally {
-    await run.workspace?.remove();
-  }
-}
-
-function startPush(
-  given: PushRuntimeBundleBackendOptions,
+/** Makes a push, and says which backend has served it. */
+export async function servePush(
+  given: WithoutCallbacks<PushRuntimeBundleBackendOptions>,
   host: PipelineHost,
-  {previews}: {readonly previews: boolean},
-): PushRun {
+): Promise<Served<PushResult>> {
+  const options = startPush(given, host);
+  const {projectSlug, targetSlug} = options;
+  const rollback = watchForRollback(options);
+  const watch = watchPush(rollback, options, host);
+  const workspaces: TemporaryDirectory[] = [];
+  const start = Pipeline.start(host);
+  const uploading = (routed: Pipeline<PushRoute>) =>
+    routed
+      .step(verifyStep(options, host))
+      .step(buildStep(options, host, workspaces))
+      .step({
+        name: 'upload',
+        title: 'Upload the bundle',
+        async task(built, outlet) {
+          const uploaded = await uploadPush(built, options, watch, host, outlet);
+          outlet.title(describeUpload(uploaded));
+          return uploaded;
+        },
+      });
+  const deploying = (uploaded: Pipeline<UploadedPush>, target: string): Pipeline<DeployedPush> => {
+    const deployed = uploaded.step({
+      name: 'deploy',
+      title: `Deploy to ${target}`,
+      async task(push, outlet) {
+        const accepted = await deployPush(push, target, options, watch, host, outlet);
+        const {deploymentId: id} = accepted.deployment;
+        // With its ID, which may be long, it fits a terminal without the target, which has been told.
+        outlet.title(`Deployment ${id === undefined ? `to ${target}` : String(id)} accepted`);
+        return accepted;
+      },
+    });
+    const waited = !options.wait
+      ? deployed
+      : deployed.step({
+          name: 'wait',
+          title: 'Wait for the deployment',
+          async task(push, outlet) {
+            const finished = await waitForPush(push, options, host, outlet);
+            outlet.title(`Deployed to ${target}`);
+            return finished;
+          },
+        });
+    return withRollback(withCheck(waited, options, host), rollback, options, host);
+  };
+  try {
+    const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>({
+      finding: start.step(resolveStep((outlet) => routePush(options, false, host, outlet))),
+      guard: guardStep(options, host),
+      ask: async () => {
+        if (targetSlug !== undefined) await askForTarget({operation: 'push', projectSlug, targetSlug}, options);
+      },
+      changing: (routed) => (targetSlug === undefined ? uploading(routed) : deploying(uploading(routed), targetSlug)),
+    });
+    return {open: push.open, result: pushResult(push, start.warnings)};
+  } catch (error) {
+    throw explainUnfinished(error, rollback);
+  } finally {
+    for (const workspace of workspaces) await workspace.remove();
+  }
+}
+
+export async function previewPush(
+  given: WithoutCallbacks<PushRuntimeBundleBackendOptions>,
+  host: PipelineHost,
+): Promise<PushPreview> {
+  const options = startPush(given, host);
+  const {ifChanged = false} = options;
+  const workspaces: TemporaryDirectory[] = [];
+  const start = Pipeline.start(host);
+  try {
+    const plan = await runGuarded<PushRoute, PushPlan>({
+      finding: start.step(resolveStep((outlet) => routePush(options, true, host, outlet))),
+      guard: guardStep(options, host),
+      ask: () => Promise.resolve(),
+      changing: (routed) => routed.step(verifyStep(options, host)),
+    });
+    const {open, selection, format, content} = plan;
+    const planned = content.kind === 'build' ? content.plan : content.bundle;
+    const preview = {selection, format, content};
+    if (!ifChanged) {
+      await askBeforePush({open, bundle: planned}, options, host, {dryRun: true});
+      return {...preview, warnings: start.warnings};
+    }
+    const {built} = await start
+      .after(plan)
+      .step(buildStep(options, host, workspaces))
+      .run();
+    const unchanged = built.kind === 'unchanged' ? built.unchanged : undefined;
+    await askBeforePush({open, bundle: built.bundle, unchanged}, options, host, {dryRun: true});
+    return {...preview, warnings: start.warnings, unchanged};
+  } finally {
+    for (const workspace of workspaces) await workspace.remove();
+  }
+}
+
+/** Verifies a push before its first step. */
+function startPush(given: WithoutCallbacks<PushRuntimeBundleBackendOptions>, host: PipelineHost): PushOptions {
   const options = withFollowUps(given);
   refuseUnsafe({...options, operation: 'push'}, host);
   options.signal?.throwIfAborted();
   verifyPushOptions(options, host);
-  return {host, options, previews, watch: previews ? undefined : watchForRollback(options)};
+  return options;
 }
 
-const resolveStep: Step<PushRun> = {
-  name: 'resolve',
-  title: 'Prepare',
-  task: async (run, report) => {
-    const route = await routePush(run.options, run.host, run);
-    run.route = route;
-    const {selection, format} = route;
-    if (selection.unconfigured !== undefined) report.warn([selection.unconfigured]);
-    run.host.logger.debug(`Format: ${format}`);
-    report.title = describeSelection(selection, run.host);
-  },
-};
-
-function guardStep(targetSlug: string): Step<PushRun> {
+function guardStep(options: PushOptions, host: PipelineHost): Step<PushRoute, PushRoute> | undefined {
+  const {targetSlug, guard} = options;
+  if (targetSlug === undefined || !isGuarded(options)) return undefined;
   return {
     name: 'guard',
     title: `Check the guards of ${targetSlug}`,
-    task: async ({options, host, ...run}, report) => {
-      const watched = report.watch(options);
-      const open = await openBackend(made(run, 'route').selection.backend, watched, host);
-      await checkPush(open, watched, host);
-      report.title = describeGuards(targetSlug, options.guard);
+    async task(route, outlet) {
+      await checkPush(route.open, options, host);
+      outlet.title(describeGuards(targetSlug, guard));
+      return route;
     },
   };
 }
 
-const verifyStep: Step<PushRun> = {
-  name: 'verify',
-  title: 'Verify the build and its configuration',
-  task: async (run, report) => {
-    const {options, host, watch} = run;
-    const route = made(run, 'route');
-    await callBack(() => options.onFormat?.(route.format));
-    const plan = await planPush(report.watch(options), route, host);
-    run.plan = {...plan, options, watch: watchPush(watch, options, host)};
-    report.title = `Verified: ${describePlan(plan)}`;
-    report.warn(plan.warnings.filter((warning) => !route.warnings.includes(warning)));
-  },
-};
+function verifyStep(options: PushOptions, host: PipelineHost): Step<PushRoute, PushPlan> {
+  return {
+    name: 'verify',
+    title: 'Verify the build and its configuration',
+    async task(route, outlet) {
+      await callBack(() => options.onFormat?.(route.format));
+      const plan = await planPush(options, route, host, outlet);
+      outlet.title(`Verified: ${describePlan(plan)}`);
+      return plan;
+    },
+  };
+}
 
-function buildStep({archive}: PushRuntimeBundleBackendOptions): Step<PushRun> {
+/** @param workspaces gets the folder of what is packed, to be removed at the end */
+function buildStep(
+  options: PushOptions,
+  host: PipelineHost,
+  workspaces: TemporaryDirectory[],
+): Step<PushPlan, BuiltPush> {
   return {
     name: 'build',
-    title: archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle',
-    task: async (run, report) => {
-      const plan = made(run, 'plan');
-      const workspace = await run.host.createTemporaryDirectory();
-      run.workspace = workspace;
-      const content = await buildPush(watchedPlan(plan, report), plan.selection.backend, workspace, run.host);
-      run.content = content;
-      report.title = describeContent(content, plan);
-      // Warn before spending minutes on the upload.
-      report.warn(content.warnings);
+    title: options.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle',
+    async task(plan, outlet) {
+      const workspace = await host.createTemporaryDirectory();
+      workspaces.push(workspace);
+      const built = await buildPush(plan.open, plan.content, workspace, options, host, outlet);
+      const push = {...plan, workspace, built};
+      outlet.title(describeBuilt(push));
+      return push;
     },
   };
-}
-
-async function upload(run: PushRun, report: StepReport): Promise<void> {
-  const {host, options} = run;
-  const plan = made(run, 'plan');
-  const content = made(run, 'content');
-  const workspace = made(run, 'workspace');
-  const uploaded = await uploadPush(watchedPlan(plan, report), content, workspace, host, report.note);
-  run.uploaded = {...uploaded, warnings: [...content.warnings, ...uploaded.warnings]};
-  report.title = describeUpload(uploaded, options.projectSlug);
-  report.warn(uploaded.warnings);
-  if (options.targetSlug === undefined) run.result = pushResult(plan, run.uploaded, host);
-}
-
-async function deploy(run: PushRun, report: StepReport): Promise<void> {
-  const {host, options} = run;
-  const {targetSlug = ''} = options;
-  const plan = made(run, 'plan');
-  const uploaded = made(run, 'uploaded');
-  const deployed = await deployPush(watchedPlan(plan, report), uploaded, targetSlug, host);
-  run.deployed = deployed;
-  const {deploymentId: id} = deployed.deployment;
-  // With its ID, which may be long, it fits a terminal without the target, which has been told.
-  report.title = `Deployment ${id === undefined ? `to ${targetSlug}` : String(id)} accepted`;
-  report.warn(deployed.warnings ?? []);
-  if (!options.wait) run.result = pushResult(plan, uploaded, host, deployed);
-}
-
-async function wait(run: PushRun, report: StepReport): Promise<void> {
-  const {host, options} = run;
-  const {targetSlug = ''} = options;
-  const plan = made(run, 'plan');
-  const uploaded = made(run, 'uploaded');
-  const deployed = await waitForPush(watchedPlan(plan, report), uploaded, made(run, 'deployed'), host);
-  report.title = `Deployed to ${targetSlug}`;
-  run.result = pushResult(plan, uploaded, host, deployed);
-}
-
-/** The plan, with its progress and its waits shown in a step. */
-function watchedPlan(plan: PushPlan, report: StepReport): PushPlan {
-  return {...plan, options: report.watch(plan.options)};
 }
 
 export async function pushBundleV2(
-  options: PushV2Options,
+  options: WithoutCallbacks<PushV2Options>,
   auth: AuthStrategy,
   host: PipelineHost,
 ): Promise<PushV2Result> {

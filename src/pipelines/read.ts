@@ -23,7 +23,8 @@ import {
   type ListDeploymentsResult,
 } from '../operations/list.js';
 import {listRange} from '../operations/pages.js';
-import {openBackend, type OpenBackend} from '../operations/open-backend.js';
+import type {OpenBackend} from '../operations/open-backend.js';
+import type {Outlet, WithoutCallbacks} from '../operations/outlet.js';
 import {backendTitle} from '../backends/names.js';
 import {chooseCapable} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions, ProjectOptions} from '../operations/options.js';
@@ -37,71 +38,75 @@ import {
   type ProjectStatusOptions,
   type TargetStatus,
 } from '../operations/targets.js';
-import type {StepReport} from './report.js';
-import {resolveStep, type ResolvedRun} from './steps.js';
+import {resolveStep} from './steps.js';
 import type {PipelineHost} from './host.js';
-import {made, runPipeline, type PipelineRun, type Step} from './run.js';
+import {Pipeline, type Step} from './run.js';
 
 /** Chooses a backend and reads something from it: the whole pipeline of what changes nothing. */
-async function readFrom<Options extends ProjectOptions, Result>(
-  given: Options,
+function readFrom<Result>(
+  options: WithoutCallbacks<ProjectOptions>,
   host: PipelineHost,
   capabilities: readonly BackendCapability[],
-  step: Pick<Step<never>, 'name' | 'title'>,
-  read: (open: OpenBackend, options: Options, report: StepReport) => Promise<Result>,
-): Promise<NonNullable<Result>> {
-  const run: ResolvedRun & {result?: Result} = {host};
-  const task = async (_: unknown, report: StepReport) => {
-    const options = report.watch(given);
-    run.result = await read(await openBackend(made(run, 'selection').backend, options, host), options, report);
-  };
-  await runPipeline(run, [resolveStep(() => chooseCapable(given, capabilities, host)), {...step, task}]);
-  return made(run, 'result');
+  step: Pick<Step<never, never>, 'name' | 'title'>,
+  read: (open: OpenBackend, outlet: Outlet) => Promise<Result>,
+): Promise<Result> {
+  return Pipeline.start(host)
+    .step(resolveStep((outlet) => chooseCapable(options, capabilities, host, outlet)))
+    .step({...step, task: ({open}, outlet) => read(open, outlet)})
+    .run();
 }
 
-export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
+export async function listBundles(
+  options: WithoutCallbacks<ListBundlesOptions>,
+  host: PipelineHost,
+): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const part = listRange(options);
   const step = {name: 'list', title: 'List the bundles'};
-  return readFrom(options, host, ['list'], step, async (open, _, report) => {
+  return readFrom(options, host, ['list'], step, async (open, outlet) => {
     const {items, total} = await readBundles(open, part);
-    report.title = items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`;
+    outlet.title(items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`);
     return {backend: open.backend.name, projectSlug, bundles: items, total};
   });
 }
 
 export async function listDeployments(
-  options: ListDeploymentsOptions,
+  options: WithoutCallbacks<ListDeploymentsOptions>,
   host: PipelineHost,
 ): Promise<ListDeploymentsResult> {
   const {projectSlug, targetSlug} = options;
   const range = listRange(options);
   const step = {name: 'list', title: `List the deployments to ${targetSlug}`};
-  return readFrom(options, host, ['history'], step, async (open, _, report) => {
+  return readFrom(options, host, ['history'], step, async (open, outlet) => {
     const {items, total} = await collectDeployments(open, targetSlug, range);
-    report.title =
-      items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`;
+    outlet.title(
+      items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
+    );
     return {backend: open.backend.name, projectSlug, targetSlug, deployments: items, total};
   });
 }
 
-export async function getProjectStatus(options: ProjectStatusOptions, host: PipelineHost): Promise<ProjectStatus> {
+export async function getProjectStatus(
+  options: WithoutCallbacks<ProjectStatusOptions>,
+  host: PipelineHost,
+): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
   const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
   const step = {name: 'status', title: `Look at the targets of ${projectSlug}`};
-  return readFrom(options, host, needed, step, async (open, _, report) => {
+  return readFrom(options, host, needed, step, async (open, outlet) => {
     const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
     const items = listed ? await listTargets(open) : [await knownTarget(open, targetSlug)];
     const targets: TargetStatus[] = [];
     for (const item of items) targets.push(await targetStatus(open, item));
-    report.title =
-      targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`;
+    outlet.title(
+      targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`,
+    );
     return {backend: open.backend.name, projectSlug, targets};
   }).catch(withTarget);
 }
 
 export async function findTarget(
-  options: ProjectStatusOptions & {readonly targetSlug: string},
+  options: WithoutCallbacks<ProjectStatusOptions> & {readonly targetSlug: string},
   host: PipelineHost,
 ): Promise<FoundTarget> {
   const {projectSlug, targetSlug} = options;
@@ -123,15 +128,15 @@ export async function findTarget(
 }
 
 export async function downloadBundle(
-  options: DownloadBundleOptions,
+  options: WithoutCallbacks<DownloadBundleOptions>,
   host: PipelineHost,
 ): Promise<DownloadBundleResult> {
   const step = {name: 'download', title: `Download ${describeBundle(options.bundleId)}`};
-  return readFrom(options, host, downloadCapabilities(options), step, async (open, watched, report) => {
-    const downloaded = await downloadBundleFrom(open, watched, host);
+  return readFrom(options, host, downloadCapabilities(options), step, async (open, outlet) => {
+    const downloaded = await downloadBundleFrom(open, options, host, outlet);
     const {bundleId, size, resumedFrom, sha256} = downloaded;
     const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
-    report.title = `Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`;
+    outlet.title(`Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
     return downloaded;
   });
 }
@@ -139,37 +144,44 @@ export async function downloadBundle(
 /** @param path relative to the host's working directory. */
 export async function inspectArchive(
   path: string,
-  options: InspectArchiveOptions,
+  options: WithoutCallbacks<InspectArchiveOptions>,
   host: PipelineHost,
 ): Promise<ArchiveInspection> {
-  const run: PipelineRun & {result?: ArchiveInspection} = {host};
-  await runPipeline(run, [
-    {
+  return Pipeline.start(host)
+    .step({
       name: 'read',
       title: `Read ${path}`,
-      task: async (_, report) => {
-        run.result = await inspectFile(resolve(host.cwd, path), options);
-        report.title = `Read ${path}: ${count(run.result.files.length, 'file')}`;
+      async task(_, outlet) {
+        const result = await inspectFile(resolve(host.cwd, path), options);
+        outlet.title(`Read ${path}: ${count(result.files.length, 'file')}`);
+        return result;
       },
-    },
-  ]);
-  return made(run, 'result');
+    })
+    .run();
 }
 
-export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
+export async function inspectBundle(
+  options: WithoutCallbacks<InspectBundleOptions>,
+  host: PipelineHost,
+): Promise<BundleInspection> {
   const step = {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`};
-  return readFrom(options, host, downloadCapabilities(options), step, async (open, watched, report) => {
-    const {result, ...bundle} = await readDownloaded(open, watched, host, (path) => inspectFile(path, options));
-    report.title = `Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`;
+  return readFrom(options, host, downloadCapabilities(options), step, async (open, outlet) => {
+    const {result, ...bundle} = await readDownloaded(open, options.bundleId, host, outlet, (path) =>
+      inspectFile(path, options),
+    );
+    outlet.title(`Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`);
     return {...bundle, ...result};
   });
 }
 
-export async function readDeploymentLogs(options: ReadLogsOptions, host: PipelineHost): Promise<ReadLogsResult> {
+export async function readDeploymentLogs(
+  options: WithoutCallbacks<ReadLogsOptions>,
+  host: PipelineHost,
+): Promise<ReadLogsResult> {
   const {projectSlug, targetSlug, onLines} = options;
   const step = {name: 'read', title: `Read the log of a deployment to ${targetSlug}`};
-  return readFrom(options, host, ['logs', 'history'], step, async (open, _, report) => {
-    const {deployment, bundleId, status} = await findDeployment(open, options, host);
+  return readFrom(options, host, ['logs', 'history'], step, async (open, outlet) => {
+    const {deployment, bundleId, status} = await findDeployment(open, options);
     const lines: string[] = [];
     let total = 0;
     const take = (more: readonly string[]) => {
@@ -178,7 +190,7 @@ export async function readDeploymentLogs(options: ReadLogsOptions, host: Pipelin
       else for (const line of more) lines.push(line);
     };
     const done = await readLog(open, deployment, take, options);
-    report.title = `Read ${count(total, 'line')}${done ? '' : ' so far'}`;
+    outlet.title(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
     const {deploymentId} = deployment;
     return {backend: open.backend.name, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
   });

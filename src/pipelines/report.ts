@@ -2,8 +2,10 @@ import prettyBytes from 'pretty-bytes';
 import {oneLine} from '../text/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
-import {callBackNow} from '../operations/host.js';
-import type {CommonOptions, OperationProgress} from '../operations/options.js';
+import type {RuntimeBackend} from '../backends/names.js';
+import {callBack, callBackNow, callBackSafely} from '../operations/host.js';
+import type {OperationProgress} from '../operations/options.js';
+import type {Outlet} from '../operations/outlet.js';
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
 
@@ -15,13 +17,82 @@ const logPauseMs = 5000;
 
 const barWidth = 20;
 
-interface ShownTask {
+/** What a step shows itself in. */
+export interface ShownTask {
   title: string;
   output: string;
 }
 
-/** How a running step reports: in the title and the output of its task, and in events. */
-export class StepReport {
+/**
+ * Where the steps of a run say what happens: in the title and the output of the task that is running, in events, and to
+ * the callbacks of the library. Keeps the warnings for the result. One that was given before is not repeated.
+ */
+export class RunOutlet implements Outlet {
+  readonly #host: PipelineHost;
+  readonly #warnings = new Set<string>();
+  #step: RunningStep | undefined;
+
+  constructor(host: PipelineHost) {
+    this.#host = host;
+  }
+
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
+  }
+
+  /** From now on, a task reports here. */
+  begin(task: ShownTask, step: StepName): void {
+    this.#step = new RunningStep(task, step, this.#host);
+  }
+
+  end(): void {
+    this.#step?.end();
+    this.#step = undefined;
+  }
+
+  title(text: string): void {
+    this.#step?.entitle(text);
+  }
+
+  note(line: string): void {
+    this.#step?.note(line);
+  }
+
+  warn(message: string): void {
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
+    this.#host.onEvent?.({type: 'warning', message});
+  }
+
+  progress(progress: OperationProgress): void {
+    this.#step?.progress(progress);
+    const tell = () => this.#host.callbacks?.onProgress?.(progress);
+    // During a build nothing has been sent, so that a callback can still make it fail.
+    if (progress.phase === 'build') callBackNow(tell);
+    else callBackSafely(tell);
+  }
+
+  retry(event: RetryEvent): void {
+    this.#step?.retry(event);
+    callBackSafely(() => this.#host.callbacks?.onRetry?.(event));
+  }
+
+  fallBack(reason: string): Promise<void> {
+    return callBack(() => this.#host.callbacks?.onFallback?.(reason));
+  }
+
+  resolve(backendName: RuntimeBackend): Promise<void> {
+    return callBack(() => this.#host.callbacks?.onResolve?.(backendName));
+  }
+}
+
+interface StepName {
+  readonly name: string;
+  readonly title: string;
+}
+
+/** How a running step shows itself. */
+class RunningStep {
   readonly #task: ShownTask;
   readonly #name: string;
   readonly #title: string;
@@ -33,7 +104,7 @@ export class StepReport {
   #told: {readonly progress: OperationProgress; readonly at: number} | undefined;
   #loggedAt = this.#startedAt;
 
-  constructor(task: ShownTask, {name, title}: {readonly name: string; readonly title: string}, host: PipelineHost) {
+  constructor(task: ShownTask, {name, title}: StepName, host: PipelineHost) {
     this.#task = task;
     this.#name = name;
     this.#title = title;
@@ -43,46 +114,21 @@ export class StepReport {
     }
   }
 
-  /** The outcome of the step, which replaces its title. */
-  set title(text: string) {
+  entitle(text: string): void {
     this.#task.title = this.#host.terminal?.clean(text) ?? text;
   }
 
-  /** Shows a permanent line below the step. */
-  readonly note = (line: string): void => {
+  note(line: string): void {
     const {terminal} = this.#host;
     if (terminal === undefined) return;
     this.#notes.push(line);
     if (terminal.redraws) this.#draw();
     else this.#task.output = `  ${line}`;
-  };
-
-  /** Shows the sources of the settings on a terminal, below the step that chooses the backend. */
-  noteSettings(): void {
-    const {terminal, settings} = this.#host;
-    if (terminal?.redraws === true) settings?.forEach(this.note);
   }
 
-  /** Shows warnings, which are also part of the result. */
-  warn(warnings: readonly string[]): void {
-    for (const message of warnings) this.#host.onEvent?.({type: 'warning', message});
-  }
-
-  /** The options of a call for this step: its progress and its waits are shown, and the caller still hears of them. */
-  watch<Options extends Pick<CommonOptions, 'onProgress' | 'onRetry'>>(options: Options): Options {
-    const {onProgress, onRetry} = options;
-    return {
-      ...options,
-      onProgress: (progress: OperationProgress) => {
-        this.#tellProgress(progress);
-        this.#showProgress(progress);
-        callBackNow(() => onProgress?.(progress));
-      },
-      onRetry: (event: RetryEvent) => {
-        this.#waitForRetry(event);
-        callBackNow(() => onRetry?.(event));
-      },
-    };
+  progress(progress: OperationProgress): void {
+    this.#tellProgress(progress);
+    this.#showProgress(progress);
   }
 
   end(): void {
@@ -114,7 +160,7 @@ export class StepReport {
   }
 
   /** A log has the line of the client. */
-  #waitForRetry(event: RetryEvent): void {
+  retry(event: RetryEvent): void {
     const {attempt, maxRetries, delayMs, status: httpStatus, reason: description, rateLimited} = event;
     const {terminal, now, onEvent} = this.#host;
     const reason = rateLimited === true ? 'rate-limit' : 'retry';

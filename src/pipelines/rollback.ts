@@ -5,36 +5,54 @@ import {
   planRollback,
   type RollbackBundleOptions,
   type RollbackBundleResult,
-  type RollbackPlan,
 } from '../operations/deploy/rollback-bundle.js';
+import type {BundleId} from '../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {rollbackRules} from '../operations/guard/guards.js';
-import {runDeployment, type Deploying} from './deploy.js';
+import type {WithoutCallbacks} from '../operations/outlet.js';
+import {runDeployment} from './deploy.js';
 import type {PipelineHost} from './host.js';
+import type {Served} from './next-steps.js';
 
 const deletedAdvice = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
 
-export async function rollbackBundle(given: RollbackBundleOptions, host: PipelineHost): Promise<RollbackBundleResult> {
+export async function rollbackBundle(
+  options: WithoutCallbacks<RollbackBundleOptions>,
+  host: PipelineHost,
+): Promise<RollbackBundleResult> {
+  return (await serveRollback(options, host)).result;
+}
+
+/** Rolls a target back, and says which backend has served the call. */
+export async function serveRollback(
+  given: WithoutCallbacks<RollbackBundleOptions>,
+  host: PipelineHost,
+): Promise<Served<RollbackBundleResult>> {
   const {to, ...followed} = withFollowUps(given);
   const options = {...followed, guard: rollbackRules(followed.guard)};
-  let plan: RollbackPlan | undefined;
-  const rolling = {
-    operation: 'rollback',
-    choose: () => chooseRollbackBackend({...options, to}, host),
-    bundle: {
-      title: 'Find the bundle to roll back to',
-      find: async (selection, report) => {
-        plan = await planRollback({...report.watch(options), to}, selection, host);
-        report.title = `Rolling back to ${describeRollback(plan)}`;
-        report.warn(plan.warnings);
-        return plan.bundleId;
+  let rolledBackFrom: BundleId | undefined;
+  try {
+    const {open, result} = await runDeployment(
+      options,
+      {
+        operation: 'rollback',
+        choose: (outlet) => chooseRollbackBackend({...options, to}, host, outlet),
+        bundle: {
+          title: 'Find the bundle to roll back to',
+          async find(chosen, outlet) {
+            const plan = await planRollback(chosen.open, {...options, to}, host);
+            outlet.title(`Rolling back to ${describeRollback(plan)}`);
+            plan.warnings.forEach((warning) => outlet.warn(warning));
+            rolledBackFrom = plan.current?.bundleId;
+            return plan.bundleId;
+          },
+        },
       },
-    },
-  } satisfies Deploying;
-  const deployed = await runDeployment(options, rolling, host).catch((error: unknown) => {
+      host,
+    );
+    return {open, result: {...result, rolledBackFrom}};
+  } catch (error) {
     const isGone = to === undefined && isRuntimeCliError(error) && error.code === 'ERR_BUNDLE_UNKNOWN';
     throw isGone ? amendError(error, {suggestions: [deletedAdvice]}) : error;
-  });
-  const warnings = [...(plan?.warnings ?? []), ...deployed.warnings];
-  return {...deployed, warnings, rolledBackFrom: plan?.current?.bundleId};
+  }
 }

@@ -1,38 +1,104 @@
 import {Listr, ListrTaskEventType, ListrTaskState, type ListrRendererFactory, type ListrTask} from 'listr2';
 import {isRuntimeCliError} from '../errors/index.js';
 import {messageOf} from '../errors/system-failure.js';
+import type {Outlet} from '../operations/outlet.js';
 import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
-import {describeDuration, StepReport} from './report.js';
+import {describeDuration, RunOutlet} from './report.js';
 
-/** A run of a pipeline, the context of its tasks: what they have found out and made so far. */
-export interface PipelineRun {
+/** A step of a pipeline: gets what the step before it has made, and makes what the next one gets. */
+export interface Step<Input, Result> {
+  /** The name that events have. */
+  readonly name: string;
+  /** What the step does, for users: `Upload the bundle`. */
+  readonly title: string;
+  readonly task: (input: Input, outlet: Outlet) => Promise<Result>;
+}
+
+/** The last step of a pipeline, for when one before it has failed. */
+export interface RecoveryStep {
+  readonly name: string;
+  readonly title: string;
+  /** Whether it can do anything about that failure. */
+  readonly handles: (error: unknown) => boolean;
+  /** Resolves to the error that the run ends with. */
+  readonly task: (error: unknown, outlet: Outlet) => Promise<unknown>;
+}
+
+/** A step as a task of listr2 has it. Without `isDue`, it is left out once a step before it has failed. */
+interface PlannedStep extends Pick<Step<never, never>, 'name' | 'title'> {
+  readonly task: () => Promise<void>;
+  readonly isDue?: () => boolean;
+}
+
+/** What the steps of a run have in common. */
+interface Run {
   readonly host: PipelineHost;
+  readonly outlet: RunOutlet;
   /** Why a step failed. */
   failure?: {readonly error: unknown} | undefined;
 }
 
-/** A task of a pipeline, with the name that events have. */
-export interface Step<Run> {
-  readonly name: string;
-  /** What the step does, for users: `Upload the bundle`. */
-  readonly title: string;
-  /**
-   * Whether the step is part of this run. A function decides when its turn comes; without one, it is left out once a
-   * step before it has failed. @default true
-   */
-  readonly enabled?: boolean | ((run: Run) => boolean) | undefined;
-  readonly task: (run: Run, report: StepReport) => Promise<void>;
+/** A list of steps, and what the last one makes. */
+export class Pipeline<Result> {
+  readonly #run: Run;
+  readonly #steps: readonly PlannedStep[];
+  readonly #result: Promise<Result>;
+
+  private constructor(run: Run, steps: readonly PlannedStep[], result: Promise<Result>) {
+    this.#run = run;
+    this.#steps = steps;
+    this.#result = result;
+  }
+
+  static start(host: PipelineHost): Pipeline<undefined> {
+    return new Pipeline({host, outlet: new RunOutlet(host)}, [], Promise.resolve(undefined));
+  }
+
+  /** The warnings of all steps so far. */
+  get warnings(): readonly string[] {
+    return this.#run.outlet.warnings;
+  }
+
+  step<Next>({name, title, task}: Step<Result, Next>): Pipeline<Next> {
+    const steps = [...this.#steps];
+    const result = new Promise<Next>((resolve) => {
+      const hand = async () => resolve(await task(await this.#result, this.#run.outlet));
+      steps.push({name, title, task: hand});
+    });
+    return new Pipeline(this.#run, steps, result);
+  }
+
+  /** Ends with a step that only runs after a failure. */
+  recover({name, title, handles, task}: RecoveryStep): Pipeline<Result> {
+    const run = this.#run;
+    let isOver = false;
+    void this.#result.then(() => (isOver = true));
+    // Until everything before it has succeeded, a terminal shows that it may come.
+    const isDue = () => (run.failure === undefined ? !isOver : handles(run.failure.error));
+    const recover = async () => {
+      if (run.failure !== undefined) run.failure = {error: await task(run.failure.error, run.outlet)};
+    };
+    return new Pipeline(run, [...this.#steps, {name, title, task: recover, isDue}], this.#result);
+  }
+
+  /** The steps after others that have run and made `value`. */
+  after<Value>(value: Value): Pipeline<Value> {
+    return new Pipeline(this.#run, [], Promise.resolve(value));
+  }
+
+  /** Runs the steps in their order as a list of listr2. Resolves to what the last one has made. */
+  async run(): Promise<Result> {
+    await runSteps(this.#run, this.#steps);
+    return this.#result;
+  }
 }
 
-/** Runs steps in their order as a list of listr2. */
-export async function runPipeline<Run extends PipelineRun>(run: Run, steps: readonly Step<Run>[]): Promise<void> {
+async function runSteps(run: Run, steps: readonly PlannedStep[]): Promise<void> {
   const {terminal, onEvent} = run.host;
-  const planned = steps.filter(({enabled}) => enabled !== false);
-  const list = new Listr<Run, ListrRendererFactory>(
-    planned.map((step) => taskOf(step, run)),
+  const list = new Listr<unknown, ListrRendererFactory>(
+    steps.map((step) => taskOf(step, run)),
     {
-      ctx: run,
       ...rendererOf(terminal),
       // Signals are the process's concern, which waits for what is under way.
       registerSignalListeners: false,
@@ -40,12 +106,12 @@ export async function runPipeline<Run extends PipelineRun>(run: Run, steps: read
       exitOnError: false,
     },
   );
-  for (const [index, step] of planned.entries()) {
+  for (const [index, step] of steps.entries()) {
     const task = list.tasks[index];
     if (task !== undefined) follow(task, step, run);
   }
   await list.run();
-  const left = planned.filter((_, index) => list.tasks[index]?.state === ListrTaskState.WAITING);
+  const left = steps.filter((_, index) => list.tasks[index]?.state === ListrTaskState.WAITING);
   for (const {name, title} of left) onEvent?.({type: 'step', step: name, title, status: 'skipped'});
   if (run.failure === undefined) return;
   if (left.length > 0) terminal?.info(`Not run: ${left.map(({name}) => name).join(', ')}`);
@@ -53,56 +119,57 @@ export async function runPipeline<Run extends PipelineRun>(run: Run, steps: read
 }
 
 /** The steps of an operation that changes a target, which may have guards. */
-interface GuardedSteps<Run> {
+interface GuardedSteps<Found, Result> {
   /** What the guards need to know. */
-  readonly finding: readonly Step<Run>[];
+  readonly finding: Pipeline<Found>;
   /** Checks the guards. Undefined if there are none. */
-  readonly guard: Step<Run> | undefined;
+  readonly guard: Step<Found, Found> | undefined;
   /** Asks a person, once the guards allow it. */
-  readonly ask: () => Promise<void>;
-  readonly changing: () => readonly Step<Run>[];
+  readonly ask: (found: Found) => Promise<void>;
+  /** @param found undefined if the steps before are part of the same list */
+  readonly changing: (pipeline: Pipeline<Found>, found?: Found) => Pipeline<Result>;
 }
 
 /** Runs steps as one list, or with guards as two: nobody can answer a question while a list is redrawn. */
-export async function runGuarded<Run extends PipelineRun>(
-  run: Run,
-  {finding, guard, ask, changing}: GuardedSteps<Run>,
-): Promise<void> {
-  if (guard === undefined) {
-    await runPipeline(run, [...finding, ...changing()]);
-    return;
-  }
-  await runPipeline(run, [...finding, guard]);
-  await ask();
-  await runPipeline(run, changing());
+export async function runGuarded<Found, Result>({
+  finding,
+  guard,
+  ask,
+  changing,
+}: GuardedSteps<Found, Result>): Promise<Result> {
+  if (guard === undefined) return changing(finding).run();
+  const found = await finding.step(guard).run();
+  await ask(found);
+  return changing(finding.after(found), found).run();
 }
 
-type PlannedTask<Run> = Listr<Run, ListrRendererFactory>['tasks'][number];
+type PlannedTask = Listr<unknown, ListrRendererFactory>['tasks'][number];
 
-function taskOf<Run extends PipelineRun>(step: Step<Run>, run: Run): ListrTask<Run, ListrRendererFactory> {
-  const {name, title, enabled, task} = step;
+function taskOf({name, title, isDue, task}: PlannedStep, run: Run): ListrTask<unknown, ListrRendererFactory> {
   return {
     title,
-    enabled: () => (typeof enabled === 'function' ? enabled(run) : run.failure === undefined),
+    enabled: isDue ?? (() => run.failure === undefined),
     rendererOptions: {persistentOutput: true},
     task: async (_, shown) => {
-      const report = new StepReport(shown, {name, title}, run.host);
+      const {host, outlet} = run;
+      outlet.begin(shown, {name, title});
       try {
-        await task(run, report);
-        if (name === 'resolve') report.noteSettings();
+        await task();
+        // A log has them below the outcome of the step.
+        if (name === 'resolve' && host.terminal?.redraws === true) host.settings?.forEach((line) => outlet.note(line));
       } catch (error) {
         run.failure = {error};
         // listr2 reads the message of what it catches, and an abort can have any reason.
         throw error instanceof Error ? error : new Error(messageOf(error));
       } finally {
-        report.end();
+        outlet.end();
       }
     },
   };
 }
 
 /** Tells of the states of a task: in events, and in a log with a line for each output and for the outcome. */
-function follow<Run extends PipelineRun>(task: PlannedTask<Run>, {name, title}: Step<Run>, run: Run): void {
+function follow(task: PlannedTask, {name, title}: PlannedStep, run: Run): void {
   const {terminal, onEvent} = run.host;
   const log = terminal?.redraws === false ? terminal : undefined;
   let startedAt = 0;
@@ -127,11 +194,4 @@ function follow<Run extends PipelineRun>(task: PlannedTask<Run>, {name, title}: 
       log?.info(`${title}: failed ${took}`);
     }
   });
-}
-
-/** What an earlier step of a run has made. */
-export function made<Run, Key extends keyof Run & string>(run: Run, key: Key): NonNullable<Run[Key]> {
-  const value = run[key];
-  if (value === undefined || value === null) throw new Error(`Bug: no step has made the ${key} of the run yet.`);
-  return value;
 }

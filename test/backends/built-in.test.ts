@@ -6,7 +6,7 @@ import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js
 import type {Bundle, StreamedBundle} from '../../src/bundle/types.js';
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../src/http/index.js';
 import {startRecordingServer, type RecordingServer, type Reply} from '../recording-server.js';
-import {idFor} from '../../src/operations/open-backend.js';
+import {idFor} from '../../src/operations/list.js';
 import {archive, bundleOf, contextFor, promised, silent} from './context-for.js';
 
 const file = (path: string, ssrOnly: boolean, ssrShared: boolean) => ({
@@ -356,11 +356,11 @@ describe('a built-in backend: its configuration', () => {
 
 describe('a built-in backend: the bundle IDs that users type', () => {
   test.each(['0', '123456789012345', 2 ** 53 - 1])('%j is a number', (id) => {
-    for (const name of ['api', 'legacy']) expect(idFor(name, id, {})).toBe(Number(id));
+    for (const backend of [apiBackend, legacyBackend]) expect(idFor(backend, id)).toBe(Number(id));
   });
 
   test.each(['b1', '', '1.5', '-1', '1e3', -1, 2 ** 53, '1234567890123456', NaN])('%j is refused', (id) => {
-    expect(() => idFor('legacy', id, {})).toThrow(
+    expect(() => idFor(legacyBackend, id)).toThrow(
       expect.objectContaining({
         code: 'ERR_OPTION_INVALID',
         message: `"${String(id)}" is not a bundle ID of the Runtime (API key) backend: its IDs are numbers.`,

@@ -3,7 +3,8 @@ import {expect, test} from 'vitest';
 import type {HostBackend} from '../../src/backends/built-in.js';
 import type {BackendContext} from '../../src/backends/contract.js';
 import {backendMembers, type OptionalMember, type RequestOf} from '../../src/backends/members.js';
-import {invoke, type OpenBackend} from '../../src/operations/open-backend.js';
+import {invoke} from '../../src/operations/call-backend.js';
+import type {OpenBackend} from '../../src/operations/open-backend.js';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor} from './context-for.js';
 
@@ -32,8 +33,10 @@ async function countRequests(member: OptionalMember, options: {readonly repeatab
     ...Object.fromEntries(members.map((name) => [name, ask])),
   };
   const open: OpenBackend = {
-    ...{backend, context: await contextFor<unknown>({}), secrets: []},
-    reopen: () => Promise.resolve(open),
+    ...{backend, projectSlug: 'shop', secrets: [], signal: new AbortController().signal},
+    place: () => ({backend: 'acme', projectSlug: 'shop'}),
+    context: () => contextFor<unknown>({}),
+    with: () => open,
   };
   await expect(invoke(open, member, requests[member])).rejects.toMatchObject({code: 'ERR_SERVER'});
   return server.requests.length;

@@ -11,7 +11,7 @@ import {startRecordingServer, type RecordedRequest, type Reply} from '../recordi
 import {startService, type Service} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
 import {buildBundle} from '../../src/pipelines/build.js';
-import {downloadBundle} from '../../src/pipelines/read.js';
+import {downloadBundle} from './calls.js';
 
 function download({connection, project}: Service, options: Partial<DownloadBundleOptions> = {}) {
   return downloadBundle({...connection, preference: 'legacy', bundleId: 1, ...options}, project.host);

@@ -90,6 +90,24 @@ describe('onEvent', () => {
     expect(stepsOf(checkedEvents(events))).toEqual(['wait started', 'wait failed']);
   });
 
+  test.each([
+    ['a push', (options: PushRuntimeBundleBackendOptions) => pushRuntimeBundle({...options, preference: 'auto'})],
+    [
+      'a deployment',
+      (options: PushRuntimeBundleBackendOptions) =>
+        deployBundle({...options, preference: 'auto', targetSlug: 'Staging', bundleId: 'latest'}),
+    ],
+  ])('tells the warning of a fallback of %s once, and the result has it', async (_, call) => {
+    const bench = await createBench();
+    // Api takes no such slugs.
+    const options = {...bench.options, projectSlug: 'My_Shop', targetSlug: 'Staging'};
+    await pushRuntimeBundle({...options, onEvent: undefined});
+    const {warnings} = await call(options);
+    const told = bench.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+    expect(told.filter((message) => message.startsWith('Fell back'))).toHaveLength(1);
+    expect(warnings).toEqual(told);
+  });
+
   test('may throw without any effect', async () => {
     const bench = await createBench();
     const calls: string[] = [];

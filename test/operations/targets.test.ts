@@ -5,7 +5,7 @@ import {startRecordingServer, type Reply} from '../recording-server.js';
 import {acme} from './acme.js';
 import {startService} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
-import {deployBundle} from '../../src/pipelines/deploy.js';
+import {deployBundle, serveDeployment} from '../../src/pipelines/deploy.js';
 import {withNextSteps} from '../../src/pipelines/next-steps.js';
 import {listDeployments, findTarget, getProjectStatus} from '../../src/pipelines/read.js';
 
@@ -93,8 +93,8 @@ async function deployAndLook(rows: Reply | undefined) {
   await using project = await createProject();
   const connection = {origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})};
   const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
-  const deploy = () => deployBundle(options, project.host);
-  const {result} = await withNextSteps(deploy, connection, project.host, {history: true});
+  const deploy = () => serveDeployment(options, project.host);
+  const {result} = await withNextSteps(deploy, project.host, {history: true});
   expect(server.requests.map(({method}) => method)).toEqual(['POST', 'GET']);
   return result;
 }
@@ -147,8 +147,8 @@ describe("a plugin's backend", () => {
   ])('gives the URL %s', async (_, changes, wait, url) => {
     await using project = await createProject();
     const options = {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01};
-    const deploy = () => deployBundle(options, project.host);
-    const {result} = await withNextSteps(deploy, options, project.host, {history: true});
+    const deploy = () => serveDeployment(options, project.host);
+    const {result} = await withNextSteps(deploy, project.host, {history: true});
     expect(result).toMatchObject({url});
   });
 

@@ -1,14 +1,14 @@
 import {describe, expect, test} from 'vitest';
-import {runPipeline, type PipelineRun} from '../../src/pipelines/run.js';
+import {Pipeline} from '../../src/pipelines/run.js';
 import {stepHost} from './step-host.js';
 
-/** A host whose steps are lines of a log. */
+/** A pipeline whose steps are lines of a log. */
 function logged(settings: readonly string[] = []) {
   const lines: string[] = [];
   const info = (line: string) => void lines.push(line.replace(/\[\d+ ms\]/, '[0 ms]'));
   const {events, host} = stepHost({unicode: false, info});
   const steps = () => events.flatMap((event) => (event.type === 'step' ? [`${event.step} ${event.status}`] : []));
-  return {lines, events, steps, run: {host: {...host, settings}} as PipelineRun};
+  return {lines, events, steps, start: Pipeline.start({...host, settings})};
 }
 
 const nothing = () => Promise.resolve();
@@ -16,25 +16,19 @@ const failing = () => Promise.reject(new Error('no'));
 
 describe('a log', () => {
   test('a log has each step once, and the sources of settings below the backend', async () => {
-    const {lines, run, events} = logged(['project  shop  (--project)']);
-    await runPipeline(run, [
-      {
+    const {lines, start, events} = logged(['project  shop  (--project)']);
+    await start
+      .step({
         name: 'resolve',
         title: 'Prepare',
-        task: (_, report) => {
-          report.title = 'Backend: legacy';
-          return nothing();
-        },
-      },
-      {
+        task: async (_, outlet) => outlet.title('Backend: legacy'),
+      })
+      .step({
         name: 'upload',
         title: 'Upload the bundle',
-        task: (_, report) => {
-          report.note('Falling back');
-          return nothing();
-        },
-      },
-    ]);
+        task: async (_, outlet) => outlet.note('Falling back'),
+      })
+      .run();
     expect(lines).toEqual([
       'Backend: legacy [0 ms]',
       '  project  shop  (--project)',
@@ -45,49 +39,73 @@ describe('a log', () => {
   });
 
   test('a log says which step has failed and which never ran', async () => {
-    const {lines, run, steps} = logged();
-    const running = runPipeline(run, [
-      {name: 'resolve', title: 'Prepare', task: nothing},
-      {name: 'guard', title: 'Check the guards', enabled: false, task: failing},
-      {name: 'upload', title: 'Upload the bundle', task: failing},
-      {name: 'deploy', title: 'Deploy to staging', task: nothing},
-      {name: 'wait', title: 'Wait for the deployment', task: nothing},
-    ]);
+    const {lines, start, steps} = logged();
+    const running = start
+      .step({name: 'resolve', title: 'Prepare', task: nothing})
+      .step({name: 'upload', title: 'Upload the bundle', task: failing})
+      .step({name: 'deploy', title: 'Deploy to staging', task: nothing})
+      .step({name: 'wait', title: 'Wait for the deployment', task: nothing})
+      .run();
     await expect(running).rejects.toThrow('no');
     expect(lines).toEqual(['Prepare [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: deploy, wait']);
     expect(steps().slice(-3)).toEqual(['upload failed', 'deploy skipped', 'wait skipped']);
   });
 });
 
-test('a step that says so runs after a failure, and can replace it', async () => {
-  const {run, steps} = logged();
-  const running = runPipeline(run, [
-    {name: 'check', title: 'Check', task: failing},
-    {name: 'wait', title: 'Wait', task: nothing},
-    {
+test('a step gets what the step before it has made, and a warning that is given twice is told once', async () => {
+  const {start, events} = logged();
+  const pipeline = start.step({name: 'one', title: 'One', task: async () => 1}).step({
+    name: 'two',
+    title: 'Two',
+    async task(one, outlet) {
+      for (const message of ['careful', 'careful']) outlet.warn(message);
+      return one + 1;
+    },
+  });
+  expect(await pipeline.run()).toBe(2);
+  expect(pipeline.warnings).toEqual(['careful']);
+  expect(events.filter(({type}) => type === 'warning')).toEqual([{type: 'warning', message: 'careful'}]);
+});
+
+test.each([
+  ['runs after a failure that it handles, and replaces it', true, 'rolled back', ['rollback started', 'rollback done']],
+  ['does not run after another failure', false, 'no', ['rollback skipped']],
+])('a step that recovers %s', async (_, handles, message, ended) => {
+  const {start, steps} = logged();
+  const running = start
+    .step({name: 'check', title: 'Check', task: failing})
+    .step({name: 'wait', title: 'Wait', task: nothing})
+    .recover({
       name: 'rollback',
       title: 'Roll back if this fails',
-      enabled: () => true,
-      task: (current) => {
-        current.failure = {error: new Error('rolled back')};
-        return nothing();
-      },
-    },
-  ]);
-  await expect(running).rejects.toThrow('rolled back');
-  expect(steps()).toEqual([...['check started', 'check failed', 'rollback started', 'rollback done'], 'wait skipped']);
+      handles: () => handles,
+      task: async () => new Error('rolled back'),
+    })
+    .run();
+  await expect(running).rejects.toThrow(message);
+  expect(steps().filter((step) => step.startsWith('rollback'))).toEqual(ended);
+});
+
+test('a step that recovers is no event when nothing failed', async () => {
+  const {start, steps} = logged();
+  const recovery = {name: 'rollback', title: 'Roll back', handles: () => true, task: failing};
+  await start.step({name: 'deploy', title: 'Deploy', task: nothing}).recover(recovery).run();
+  expect(steps().filter((step) => step.startsWith('rollback') && step !== 'rollback skipped')).toEqual([]);
 });
 
 test('a run ends with whatever a step rejects with', async () => {
-  const {run, lines} = logged();
+  const {start, lines} = logged();
   const task = () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     return Promise.reject(undefined);
   };
-  const ended = runPipeline(run, [{name: 'read', title: 'Read', task}]).then(
-    () => 'resolved',
-    (reason: unknown) => reason,
-  );
+  const ended = start
+    .step({name: 'read', title: 'Read', task})
+    .run()
+    .then(
+      () => 'resolved',
+      (reason: unknown) => reason,
+    );
   expect(await ended).toBeUndefined();
   expect(lines).toEqual(['Read: failed [0 ms]']);
 });

@@ -1,6 +1,5 @@
 import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
-import type {RetryEvent} from '../../src/http/types.js';
-import {describeDuration, ProgressText, StepReport} from '../../src/pipelines/report.js';
+import {describeDuration, ProgressText, RunOutlet} from '../../src/pipelines/report.js';
 import {stepHost} from './step-host.js';
 
 test.each([
@@ -34,39 +33,36 @@ function createStep({redraws}: {readonly redraws: boolean}) {
     },
   };
   const {events, host} = stepHost({redraws});
-  const report = new StepReport(task, {name: 'upload', title: 'Upload'}, host);
-  const {onProgress, onRetry} = report.watch<{
-    onProgress?: (progress: Parameters<ProgressText['describe']>[0]) => void;
-    onRetry?: (event: RetryEvent) => void;
-  }>({});
-  const upload = (transferred: number) => onProgress?.({phase: 'upload', transferred, total: 16, attempt: 1});
-  return {outputs, events, report, upload, onProgress, onRetry};
+  const outlet = new RunOutlet(host);
+  outlet.begin(task, {name: 'upload', title: 'Upload'});
+  const upload = (transferred: number) => outlet.progress({phase: 'upload', transferred, total: 16, attempt: 1});
+  return {outputs, events, outlet, upload};
 }
 
 describe('a step in a log', () => {
   test('a log has progress every five seconds', () => {
-    const {outputs, onProgress} = createStep({redraws: false});
+    const {outputs, outlet} = createStep({redraws: false});
     for (let second = 1; second <= 12; second += 1) {
       vi.advanceTimersByTime(1000);
-      onProgress?.({phase: 'slot', transferred: 0, description: `after ${String(second)} s`});
+      outlet.progress({phase: 'slot', transferred: 0, description: `after ${String(second)} s`});
     }
     expect(outputs).toEqual(['Upload: waiting: after 5 s (5 s)', 'Upload: waiting: after 10 s (10 s)']);
   });
 
   test('a log says of a step that says nothing for long that it is running', () => {
-    const {outputs, report} = createStep({redraws: false});
+    const {outputs, outlet} = createStep({redraws: false});
     vi.advanceTimersByTime(5000);
     expect(outputs).toEqual(['Upload: running']);
     vi.advanceTimersByTime(60_000);
-    report.end();
+    outlet.end();
     expect(outputs).toEqual(['Upload: running']);
   });
 });
 
 describe('a step on a terminal', () => {
   test('a wait for a retry is one event with one text, until there is progress', () => {
-    const {outputs, events, onRetry, upload} = createStep({redraws: true});
-    onRetry?.({attempt: 1, maxRetries: 3, delayMs: 3000, status: 429, reason: '429', rateLimited: true});
+    const {outputs, events, outlet, upload} = createStep({redraws: true});
+    outlet.retry({attempt: 1, maxRetries: 3, delayMs: 3000, status: 429, reason: '429', rateLimited: true});
     expect(outputs).toEqual(['429: retry 1 of 3 in 3 s']);
     expect(events).toEqual([
       {
@@ -79,11 +75,11 @@ describe('a step on a terminal', () => {
   });
 
   test('notes are kept above the progress, and only they when the step ends', () => {
-    const {outputs, report, upload} = createStep({redraws: true});
-    report.note('Latest bundle: 3');
+    const {outputs, outlet, upload} = createStep({redraws: true});
+    outlet.note('Latest bundle: 3');
     upload(4);
     expect(outputs.at(-1)).toBe('Latest bundle: 3\n[#####...............] 4 B of 16 B');
-    report.end();
+    outlet.end();
     expect(outputs.at(-1)).toBe('Latest bundle: 3');
   });
 });

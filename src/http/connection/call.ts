@@ -1,6 +1,7 @@
 import {STATUS_CODES} from 'node:http';
-import type {InitHook} from 'got';
+import type {BeforeRequestHook, InitHook} from 'got';
 import type {RuntimeCliError} from '../../errors/index.js';
+import type {HostHttpOptions} from '../types.js';
 
 /** The progress of one attempt of a call, which decides what a failure means. */
 export class Attempt {
@@ -92,13 +93,26 @@ export function isWrite(options: Pick<RequestOptions, 'method' | 'context'>): bo
   return !isRepeatable(options) && options.method !== 'OPTIONS';
 }
 
-/** Moves the option `repeatable`, which got does not have, to the context of a request. */
-export const keepRepeatable: InitHook = (init) => {
-  if (!('repeatable' in init)) return;
-  const {repeatable} = init;
-  Reflect.deleteProperty(init, 'repeatable');
-  init.context = {...init.context, repeatable};
+/** The options of ours that got does not have. */
+const ownOptions = ['repeatable', 'once', 'beforeAttempt'] as const satisfies readonly (keyof HostHttpOptions)[];
+
+/** Moves options that got does not have to the context of a request. */
+export const keepOwnOptions: InitHook = (init) => {
+  for (const name of ownOptions) {
+    if (!(name in init)) continue;
+    init.context = {...init.context, [name]: Reflect.get(init, name) as unknown};
+    Reflect.deleteProperty(init, name);
+  }
 };
+
+/** Asks before each attempt of a request whether it may be sent. */
+export const askBeforeAttempt: BeforeRequestHook = async ({context: {beforeAttempt}}) => {
+  if (isQuestion(beforeAttempt)) await beforeAttempt();
+};
+
+function isQuestion(value: unknown): value is () => Promise<void> {
+  return typeof value === 'function';
+}
 
 /**
  * A status with its name: `429 Too Many Requests`. Only standard names, since a server's own text could be anything,

@@ -1,7 +1,6 @@
 import {shownUrl} from '../../backends/answers.js';
-import {secretsOf} from '../../backends/configuration.js';
 import type {BackendCapability, BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
+import {backendTitle} from '../../backends/names.js';
 import {checkDefaults, checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {problemsOf, rejectProblems} from '../../settings/definitions.js';
@@ -10,12 +9,12 @@ import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
-import {clockSkewMs, openBackend, placeOf, registryOf, signalOf} from '../open-backend.js';
-import type {BackendCallOptions, OpenBackend} from '../open-backend.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, CheckResult, DeploymentOptions} from '../options.js';
-import {callBackSafely, type FailedCheck, type Host} from '../host.js';
+import type {FailedCheck, Host} from '../host.js';
+import type {Outlet} from '../outlet.js';
 import {listedUrl, listTargets} from '../targets.js';
-import {createdTime} from '../pages.js';
+import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
 
 export function checksOf({check = []}: DeploymentOptions): readonly CheckOptions[] {
@@ -47,33 +46,36 @@ export function shownPlace({url}: CheckOptions): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-export interface FinishedDeployment extends BackendCallOptions, Pick<DeploymentOptions, 'rollbackOnFailure'> {
-  readonly backend: RuntimeBackend;
+export interface FinishedDeployment {
+  readonly open: OpenBackend;
   readonly bundleId: BundleId;
   readonly targetSlug: string;
-  readonly deployment?: DeploymentRef | undefined;
+  readonly deployment: DeploymentRef;
   /** URL of the target. */
   readonly url?: string | undefined;
 }
 
 /** Checks what was deployed: each check in turn, until one does not pass. */
 export async function checkDeployment(
-  given: FinishedDeployment,
-  checks: readonly CheckOptions[],
+  finished: FinishedDeployment,
+  options: DeploymentOptions,
   host: Host,
+  outlet: Outlet,
 ): Promise<CheckOutcome> {
+  const {open} = finished;
+  const checks = checksOf(options);
   const results: CheckResult[] = [];
   try {
-    const deployed = {...given, url: given.url ?? (await urlOfPaths(given, checks, host))};
+    const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished, checks))};
     for (const check of checks) {
-      const result = await runCheck(deployed, check, host);
+      const result = await runCheck(deployed, check, host, outlet);
       results.push(result);
       if (result.passed) continue;
-      await recordFailedCheck(given, host);
-      throw unhealthy(deployed, results, result, host);
+      await recordFailedCheck(finished, host);
+      throw unhealthy(deployed, results, result, options);
     }
   } catch (error) {
-    throw signalOf(given).aborted ? interruptedCheck(error, given) : error;
+    throw open.signal.aborted ? interruptedCheck(error, finished, options) : error;
   }
   return {passed: true, checks: results};
 }
@@ -88,12 +90,10 @@ export function describeChecks({checks}: CheckOutcome): string {
 
 /** The URL of the target in the backend's list, if there are paths to check. */
 async function urlOfPaths(
-  {backend, targetSlug, ...options}: FinishedDeployment,
+  {open, targetSlug}: FinishedDeployment,
   checks: readonly CheckOptions[],
-  host: Host,
 ): Promise<string | undefined> {
   if (!checks.some(({url}) => isPath(url))) return undefined;
-  const open = await openBackend(backend, options, host);
   return unlessUnreadable(open, () => listedUrl(open, targetSlug));
 }
 
@@ -101,22 +101,20 @@ async function runCheck(
   deployed: FinishedDeployment,
   {url: place, status, text, ...times}: CheckOptions,
   host: Host,
+  outlet: Outlet,
 ): Promise<CheckResult> {
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
   if (url === undefined) {
-    const reason = `the ${backendTitle(deployed.backend)} backend does not report the URL of ${deployed.targetSlug}`;
+    const reason = `the ${backendTitle(deployed.open.backend.name)} backend does not report the URL of ${deployed.targetSlug}`;
     return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
   }
-  const signal = signalOf(deployed);
+  const {signal, secrets} = deployed.open;
   const {probe} = await import('../../http/probe.js');
   const {env, userAgent, logger} = host;
-  const secrets = [...(host.secrets ?? []), ...secretsOf(registryOf(deployed).get(deployed.backend), deployed, env)];
   const shown = `${url.origin}${url.pathname}`;
   const accepts = (found: number) => (status === undefined ? found >= 200 && found < 300 : status.includes(found));
-  const show = (description: string) => {
-    callBackSafely(() => deployed.onProgress?.({phase: 'check', transferred: 0, description}));
-  };
+  const show = (description: string) => outlet.progress({phase: 'check', transferred: 0, description});
   show(shown);
   for (let attempts = 1; ; attempts += 1) {
     const request = {url, accepts, text, timeoutMs: timeout * 1000};
@@ -139,7 +137,8 @@ function isPath(place: string): boolean {
  */
 export async function requireTargetUrl(
   open: OpenBackend,
-  {targetSlug, ...options}: DeploymentOptions & {readonly targetSlug: string},
+  targetSlug: string,
+  options: DeploymentOptions,
 ): Promise<void> {
   const {backend} = open;
   const path = checksOf(options).find(({url}) => isPath(url))?.url;
@@ -162,7 +161,7 @@ async function unlessUnreadable<Result>(open: OpenBackend, read: () => Promise<R
   try {
     return await read();
   } catch (error) {
-    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
     return undefined;
   }
 }
@@ -180,13 +179,15 @@ function unhealthy(
   deployed: FinishedDeployment,
   checks: readonly CheckResult[],
   {url, attempts, reason = 'it did not pass'}: CheckResult,
-  host: Host,
+  {rollbackOnFailure = false}: DeploymentOptions,
 ): Error {
-  const {backend, bundleId, targetSlug, projectSlug, deployment, url: targetUrl, rollbackOnFailure = false} = deployed;
+  const {open, bundleId, targetSlug, deployment, url: targetUrl} = deployed;
+  const {projectSlug, commandFlags} = open;
+  const backend = open.backend.name;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
-  const place = placeFlags({projectSlug, targetSlug, backend}, host.commandFlags);
-  const hasHistory = registryOf(deployed).get(backend).listDeployments !== undefined;
+  const place = placeFlags({projectSlug, targetSlug, backend}, commandFlags);
+  const hasHistory = open.backend.listDeployments !== undefined;
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
@@ -198,7 +199,7 @@ function unhealthy(
       projectSlug,
       targetSlug,
       status: 'finished',
-      ...(deployment !== undefined && {deployment}),
+      deployment,
       ...(targetUrl !== undefined && {url: targetUrl}),
       check: {passed: false, checks} satisfies CheckOutcome,
     },
@@ -206,25 +207,22 @@ function unhealthy(
 }
 
 /** The error for an interrupted check. A caller's own reason for an abort is passed on unchanged. */
-function interruptedCheck(reason: unknown, deployed: FinishedDeployment): unknown {
+function interruptedCheck(
+  reason: unknown,
+  {open, bundleId, targetSlug, deployment}: FinishedDeployment,
+  {rollbackOnFailure = false}: DeploymentOptions,
+): unknown {
   if (!isRuntimeCliError(reason)) return reason;
-  const {backend, bundleId, targetSlug, deployment, rollbackOnFailure = false} = deployed;
   const kept = rollbackOnFailure ? ' It was not rolled back.' : '';
   return amendError(reason, {
     message: `${reason.message} Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${kept}`,
-    details: {backend, bundleId, ...(deployment !== undefined && {deployment}), status: 'finished'},
+    details: {backend: open.backend.name, bundleId, deployment, status: 'finished'},
   });
 }
 
-type TargetOptions = BackendCallOptions & {readonly targetSlug: string};
-
 /** The bundles that failed a check on a target, as far as they were recorded. */
-export async function failedChecks(
-  backend: RuntimeBackend,
-  options: TargetOptions,
-  host: Host,
-): Promise<readonly FailedCheck[]> {
-  const place = {...placeOf(backend, options, host), targetSlug: options.targetSlug};
+export async function failedChecks(open: OpenBackend, targetSlug: string, host: Host): Promise<readonly FailedCheck[]> {
+  const place = {...open.place(), targetSlug};
   const failed = await host.checkRecords?.read(place).catch((error: unknown) => {
     host.logger.warn(asSentence(`The record of failed checks cannot be read: ${reasonOf(error)}`));
     return [];
@@ -232,8 +230,8 @@ export async function failedChecks(
   return failed ?? [];
 }
 
-async function recordFailedCheck({backend, bundleId, ...options}: FinishedDeployment, host: Host): Promise<void> {
-  const place = {...placeOf(backend, options, host), targetSlug: options.targetSlug};
+async function recordFailedCheck({open, bundleId, targetSlug}: FinishedDeployment, host: Host): Promise<void> {
+  const place = {...open.place(), targetSlug};
   const failed = {bundleId, failedAt: host.now().toISOString()};
   await host.checkRecords?.add(place, failed).catch((error: unknown) => {
     host.logger.debug(asSentence(`The failed check could not be recorded: ${reasonOf(error)}`));

@@ -1,92 +1,109 @@
-import type {BundleId, DeployOperation, DeployResult, DeploymentRef} from '../../backends/contract.js';
+import type {
+  BundleId,
+  DeployOperation,
+  DeployResult,
+  DeploymentRef,
+  DeploymentStatus,
+} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
-import type {RuntimeBackend} from '../../backends/names.js';
-import {deployFallbackReason, failedTwice, fallbackWarning, type BackendSelection} from '../../backends/select.js';
+import {deployFallbackReason} from '../../backends/select.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
-import {invoke, openBackend, type OpenBackend} from '../open-backend.js';
-import {chooseCapable, withOtherBackend} from '../choose-backend.js';
+import {invoke} from '../call-backend.js';
+import {chooseCapable, withOtherBackend, type ChosenBackend} from '../choose-backend.js';
+import {withFallback} from '../fall-back.js';
+import type {Host} from '../host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from '../list.js';
-import type {CommonOptions, DeployBundleOptions, DeployBundleResult, DeploymentOptions} from '../options.js';
-import {callBack, callBackSafely, type Host} from '../host.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {CheckOutcome, DeployBundleOptions, DeploymentOptions, WaitOptions} from '../options.js';
+import type {Outlet, WithoutCallbacks} from '../outlet.js';
 import {followUpCapabilities, requireTargetUrl} from './check-deployment.js';
 import {withLastLines} from './read-logs.js';
 import {inTargetSlot} from './target-slot.js';
 import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
 
-/** A deployment of a bundle, and the operation that it is part of. */
-export interface DeploymentRequest extends DeployBundleOptions {
+/** A deployment to request, and the operation that it is part of. */
+export interface DeploymentRequest {
   readonly operation: Exclude<DeployOperation, 'push'>;
+  readonly bundleId: BundleId;
+  readonly targetSlug: string;
   /** The target that runs the bundle, for a promotion. */
   readonly from?: string | undefined;
   readonly watch?: DeploymentWatch | undefined;
 }
 
-export async function chooseDeployBackend(options: DeployBundleOptions, host: Host): Promise<BackendSelection> {
+/** A deployment that a backend has accepted. */
+export interface AcceptedDeployment {
+  readonly open: OpenBackend;
+  readonly bundleId: BundleId;
+  readonly targetSlug: string;
+  readonly deployment: DeploymentRef;
+  /** At the last look. */
+  readonly status: DeploymentStatus;
+  /** http(s) URL of the target. */
+  readonly url?: string | undefined;
+  /** The backend's own answer. */
+  readonly raw?: unknown;
+  readonly check?: CheckOutcome | undefined;
+}
+
+export async function chooseDeployBackend(
+  options: WithoutCallbacks<DeployBundleOptions>,
+  host: Host,
+  outlet: Outlet,
+): Promise<ChosenBackend> {
   const capabilities = ['deploy', ...followUpCapabilities(options), ...namingCapabilities(options.bundleId)] as const;
-  return chooseCapable(options, capabilities, host);
+  return chooseCapable(options, capabilities, host, outlet);
 }
 
 /**
  * Requests the deployment. With `auto`, only `latest` falls back from Api to legacy (on 401, 403 and `invalid_scope`),
  * because the backend that deploys resolves it, and reports it before the request. IDs never cross backends.
- * @param note shows a line to users
  */
 export async function requestDeployment(
-  options: DeploymentRequest,
-  {backend, fellBack, fallback}: BackendSelection,
+  chosen: ChosenBackend,
+  request: DeploymentRequest,
+  options: DeploymentOptions,
   host: Host,
-  note: (line: string) => void,
-): Promise<DeployBundleResult> {
-  if (fellBack !== undefined) await callBack(() => options.onFallback?.(fellBack));
-  await callBack(() => options.onResolve?.(backend));
-  const deployWith = async (name: RuntimeBackend, why: string | undefined) => {
-    const accepted = await deploy(name, options, host, note);
-    return why === undefined ? accepted : {...accepted, warnings: [fallbackWarning(why), ...accepted.warnings]};
+  outlet: Outlet,
+): Promise<AcceptedDeployment> {
+  const deployWith = (open: OpenBackend) => deploy(open, request, options, host, outlet);
+  const reasonFor = (error: unknown) => {
+    if (request.bundleId !== 'latest') throw withOtherBackend(error, chosen.fallback?.backend.name);
+    return deployFallbackReason(error);
   };
-  try {
-    return await deployWith(backend, fellBack);
-  } catch (error) {
-    if (options.bundleId !== 'latest') throw withOtherBackend(error, fallback);
-    const reason = deployFallbackReason(error);
-    if (fallback === undefined || reason === undefined) throw error;
-    note(`Falling back to the Runtime (API key) backend: ${reason}`);
-    callBackSafely(() => options.onFallback?.(reason));
-    callBackSafely(() => options.onResolve?.(fallback));
-    return deployWith(fallback, reason).catch((second: unknown) => {
-      throw failedTwice(error, second);
-    });
-  }
+  return withFallback(chosen, {reasonFor, first: deployWith, second: deployWith}, outlet);
 }
 
 async function deploy(
-  backend: RuntimeBackend,
-  options: DeploymentRequest,
+  open: OpenBackend,
+  request: DeploymentRequest,
+  options: DeploymentOptions,
   host: Host,
-  note: (line: string) => void,
-): Promise<DeployBundleResult> {
-  const {operation, projectSlug, targetSlug, from} = options;
-  const open = await openBackend(backend, options, host);
-  const bundleId = await resolveBundleId(open, options.bundleId, options);
-  if (options.bundleId === 'latest') note(`Latest bundle: ${String(bundleId)}`);
-  await requireTargetUrl(open, options);
-  await host.writes?.before({operation, backend, projectSlug, targetSlug, bundleIds: [bundleId]});
-  const accepted = await requestDeploy(open, {bundleId, targetSlug, from}, options);
+  outlet: Outlet,
+): Promise<AcceptedDeployment> {
+  const {operation, targetSlug} = request;
+  const {backend, projectSlug} = open;
+  const bundleId = await resolveBundleId(open, request.bundleId);
+  if (request.bundleId === 'latest') outlet.note(`Latest bundle: ${String(bundleId)}`);
+  await requireTargetUrl(open, targetSlug, options);
+  await host.writes?.before({operation, backend: backend.name, projectSlug, targetSlug, bundleIds: [bundleId]});
+  const accepted = await requestDeploy(open, {...request, bundleId}, options, outlet);
   const {deployment, status, warnings = [], raw} = accepted;
   const url = shownUrl(accepted.url);
-  const {deploymentId} = deployment;
   host.writes?.learn({deployment, status, url});
-  return {backend, bundleId, projectSlug, targetSlug, deploymentId, url, deployment, status, warnings, raw};
+  warnings.forEach((warning) => outlet.warn(warning));
+  return {open, bundleId, targetSlug, deployment, status, url, raw};
 }
 
 /** Waits for an accepted deployment to end. */
-export async function waitForAccepted(
-  options: Omit<DeployBundleOptions, 'bundleId'>,
-  accepted: DeployBundleResult,
+export async function waitForAccepted<Accepted extends AcceptedDeployment>(
+  accepted: Accepted,
+  options: WaitOptions,
   host: Host,
-): Promise<DeployBundleResult> {
-  const {backend, bundleId, deployment} = accepted;
-  const waiting = waitForDeployment({...options, backend, deployment}, host);
-  const state = await waiting.catch((error: unknown) => {
+  outlet: Outlet,
+): Promise<Accepted> {
+  const {open, bundleId, deployment} = accepted;
+  const state = await waitForDeployment(open, deployment, options, outlet).catch((error: unknown) => {
     throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId}}) : error;
   });
   const {status} = state;
@@ -106,29 +123,22 @@ export interface DeploymentWatch {
   note(accepted: {readonly bundleId: BundleId; readonly deployment: DeploymentRef}): void;
 }
 
-type RequestOptions = DeploymentOptions &
-  Pick<CommonOptions, 'onProgress'> & {readonly watch?: DeploymentWatch | undefined};
-
 /**
  * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
  */
 export async function requestDeploy(
   open: OpenBackend,
-  {
-    bundleId,
-    targetSlug,
-    from,
-  }: {readonly bundleId: BundleId; readonly targetSlug: string; readonly from?: string | undefined},
-  options: RequestOptions,
+  {bundleId, targetSlug, from, watch}: Omit<DeploymentRequest, 'operation'>,
+  options: DeploymentOptions,
+  outlet: Outlet,
 ): Promise<DeployResult> {
-  const {watch} = options;
   const send = async () => {
     await watch?.look(open);
     return from !== undefined && open.backend.promote
       ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
       : invoke(open, 'deploy', {bundleId, targetSlug});
   };
-  const result = await inTargetSlot(open, targetSlug, options, send).catch(async (error: unknown) => {
+  const result = await inTargetSlot(open, targetSlug, options, outlet, send).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });
   const {deployment} = result;

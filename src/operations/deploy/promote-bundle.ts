@@ -1,10 +1,10 @@
-import type {BackendSelection} from '../../backends/select.js';
 import {rejectProblems, slugProblems} from '../../settings/definitions.js';
 import {createError} from '../../errors/index.js';
-import {registryOf, requireCapability} from '../open-backend.js';
-import {chooseCapable} from '../choose-backend.js';
+import {requireCapability} from '../call-backend.js';
+import {chooseCapable, type ChosenBackend} from '../choose-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {Host} from '../host.js';
+import type {Outlet, WithoutCallbacks} from '../outlet.js';
 import {followUpCapabilities} from './check-deployment.js';
 
 /** Options of `promoteBundle`. */
@@ -19,7 +19,11 @@ export interface PromoteBundleResult extends DeployBundleResult {
   readonly promotedFrom: string;
 }
 
-export async function choosePromoter(options: PromoteBundleOptions, host: Host): Promise<BackendSelection> {
+export async function choosePromoter(
+  options: WithoutCallbacks<PromoteBundleOptions>,
+  host: Host,
+  outlet: Outlet,
+): Promise<ChosenBackend> {
   const {from, targetSlug} = options;
   if (from === targetSlug) {
     throw createError('ERR_OPTION_INVALID', `--from and --target are both ${from}, so there is nothing to promote.`, {
@@ -29,8 +33,8 @@ export async function choosePromoter(options: PromoteBundleOptions, host: Host):
   }
   rejectProblems(slugProblems('from', from));
   const capabilities = ['history', ...followUpCapabilities(options)] as const;
-  const selection = await chooseCapable(options, capabilities, host);
-  const backend = registryOf(options).get(selection.backend);
+  const chosen = await chooseCapable(options, capabilities, host, outlet);
+  const {backend} = chosen.open;
   if (!backend.promote) requireCapability(backend, 'deploy');
-  return selection;
+  return chosen;
 }

@@ -4,9 +4,9 @@ import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
-import {invoke, quickLook, type OpenBackend} from '../open-backend.js';
+import {invoke, quickLook} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {ProjectOptions} from '../options.js';
-import type {Host} from '../host.js';
 import {pause} from './poll.js';
 
 /** Options of `readDeploymentLogs`. */
@@ -44,9 +44,9 @@ const shownLines = 20;
 
 export async function findDeployment(
   open: OpenBackend,
-  {projectSlug, targetSlug, deploymentId}: ReadLogsOptions,
-  host: Host,
+  {targetSlug, deploymentId}: Pick<ReadLogsOptions, 'targetSlug' | 'deploymentId'>,
 ): Promise<DeploymentItem> {
+  const {projectSlug, commandFlags = []} = open;
   const items = await readHistory(open, targetSlug, deploymentId === undefined ? undefined : Infinity);
   const found = items.find(
     ({deployment}) => deploymentId === undefined || String(deployment.deploymentId) === String(deploymentId),
@@ -61,7 +61,7 @@ export async function findDeployment(
     {
       suggestions: [
         'List the deployments with their IDs:',
-        [{run: ['bundle:history', ...flags, '--columns', 'created,bundle,deployment', ...(host.commandFlags ?? [])]}],
+        [{run: ['bundle:history', ...flags, '--columns', 'created,bundle,deployment', ...commandFlags]}],
       ],
     },
   );
@@ -77,7 +77,7 @@ export async function readLog(
   onLines: (lines: readonly string[]) => void,
   {follow = false, pollInterval = defaultPollInterval}: Pick<ReadLogsOptions, 'follow' | 'pollInterval'> = {},
 ): Promise<boolean> {
-  const {signal} = open.context;
+  const {signal} = open;
   let cursor: string | undefined;
   let read = 0;
   for (let parts = 1; ; parts += 1) {

@@ -1,13 +1,13 @@
 import type {BackendCapability, BundleId, DeploymentItem} from '../../backends/contract.js';
-import type {BackendSelection} from '../../backends/select.js';
 import {createError} from '../../errors/index.js';
 import {oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
-import {idFor, openBackend} from '../open-backend.js';
-import {chooseCapable} from '../choose-backend.js';
-import {liveDeployment, namingCapabilities, readHistory, resolveBundleId} from '../list.js';
+import {chooseCapable, type ChosenBackend} from '../choose-backend.js';
+import {idFor, liveDeployment, namingCapabilities, readHistory, resolveBundleId} from '../list.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {FailedCheck, Host} from '../host.js';
+import type {Outlet, WithoutCallbacks} from '../outlet.js';
 import {failedChecks, followUpCapabilities, hasFailedCheck} from './check-deployment.js';
 
 /** Options of `rollbackBundle`. */
@@ -39,13 +39,17 @@ export interface RollbackBundleResult extends DeployBundleResult {
   readonly rolledBackFrom?: BundleId | undefined;
 }
 
-export async function chooseRollbackBackend(options: RollbackBundleOptions, host: Host): Promise<BackendSelection> {
+export async function chooseRollbackBackend(
+  options: WithoutCallbacks<RollbackBundleOptions>,
+  host: Host,
+  outlet: Outlet,
+): Promise<ChosenBackend> {
   const {to} = options;
   const finding: readonly BackendCapability[] = to === undefined ? ['history'] : namingCapabilities(to);
   const capabilities = ['deploy', ...followUpCapabilities(options), ...finding] as const;
-  const selection = await chooseCapable(options, capabilities, host);
-  if (to !== undefined && to !== 'latest') idFor(selection.backend, to, options);
-  return selection;
+  const chosen = await chooseCapable(options, capabilities, host, outlet);
+  if (to !== undefined && to !== 'latest') idFor(chosen.open.backend, to);
+  return chosen;
 }
 
 /** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; currently bundle 4` */
@@ -58,16 +62,15 @@ export function describeRollback({bundleId, current, previous}: RollbackPlan): s
 
 /** Finds the bundle to roll back to. Changes nothing. */
 export async function planRollback(
-  options: RollbackBundleOptions,
-  {backend}: BackendSelection,
+  open: OpenBackend,
+  {to, targetSlug}: Pick<RollbackBundleOptions, 'to' | 'targetSlug'>,
   host: Host,
 ): Promise<RollbackPlan> {
-  const open = await openBackend(backend, options, host);
-  if (options.to !== undefined) return {bundleId: await resolveBundleId(open, options.to, options), warnings: []};
-  const items = await readHistory(open, options.targetSlug, Infinity);
-  const {current, previous, warnings} = previousDeployment(items, await failedChecks(backend, options, host));
+  if (to !== undefined) return {bundleId: await resolveBundleId(open, to), warnings: []};
+  const items = await readHistory(open, targetSlug, Infinity);
+  const {current, previous, warnings} = previousDeployment(items, await failedChecks(open, targetSlug, host));
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
-  const {projectSlug, targetSlug} = options;
+  const {projectSlug} = open;
   const none = `The target "${targetSlug}" has no finished deployment`;
   const message = !items.some(({status}) => status === 'finished' || status === 'unknown')
     ? `${none} to roll back to.`

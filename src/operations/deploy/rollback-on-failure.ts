@@ -5,8 +5,9 @@ import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {liveDeployment, readHistory} from '../list.js';
-import {openBackend, type BackendCallOptions, type OpenBackend} from '../open-backend.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {DeploymentOptions} from '../options.js';
+import type {Outlet} from '../outlet.js';
 import type {Host} from '../host.js';
 import {requestDeploy, type DeploymentWatch} from './deploy-bundle.js';
 import {waitForDeployment} from './wait-for-deployment.js';
@@ -23,22 +24,16 @@ interface RollbackOutcome {
   readonly reason?: string | undefined;
 }
 
-/** What rolling back needs of the operation that failed. */
-type WatchOptions = BackendCallOptions & DeploymentOptions;
-
 /** What a target ran before a deployment, and that deployment. */
 export class RollbackWatch implements DeploymentWatch {
   /** The target's deployments before ours, newest first, and where they were read. */
   before: {readonly open: OpenBackend; readonly items: readonly DeploymentItem[]} | undefined;
   ours: {readonly bundleId: BundleId; readonly deployment: DeploymentRef} | undefined;
-  readonly #targetSlug: string;
 
-  constructor(targetSlug: string) {
-    this.#targetSlug = targetSlug;
-  }
+  constructor(readonly targetSlug: string) {}
 
   async look(open: OpenBackend): Promise<void> {
-    this.before = {open, items: await readBefore(open, this.#targetSlug)};
+    this.before = {open, items: await readBefore(open, this.targetSlug)};
   }
 
   note(accepted: NonNullable<RollbackWatch['ours']>): void {
@@ -47,7 +42,10 @@ export class RollbackWatch implements DeploymentWatch {
 }
 
 /** Follows a deployment to be able to roll it back. Undefined unless that was asked for. */
-export function watchForRollback({rollbackOnFailure, targetSlug}: WatchOptions): RollbackWatch | undefined {
+export function watchForRollback({
+  rollbackOnFailure,
+  targetSlug,
+}: DeploymentOptions & {readonly targetSlug?: string | undefined}): RollbackWatch | undefined {
   return rollbackOnFailure && targetSlug !== undefined ? new RollbackWatch(targetSlug) : undefined;
 }
 
@@ -55,7 +53,7 @@ async function readBefore(open: OpenBackend, targetSlug: string): Promise<readon
   try {
     return await readHistory(open, targetSlug);
   } catch (error) {
-    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
     // The first deployment creates the target.
     if (error.status === 404) return [];
     throw amendError(error, {
@@ -110,12 +108,15 @@ interface Progress {
  */
 export async function rollBack(
   failed: FailedDeployment,
-  options: WatchOptions,
+  targetSlug: string,
+  options: DeploymentOptions,
   host: Host,
+  outlet: Outlet,
 ): Promise<{readonly bundleId: BundleId; readonly error: Error}> {
   const {failure, before, ours} = failed;
-  const {signal, projectSlug, targetSlug = ''} = options;
-  const place = {backend: before.open.backend.name, projectSlug, targetSlug};
+  const {open} = before;
+  const {signal, projectSlug} = open;
+  const place = {backend: open.backend.name, projectSlug, targetSlug};
   host.writes?.conclude({error: failure});
   const {live, reason = ''} = deploymentBefore(before.items, ours.bundleId, targetSlug);
   const bundleId = live?.bundleId;
@@ -123,7 +124,6 @@ export async function rollBack(
   let progress: Progress = {bundleId};
   try {
     await host.writes?.before({operation: 'rollback', ...place, bundleIds: [bundleId]});
-    const open = await openBackend(place.backend, {...options, targetSlug}, host);
     // Others may deploy before the request, and while it waits to be repeated.
     const beforeAttempt = async () => {
       const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
@@ -131,24 +131,24 @@ export async function rollBack(
       progress = {bundleId, isRequested: true};
     };
     await beforeAttempt();
-    const requesting = await openBackend(place.backend, {...options, targetSlug, wait: true, beforeAttempt}, host);
     const {deployment, status} = await requestDeploy(
-      requesting,
+      open.with({beforeAttempt}),
       {bundleId, targetSlug},
       {...options, waitForSlot: false},
+      outlet,
     );
     progress = {bundleId, isRequested: true, deployment};
     host.writes?.learn({deployment, status});
-    const state = await waitForDeployment({...options, ...place, deployment}, host);
+    const state = await waitForDeployment(open, deployment, options, outlet);
     host.writes?.learn({status: state.status});
   } catch (error) {
-    if (signal?.aborted) throw interruptedRollback(signal.reason, failed, place, progress);
+    if (signal.aborted) throw interruptedRollback(signal.reason, failed, place, progress);
     host.writes?.conclude({error});
     if (!isRuntimeCliError(error) || error.code === 'ERR_NOT_ROLLED_BACK') throw error;
     throw notRolledBack(failed, place, progress, {reason: error.message, cause: error}, host);
   }
   host.writes?.conclude({});
-  const known = await failedChecks(place.backend, {...options, targetSlug}, host);
+  const known = await failedChecks(open, targetSlug, host);
   const doubt = hasFailedCheck(live, known) ? ', which also failed its check' : '';
   const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again${doubt}.`;
   const details = detailsOf(failed, place, {rolledBack: true, bundleId, deployment: progress.deployment});

@@ -3,9 +3,10 @@ import {isUnderWay} from '../../backends/references.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
-import {quickLook, type OpenBackend} from '../open-backend.js';
-import type {CommonOptions, DeploymentOptions} from '../options.js';
-import {callBackSafely} from '../host.js';
+import {quickLook} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {DeploymentOptions} from '../options.js';
+import type {Outlet} from '../outlet.js';
 import {startPoll} from './poll.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 
@@ -22,10 +23,11 @@ type Occupant = DeploymentItem | 'none' | 'unknown';
 export async function inTargetSlot<Result>(
   open: OpenBackend,
   targetSlug: string,
-  options: DeploymentOptions & Pick<CommonOptions, 'onProgress'>,
+  options: DeploymentOptions,
+  outlet: Outlet,
   send: () => Promise<Result>,
 ): Promise<Result> {
-  const {signal} = open.context;
+  const {signal} = open;
   const poll = startPoll(options, signal);
   for (let unexplained = 0; ;) {
     try {
@@ -37,7 +39,7 @@ export async function inTargetSlot<Result>(
       if (!options.waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
       do {
         const description = describeOccupant(occupant, targetSlug);
-        callBackSafely(() => options.onProgress?.({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()}));
+        outlet.progress({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()});
         if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
         try {
           await poll.pause();
@@ -54,7 +56,7 @@ export async function inTargetSlot<Result>(
 async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occupant> {
   if (!open.backend.listDeployments) return 'unknown';
   const items = await quickLook(open, (again) => readHistory(again, targetSlug, 10));
-  open.context.signal.throwIfAborted();
+  open.signal.throwIfAborted();
   const [newest] = items ?? [];
   if (items === undefined || newest?.status === 'unknown') return 'unknown';
   return newest !== undefined && isUnderWay(newest.status) ? newest : 'none';
@@ -95,7 +97,7 @@ function stoppedWaiting(reason: unknown): unknown {
 
 function slotTimedOut(
   error: RuntimeCliError,
-  {backend, context: {projectSlug}, commandFlags}: OpenBackend,
+  {backend, projectSlug, commandFlags}: OpenBackend,
   targetSlug: string,
   timeout: number,
   occupant: Occupant,

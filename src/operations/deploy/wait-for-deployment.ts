@@ -2,9 +2,10 @@ import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
-import {invoke, openBackend, signalOf, type OpenBackend} from '../open-backend.js';
-import type {OperationProgress, WaitForDeploymentOptions} from '../options.js';
-import {callBackSafely, type Host} from '../host.js';
+import {invoke} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {OperationProgress, WaitOptions} from '../options.js';
+import type {Outlet} from '../outlet.js';
 import {startPoll} from './poll.js';
 import {withLastLines} from './read-logs.js';
 import {asSentence} from '../../text/sentence.js';
@@ -13,43 +14,46 @@ import type {CommandToRun} from '../../errors/suggestion.js';
 /** Consecutive failed polls before the state counts as unknown. */
 const maxLostPolls = 5;
 
-export async function waitForDeployment(options: WaitForDeploymentOptions, host: Host): Promise<DeploymentState> {
-  const {deployment, onProgress} = options;
-  const given = signalOf(options);
-  const poll = startPoll(options, given);
-  const open = await openBackend(options.backend, {...options, signal: poll.signal}, host);
-  const history = historyCommand(options, host);
+export async function waitForDeployment(
+  open: OpenBackend,
+  deployment: DeploymentRef,
+  options: WaitOptions,
+  outlet: Outlet,
+): Promise<DeploymentState> {
+  const {signal} = open;
+  const poll = startPoll(options, signal);
+  const polled = open.with({signal: poll.signal});
+  const history = historyCommand(open, deployment);
   let state: DeploymentState | undefined;
   const orLate = (error: unknown): never => {
-    if (given.aborted) throw stoppedWaiting(given.reason, options, history);
-    throw poll.isLate() ? waitTimedOut(options, poll.timeout, state, history) : error;
+    if (signal.aborted) throw stoppedWaiting(signal.reason, deployment, history);
+    throw poll.isLate() ? waitTimedOut(deployment, poll.timeout, state, history) : error;
   };
   for (let lost = 0; ;) {
-    const seen = await look(open, options, {lost, history}).catch(orLate);
+    const seen = await look(polled, deployment, {lost, history}).catch(orLate);
     lost = seen ? 0 : lost + 1;
     if (seen) {
       state = seen;
-      callBackSafely(() => onProgress?.({...progressOf(seen), leftMs: poll.leftMs()}));
+      outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed') throw await withLastLines(deploymentFailed(deployment, seen), open, deployment);
     }
     // Give the service time to recover.
     await poll.pause({longest: !seen}).catch(orLate);
-    if (poll.isLate()) throw waitTimedOut(options, poll.timeout, state, history);
+    if (poll.isLate()) throw waitTimedOut(deployment, poll.timeout, state, history);
   }
 }
 
 /** Polls once. Undefined if the poll failed temporarily; any other failure is final. */
 async function look(
   open: OpenBackend,
-  options: WaitForDeploymentOptions,
+  deployment: DeploymentRef,
   {lost, history}: {readonly lost: number; readonly history: CommandToRun},
 ): Promise<DeploymentState | undefined> {
-  const {deployment} = options;
   try {
     return await invoke(open, 'getDeployment', deployment);
   } catch (error) {
-    if (open.context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
     if (!isLost(error)) {
       throw amendError(error, {
         message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
@@ -96,7 +100,7 @@ export function deploymentFailed(
  * The error for a wait that was aborted, although the deployment continues. A caller's own reason is passed on
  * unchanged.
  */
-function stoppedWaiting(reason: unknown, {deployment}: WaitForDeploymentOptions, history: CommandToRun): unknown {
+function stoppedWaiting(reason: unknown, deployment: DeploymentRef, history: CommandToRun): unknown {
   if (!isRuntimeCliError(reason)) return reason;
   return amendError(reason, {
     message: `${reason.message} ${describe(deployment)} continues.`,
@@ -106,7 +110,7 @@ function stoppedWaiting(reason: unknown, {deployment}: WaitForDeploymentOptions,
 }
 
 function waitTimedOut(
-  {deployment}: WaitForDeploymentOptions,
+  deployment: DeploymentRef,
   timeout: number,
   state: DeploymentState | undefined,
   history: CommandToRun,
@@ -118,10 +122,14 @@ function waitTimedOut(
 }
 
 /** How to check on a deployment. Built-in backends store the target in its reference. */
-function historyCommand({backend, projectSlug, deployment}: WaitForDeploymentOptions, host: Host): CommandToRun {
+function historyCommand({backend, projectSlug, commandFlags}: OpenBackend, deployment: DeploymentRef): CommandToRun {
   const {targetSlug} = deployment;
-  const place = {projectSlug, targetSlug: typeof targetSlug === 'string' ? targetSlug : undefined, backend};
-  return {run: ['bundle:history', ...placeFlags(place, host.commandFlags)]};
+  const place = {
+    projectSlug,
+    targetSlug: typeof targetSlug === 'string' ? targetSlug : undefined,
+    backend: backend.name,
+  };
+  return {run: ['bundle:history', ...placeFlags(place, commandFlags)]};
 }
 
 function describe({deploymentId}: DeploymentRef): string {

@@ -10,10 +10,13 @@ import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
 import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
+import type {WithoutCallbacks} from '../outlet.js';
 import {checks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 
 type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDirectory?: string | undefined};
+
+type PushOptions = WithoutCallbacks<PushRuntimeBundleBackendOptions>;
 
 /** The guards that are about the work tree, or about the commit of a bundle. */
 const sourceGuards: ReadonlySet<GuardName> = new Set(['cleanTree', 'branch', 'notOlder']);
@@ -126,24 +129,20 @@ function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: rea
   });
 }
 
-export function isGuarded({targetSlug, guard}: PushRuntimeBundleBackendOptions): boolean {
+export function isGuarded({targetSlug, guard}: PushOptions): boolean {
   return targetSlug !== undefined && activeGuards(guard).length > 0;
 }
 
 /** Checks again what the target runs right before each request that starts the deployment of a push. */
 export function watchPush(
   watch: DeploymentWatch | undefined,
-  options: PushRuntimeBundleBackendOptions,
+  options: PushOptions,
   host: Host,
 ): DeploymentWatch | undefined {
   return watchNotOlder(watch, options, (open, guard) => checkPush(open, {...options, guard}, host));
 }
 
-export async function checkPush(
-  open: OpenBackend,
-  options: PushRuntimeBundleBackendOptions,
-  host: Host,
-): Promise<void> {
+export async function checkPush(open: OpenBackend, options: PushOptions, host: Host): Promise<void> {
   const {projectSlug, targetSlug = ''} = options;
   const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
   const source = await pushSource(options, host);
@@ -151,7 +150,7 @@ export async function checkPush(
 }
 
 /** What a push deploys: what is built from the work tree, or a prebuilt archive, whose manifest knows its commit. */
-async function pushSource(options: PushRuntimeBundleBackendOptions, host: Host): Promise<GuardedSource> {
+async function pushSource(options: PushOptions, host: Host): Promise<GuardedSource> {
   const {archive, cwd = host.cwd, buildDirectory = 'build'} = options;
   if (archive === undefined) return {kind: 'tree', buildDirectory: resolve(host.cwd, cwd, buildDirectory)};
   const manifest = await readManifest(resolve(host.cwd, cwd, archive));

@@ -5,7 +5,8 @@ import {compareCommits, isShallow, resolveCommit} from '../../bundle/provenance/
 import {recordedCommit, type RecordedCommit} from '../../bundle/provenance/provenance.js';
 import type {Environment} from '../../http/types.js';
 import {findBundle, readHistory, recentDeployments} from '../list.js';
-import {requireCapability, type OpenBackend} from '../open-backend.js';
+import {requireCapability} from '../call-backend.js';
+import type {OpenBackend} from '../open-backend.js';
 
 export interface RunningBundle {
   /** Undefined if the server does not report it. */

@@ -3,79 +3,84 @@ import type {DeployResult} from '../../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {commandLine, placeFlags} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
-import {requestDeploy} from '../deploy/deploy-bundle.js';
+import {requestDeploy, type AcceptedDeployment, type DeploymentWatch} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import type {Host} from '../host.js';
-import {openBackend, registryOf} from '../open-backend.js';
+import type {Outlet} from '../outlet.js';
 import type {PushResult} from './options.js';
-import type {PushPlan} from './plan-push.js';
+import type {PushOptions} from './plan-push.js';
 import type {UploadedPush} from './upload-push.js';
 
-/** The accepted deployment of a push, and its outcome if we waited for it. */
-export type DeployedPush = Pick<DeployResult, 'deployment' | 'status' | 'url' | 'warnings' | 'raw'>;
+/** A push whose bundle is deployed, or being deployed. */
+export interface DeployedPush extends UploadedPush, AcceptedDeployment {}
 
 /** Deploys an uploaded bundle, unless the upload already did. */
 export async function deployPush(
-  {options, watch}: PushPlan,
-  uploaded: UploadedPush,
+  push: UploadedPush,
   targetSlug: string,
+  options: PushOptions,
+  watch: DeploymentWatch | undefined,
   host: Host,
+  outlet: Outlet,
 ): Promise<DeployedPush> {
-  const {bundleId, deployment} = uploaded.result;
-  let deployed: DeployedPush;
-  if (deployment) deployed = {deployment, status: 'queued', raw: undefined};
+  const {open, bundleId, uploaded} = push;
+  let accepted: DeployResult;
+  if (uploaded?.deployment) accepted = {deployment: uploaded.deployment, status: 'queued', raw: undefined};
   else {
     try {
-      const open = await openBackend(uploaded.backend, options, host);
-      deployed = await requestDeploy(open, {bundleId, targetSlug}, {...options, watch});
+      accepted = await requestDeploy(open, {bundleId, targetSlug, watch}, options, outlet);
     } catch (error) {
-      throw afterUpload(error, options, uploaded, host);
+      throw afterUpload(error, push, targetSlug);
     }
   }
-  watch?.note({bundleId, deployment: deployed.deployment});
-  host.writes?.learn({deployment: deployed.deployment, status: deployed.status});
-  return deployed;
+  const {deployment, status, warnings = [], raw} = accepted;
+  const url = shownUrl(accepted.url);
+  watch?.note({bundleId, deployment});
+  host.writes?.learn({deployment, status, url: url ?? shownUrl(uploaded?.url)});
+  warnings.forEach((warning) => outlet.warn(warning));
+  return {...push, targetSlug, deployment, status, url, raw};
 }
 
 export async function waitForPush(
-  {options}: PushPlan,
-  uploaded: UploadedPush,
-  deployed: DeployedPush,
+  push: DeployedPush,
+  options: PushOptions,
   host: Host,
+  outlet: Outlet,
 ): Promise<DeployedPush> {
-  const {backend} = uploaded;
+  const {open, deployment, targetSlug} = push;
   try {
-    const {status, url} = await waitForDeployment({...options, backend, deployment: deployed.deployment}, host);
-    return {...deployed, status, url: url ?? deployed.url};
+    const state = await waitForDeployment(open, deployment, options, outlet);
+    const url = shownUrl(state.url ?? push.url);
+    host.writes?.learn({status: state.status, url: url ?? shownUrl(push.uploaded?.url)});
+    return {...push, status: state.status, url};
   } catch (error) {
-    throw afterUpload(error, options, uploaded, host, {accepted: true});
+    throw afterUpload(error, push, targetSlug, {accepted: true});
   }
 }
 
-export function pushResult(plan: PushPlan, uploaded: UploadedPush, host: Host, deployed?: DeployedPush): PushResult {
-  const {projectSlug, targetSlug} = plan.options;
-  const {backend, bundle, result, unchanged} = uploaded;
+/** What a push without a target, or with one, resolves to. */
+export function pushResult(push: UploadedPush & Partial<DeployedPush>, warnings: readonly string[]): PushResult {
+  const {open, bundleId, bundle, uploaded, unchanged, targetSlug, deployment, status, raw, check} = push;
   const {format, sha256, contentSha256, size, files} = bundle;
-  const url = shownUrl(deployed?.url) ?? shownUrl(result.url);
-  host.writes?.learn({status: deployed?.status, url});
   return {
-    backend,
-    bundleId: result.bundleId,
-    projectSlug,
+    backend: open.backend.name,
+    bundleId,
+    projectSlug: open.projectSlug,
     targetSlug,
     message: unchanged?.message ?? bundle.message,
     unchanged: unchanged !== undefined,
     pushedAt: unchanged?.pushedAt,
-    deployed: deployed !== undefined,
-    deploymentId: deployed?.deployment.deploymentId,
-    url,
-    deployment: deployed?.deployment,
-    status: deployed?.status,
-    warnings: [...plan.warnings, ...uploaded.warnings, ...(deployed?.warnings ?? [])],
-    matches: result.matches ?? {},
+    deployed: deployment !== undefined,
+    deploymentId: deployment?.deploymentId,
+    url: push.url ?? shownUrl(uploaded?.url),
+    deployment,
+    status,
+    warnings,
+    matches: uploaded?.matches ?? {},
     archive: {format, sha256, contentSha256, size, files: files.length},
     provenance: bundle.provenance,
-    raw: {bundle: result.raw, ...(deployed?.raw === undefined ? {} : {deployment: deployed.raw})},
+    raw: {bundle: uploaded?.raw, ...(raw !== undefined && {deployment: raw})},
+    ...(check && {check}),
   };
 }
 
@@ -85,17 +90,16 @@ export function pushResult(plan: PushPlan, uploaded: UploadedPush, host: Host, d
  */
 function afterUpload(
   error: unknown,
-  options: PushPlan['options'],
-  {backend, result: {bundleId}, unchanged}: UploadedPush,
-  host: Host,
+  {open, bundleId, unchanged}: UploadedPush,
+  targetSlug: string,
   {accepted = false} = {},
 ): unknown {
   if (!isRuntimeCliError(error)) return error;
   const {code} = error;
   const interrupted = code === 'ERR_INTERRUPTED';
-  const {projectSlug, targetSlug = '', signal} = options;
+  const {backend, projectSlug, signal, commandFlags} = open;
   // A caller's own reason for an abort is passed on unchanged.
-  if (signal?.aborted && !interrupted) return error;
+  if (signal.aborted && !interrupted) return error;
   const bundle = `Bundle ${String(bundleId)} ${unchanged ? 'is unchanged' : 'was uploaded'}`;
   const details = {bundleId};
   const hasFailed = code === 'ERR_DEPLOYMENT_FAILED';
@@ -109,11 +113,11 @@ function afterUpload(
     ? `${bundle}, and its deployment to ${targetSlug} may have started`
     : `${bundle}, but deploying it to ${targetSlug} failed`;
   const interruption = `${error.message} ${requested ? state : bundle}.`;
-  const where = placeFlags({projectSlug, targetSlug, backend}, host.commandFlags);
+  const where = placeFlags({projectSlug, targetSlug, backend: backend.name}, commandFlags);
   const suggestions: Suggestion[] = [];
   const history = ['bundle:history', ...where];
   const mustLook = unclear || hasFailed || code === 'ERR_SERVER' || code === 'ERR_RESPONSE_INVALID';
-  const hasHistory = registryOf(options).get(backend).listDeployments !== undefined;
+  const hasHistory = backend.listDeployments !== undefined;
   if (mustLook && hasHistory && !error.suggestions.includes(commandLine(...history)))
     suggestions.push('Check before you deploy it again:', [{run: history}]);
   if (!unclear && !hasFailed)

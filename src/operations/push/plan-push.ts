@@ -1,6 +1,7 @@
 import {resolve} from 'node:path';
-import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
-import {fallbackWarning, type BackendSelection} from '../../backends/select.js';
+import type {HostBackend} from '../../backends/built-in.js';
+import {backendTitle} from '../../backends/names.js';
+import type {BackendSelection} from '../../backends/select.js';
 import {
   archiveFormat,
   archiveSize,
@@ -18,18 +19,18 @@ import {createError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {optionProblems, rejectProblems} from '../../settings/definitions.js';
 import type {OptionProblem} from '../../settings/types.js';
-import {chooseBackend} from '../choose-backend.js';
+import {chooseBackend, type ChosenBackend} from '../choose-backend.js';
 import {checksOf, followUpCapabilities, requireTargetUrl} from '../deploy/check-deployment.js';
-import type {DeploymentWatch} from '../deploy/deploy-bundle.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {needsCommit} from '../guard/guards.js';
 import type {Host} from '../host.js';
-import {openBackend, registryOf} from '../open-backend.js';
+import type {Outlet, WithoutCallbacks} from '../outlet.js';
 import {verifyLimits} from './limits.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 
-type Options = PushRuntimeBundleBackendOptions;
+/** The options of a push. What follows its deployment waits for it. */
+export type PushOptions = WithoutCallbacks<PushRuntimeBundleBackendOptions> & {readonly wait: boolean};
 
 /** What a push would do. */
 export interface PushPreview {
@@ -44,20 +45,20 @@ export interface PushPreview {
   readonly unchanged?: UnchangedBundle | undefined;
 }
 
-/** The backend of a push and the format that it gets. */
-export type PushRoute = Pick<PushPreview, 'selection' | 'format' | 'warnings'>;
+/** Where a push goes, and the format that its backend gets. */
+export interface PushRoute extends ChosenBackend {
+  readonly format: BundleFormat;
+}
 
 /** A verified push. Nothing is built or sent yet. */
-export interface PushPlan extends Omit<PushPreview, 'unchanged'> {
-  readonly options: Options;
-  /** Follows its deployment. */
-  readonly watch?: DeploymentWatch | undefined;
+export interface PushPlan extends PushRoute {
+  readonly content: PushPreview['content'];
 }
 
 /** One known deployment of the service refuses larger archives. The server decides. */
 const largeArchiveBytes = 400 * 1000 * 1000;
 
-export function verifyPushOptions(options: Options, host: Host): void {
+export function verifyPushOptions(options: PushOptions, host: Host): void {
   rejectProblems([
     ...checkBundleOptions(contentOptions(options, options.v2 ? 'v2' : 'v1', host)),
     ...optionProblems(options, ['targetSlug', 'pollInterval', 'timeout']),
@@ -66,7 +67,7 @@ export function verifyPushOptions(options: Options, host: Host): void {
 }
 
 /** Options without another one that they require. Only a deployment can be checked or rolled back. */
-function missingOptions(options: Options): readonly OptionProblem[] {
+function missingOptions(options: PushOptions): readonly OptionProblem[] {
   const {ifChanged, pushRecords, rollbackOnFailure, targetSlug} = options;
   const problems: OptionProblem[] = [];
   if (ifChanged && pushRecords === undefined)
@@ -79,39 +80,42 @@ function missingOptions(options: Options): readonly OptionProblem[] {
 
 /**
  * Chooses the backend of a push. Sends nothing.
- * @param run `previews`: the push is not made, so that missing credentials are only a warning
+ * @param previews whether the push is not made, so that missing credentials are only a warning
  */
 export async function routePush(
-  options: Options,
+  options: PushOptions,
+  previews: boolean,
   host: Host,
-  {previews}: {readonly previews: boolean},
+  outlet: Outlet,
 ): Promise<PushRoute> {
   const {archive, cwd = host.cwd, targetSlug} = options;
   const capabilities = targetSlug === undefined ? [] : (['deploy', ...followUpCapabilities(options)] as const);
-  const selection = await chooseBackend(options.preference, options, capabilities, host, {previews});
+  const chosen = await chooseBackend(options, {capabilities, previews}, host, outlet);
   const archived = archive === undefined ? undefined : await archiveFormat(resolve(cwd, archive));
-  const format = formatFor(selection.backend, options, archived);
-  const {fellBack, unconfigured} = selection;
-  const warnings = [fellBack && fallbackWarning(fellBack), unconfigured].filter((warning) => warning !== undefined);
-  return {selection, format, warnings};
+  const format = formatFor(chosen.open.backend, options, archived);
+  host.logger.debug(`Format: ${format}`);
+  return {...chosen, format};
 }
 
 /**
  * The format that a backend gets: Api v2, legacy v1 unless `v2`, a plugin's preferred one.
  * @param archived the format of a prebuilt archive, which decides if `v2` is not given
  */
-export function formatFor(backend: RuntimeBackend, options: Options, archived?: BundleFormat): BundleFormat {
-  const {formats} = registryOf(options).get(backend);
+export function formatFor(
+  {name, formats}: HostBackend,
+  options: Pick<PushOptions, 'v2'>,
+  archived?: BundleFormat,
+): BundleFormat {
   if (options.v2 === undefined && archived !== undefined && formats.includes(archived)) return archived;
   if (!options.v2) return formats[0] ?? 'v2';
   if (formats.includes('v2')) return 'v2';
-  throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backendTitle(backend)} backend does not accept v2 bundles.`, {
+  throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backendTitle(name)} backend does not accept v2 bundles.`, {
     suggestions: ['Remove --v2.'],
-    details: {backend, formats},
+    details: {backend: name, formats},
   });
 }
 
-function contentOptions(options: Options, format: BundleFormat, host: Host): BundlePlanOptions {
+function contentOptions(options: PushOptions, format: BundleFormat, host: Host): BundlePlanOptions {
   const {cwd = host.cwd, recordCommit = needsCommit(options.guard), targetSlug} = options;
   // What PWA Kit's own client sets, by which a project picks its configuration.
   const env = targetSlug === undefined ? host.env : {...host.env, DEPLOY_TARGET: targetSlug};
@@ -119,37 +123,42 @@ function contentOptions(options: Options, format: BundleFormat, host: Host): Bun
 }
 
 /** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
-export async function planPush(options: Options, route: PushRoute, host: Host): Promise<PushPlan> {
-  const {format, selection} = route;
-  const backend = registryOf(options).get(selection.backend);
-  await verifyCheckUrl(options, selection.backend, host);
+export async function planPush(options: PushOptions, route: PushRoute, host: Host, outlet: Outlet): Promise<PushPlan> {
+  const {format, open} = route;
+  const {targetSlug} = options;
+  // Before anything is packed: there will be a URL to check.
+  if (targetSlug !== undefined && checksOf(options).length > 0) await requireTargetUrl(open, targetSlug, options);
   if (options.archive === undefined) {
-    const {content, warnings} = await planContent(options, format, host);
-    const {plan} = content;
-    verifyLimits(backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
-    return {options, ...route, content, warnings: [...route.warnings, ...warnings]};
+    const plan = await planContent(options, format, host, outlet);
+    verifyLimits(open.backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
+    return {...route, content: {kind: 'build', plan}};
   }
   const bundle = await openPrebuilt(options.archive, options, format, host);
-  verifyLimits(backend, bundle);
+  verifyLimits(open.backend, bundle);
   const {ssrOnly: patterns} = bundle.config;
   if (patterns.length > 0) verifyMarks({format, files: bundle.files, patterns});
   const warnings = [
-    ...route.warnings,
     ...(await checkSensitiveFiles(bundle.files, {allowed: options.allowSensitiveFiles ?? false})),
     ...(await strictWarnings(bundle, options.signal)),
     ...sizeWarnings(bundle),
   ];
-  return {options, ...route, content: {kind: 'archive', bundle}, warnings};
+  warnings.forEach((warning) => outlet.warn(warning));
+  return {...route, content: {kind: 'archive', bundle}};
 }
 
-export async function planContent(options: Options, format: BundleFormat, host: Host) {
+export async function planContent(
+  options: PushOptions,
+  format: BundleFormat,
+  host: Host,
+  outlet: Outlet,
+): Promise<BundlePlan> {
   const plan = await planBundle(contentOptions(options, format, host));
-  const warnings = [...plan.warnings, ...unusedOptions(options, format)];
-  return {content: {kind: 'build', plan} as const, warnings};
+  for (const warning of [...plan.warnings, ...unusedOptions(options, format)]) outlet.warn(warning);
+  return plan;
 }
 
 /** Warnings about v2-only options, which a v1 bundle ignores. */
-function unusedOptions(options: Options, format: BundleFormat): readonly string[] {
+function unusedOptions(options: PushOptions, format: BundleFormat): readonly string[] {
   if (format === 'v2') return [];
   const {rootDir, configPath, matchMode, bundleMetadata, compressionLevel} = options;
   const given = {rootDir, configPath, matchMode, ccOverrides: bundleMetadata?.ccOverrides, compressionLevel};
@@ -170,14 +179,7 @@ export function describePlan({content}: PushPlan): string {
   return describeArchive(content.bundle, countFiles(content.bundle.files));
 }
 
-/** Verifies before anything is packed that there will be a URL to check. */
-async function verifyCheckUrl({targetSlug, ...options}: Options, backend: RuntimeBackend, host: Host): Promise<void> {
-  if (targetSlug === undefined || checksOf(options).length === 0) return;
-  const open = await openBackend(backend, {...options, targetSlug}, host);
-  await requireTargetUrl(open, {...options, targetSlug});
-}
-
-async function openPrebuilt(archive: string, options: Options, format: BundleFormat, host: Host): Promise<Bundle> {
+async function openPrebuilt(archive: string, options: PushOptions, format: BundleFormat, host: Host): Promise<Bundle> {
   const {cwd = host.cwd, projectSlug} = options;
   const bundle = await openBundle(resolve(cwd, archive), contentOptions(options, format, host));
   if (bundle.format !== format) {

@@ -1,11 +1,11 @@
 import type {BundleId, BundleItem} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/names.js';
 import {bundleFingerprint} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {findBundle} from '../list.js';
-import {createdTime} from '../pages.js';
-import {clockSkewMs, openBackend, placeOf} from '../open-backend.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {Outlet} from '../outlet.js';
+import {clockSkewMs, createdTime} from '../pages.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {PushRecord} from './records.js';
 import type {Host} from '../host.js';
@@ -22,45 +22,42 @@ export interface UnchangedBundle {
   readonly archive: PackResult;
 }
 
-interface Comparison {
-  /** Undefined if the bundle is different, or the last one is not usable. */
-  readonly unchanged?: UnchangedBundle | undefined;
-  readonly warnings: readonly string[];
-}
-
-type PushOptions = PushRuntimeBundleBackendOptions;
+type RecordOptions = Pick<PushRuntimeBundleBackendOptions, 'ifChanged' | 'pushRecords'>;
 
 /**
  * With `ifChanged`, compares a bundle with that of the last push to the same project and backend, which only counts if
- * the server still has it. Any doubt is a warning, and neither skips the upload nor fails the push.
+ * the server still has it. Any doubt is a warning, and neither skips the upload nor fails the push. Resolves to
+ * undefined if the bundle is different, or the last one is not usable.
  * @param digest Finds out the bundle's `contentSha256`. Not called if nothing was pushed, or something of another size.
  */
 export async function compareWithLastPush(
-  backend: RuntimeBackend,
+  open: OpenBackend,
   bundle: BundleContent,
   digest: () => Promise<string>,
-  options: PushOptions,
+  {ifChanged, pushRecords}: RecordOptions,
   host: Host,
-): Promise<Comparison> {
-  if (!options.ifChanged || options.pushRecords === undefined) return {warnings: []};
-  const inDoubt = (doubt: string, error: unknown): Comparison => {
-    options.signal?.throwIfAborted();
-    return {warnings: [asSentence(`${doubt}, so the bundle is uploaded: ${reasonOf(error)}`)]};
+  outlet: Outlet,
+): Promise<UnchangedBundle | undefined> {
+  if (!ifChanged || pushRecords === undefined) return undefined;
+  const doubt = (what: string, error: unknown) => {
+    open.signal.throwIfAborted();
+    outlet.warn(asSentence(`${what}, so the bundle is uploaded: ${reasonOf(error)}`));
   };
   let record: PushRecord | undefined;
   try {
-    record = await options.pushRecords.read(placeOf(backend, options, host));
+    record = await pushRecords.read(open.place());
   } catch (error) {
-    return inDoubt('The record of the last push cannot be read', error);
+    doubt('The record of the last push cannot be read', error);
+    return undefined;
   }
-  if (record?.fileBytes !== fileBytesOf(bundle)) return {warnings: []};
+  if (record?.fileBytes !== fileBytesOf(bundle)) return undefined;
   const contentSha256 = await digest();
-  if (record.fingerprint !== bundleFingerprint({...bundle, contentSha256})) return {warnings: []};
+  if (record.fingerprint !== bundleFingerprint({...bundle, contentSha256})) return undefined;
   try {
-    return {unchanged: await confirmRecord(record, contentSha256, backend, options, host), warnings: []};
+    return await confirmRecord(open, record, contentSha256, host);
   } catch (error) {
-    const id = String(record.bundleId);
-    return inDoubt(`Could not check whether bundle ${id} of the last push still exists`, error);
+    doubt(`Could not check whether bundle ${String(record.bundleId)} of the last push still exists`, error);
+    return undefined;
   }
 }
 
@@ -73,25 +70,24 @@ function fileBytesOf({files}: BundleContent): number {
  * `ifChanged`.
  */
 export async function recordPush(
-  backend: RuntimeBackend,
+  open: OpenBackend,
   bundle: BundleContent & PackResult,
   bundleId: BundleId,
-  options: PushOptions,
+  {ifChanged, pushRecords}: RecordOptions,
   host: Host,
-): Promise<readonly string[]> {
+  outlet: Outlet,
+): Promise<void> {
   const {size, sha256} = bundle;
   const [fingerprint, fileBytes] = [bundleFingerprint(bundle), fileBytesOf(bundle)];
   const record = {bundleId, fingerprint, fileBytes, size, sha256, pushedAt: host.now().toISOString()};
   try {
-    await options.pushRecords?.write(placeOf(backend, options, host), record);
-    return [];
+    await pushRecords?.write(open.place(), record);
   } catch (error) {
     const warning = asSentence(
       `Bundle ${String(bundleId)} could not be recorded for the next push: ${reasonOf(error)}`,
     );
-    if (options.ifChanged) return [warning];
-    host.logger.debug(warning);
-    return [];
+    if (ifChanged) outlet.warn(warning);
+    else host.logger.debug(warning);
   }
 }
 
@@ -107,14 +103,13 @@ function isAnother(found: BundleItem, {sha256, pushedAt}: PushRecord): boolean {
 const unusableStates = {broken: 'broken', deleting: 'being deleted', unknown: 'in an unknown state'} as const;
 
 async function confirmRecord(
+  open: OpenBackend,
   record: PushRecord,
   contentSha256: string,
-  backend: RuntimeBackend,
-  options: PushOptions,
   host: Host,
 ): Promise<UnchangedBundle | undefined> {
   const {bundleId, pushedAt, size, sha256} = record;
-  const found = await findBundle(await openBackend(backend, options, host), bundleId);
+  const found = await findBundle(open, bundleId);
   if (found && isAnother(found, record)) {
     host.logger.info(`Bundle ID ${String(bundleId)} of the last push now belongs to another bundle.`);
     return undefined;

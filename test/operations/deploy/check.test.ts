@@ -7,7 +7,7 @@ import type {Host} from '../../../src/operations/host.js';
 import {startService, stagingHistory as history, type Service} from '../pushed-bundles.js';
 import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {promoteBundle} from '../../../src/pipelines/promote.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {pushRuntimeBundle} from '../calls.js';
 import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 
 const home = {url: '/static/index.html', retries: 0};

@@ -1,12 +1,12 @@
 import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import type {DeployBundleOptions} from '../../../src/operations/options.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {
   startRecordingServer,
   type Handler,
   type RecordedRequest,
   type RecordingServer,
 } from '../../recording-server.js';
+import {deployBundle} from '../calls.js';
 import {createProject} from '../test-host.js';
 
 /** The options of a deployment of bundle 5 to `staging` with both backends. */

@@ -4,7 +4,7 @@ import {ApiKeyStrategy, BearerTokenStrategy} from '../../../src/http/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import {startRecordingServer, type Handler, type RecordingServer} from '../../recording-server.js';
 import {createProject, smallBuild} from '../test-host.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {pushRuntimeBundle} from '../calls.js';
 
 const isApi = (path: string) => path.startsWith('/storefront/');
 

@@ -5,7 +5,7 @@ import type {PushResult, PushRuntimeBundleBackendOptions} from '../../../src/ope
 import type {PushPlace, PushRecord, PushRecords} from '../../../src/operations/push/records.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {deleteBundles} from '../../../src/pipelines/delete.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {pushRuntimeBundle} from '../calls.js';
 
 type Options = Partial<PushRuntimeBundleBackendOptions>;
 

@@ -11,7 +11,8 @@ import {writeTree} from '../../bundle/project.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject, smallBuild, type TestProject} from '../test-host.js';
 import {buildBundle} from '../../../src/pipelines/build.js';
-import {pushBundleV2, pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {pushBundleV2} from '../../../src/pipelines/push.js';
+import {pushRuntimeBundle} from '../calls.js';
 
 const fast = {rateLimit: {maxRetries: 3, baseDelayMs: 10, maxDelayMs: 50}, pollInterval: 0.05};
 const staging = {targetSlug: 'staging', pollInterval: 0.05} as const;

@@ -1,0 +1,65 @@
+import type {BuiltInContext} from '../backends/built-in.js';
+import {callInContext, withTimeout} from '../backends/call.js';
+import type {Backend, BackendCapability, BackendContext} from '../backends/contract.js';
+import {
+  backendMembers,
+  capabilitiesOf,
+  contextFor,
+  type AnswerTo,
+  type OptionalMember,
+  type RequestOf,
+} from '../backends/members.js';
+import {backendTitle} from '../backends/names.js';
+import {createError} from '../errors/index.js';
+import type {OpenBackend} from './open-backend.js';
+
+type BackendMembers = {
+  readonly [Name in OptionalMember]?: (request: RequestOf<Name>, context: BackendContext) => Promise<AnswerTo<Name>>;
+};
+
+/** Calls an optional member of a backend. */
+export async function invoke<Name extends OptionalMember>(
+  open: OpenBackend,
+  name: Name,
+  request: RequestOf<Name>,
+): Promise<AnswerTo<Name>> {
+  const {backend, secrets} = open;
+  const row = backendMembers[name];
+  const members: BackendMembers = backend;
+  const member: BackendMembers[Name] = members[name];
+  if (member === undefined) throw unsupported(backend, row.capability);
+  const ask = (own: BuiltInContext) => member.call(backend, request, contextFor(name, own));
+  return callInContext(backend, row, await open.context(), ask, secrets);
+}
+
+/** How long a look may take, in milliseconds. */
+const longestLookMs = 2000;
+
+/**
+ * Asks the service for what only improves a text: once, for at most 2 s, without a word about it. Resolves to undefined
+ * if that fails, because the outcome is the same with and without it.
+ */
+export async function quickLook<Result>(
+  open: OpenBackend,
+  look: (open: OpenBackend) => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    const once = open.with({once: true, signal: AbortSignal.timeout(longestLookMs)});
+    return await withTimeout(look(once), longestLookMs, open.signal);
+  } catch {
+    return undefined;
+  }
+}
+
+export function requireCapability(backend: Backend, capability: BackendCapability): void {
+  if (!capabilitiesOf(backend).includes(capability)) throw unsupported(backend, capability);
+}
+
+function unsupported(backend: Backend, capability: BackendCapability): Error {
+  const message = `The ${backendTitle(backend.name)} backend does not support "${capability}".`;
+  const supported = ['upload', ...capabilitiesOf(backend)].join(', ');
+  return createError('ERR_CAPABILITY_UNSUPPORTED', message, {
+    suggestions: [[`It supports ${supported}. Run `, {run: ['backend:list']}, ' to compare backends.']],
+    details: {backend: backend.name, capability},
+  });
+}
