@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {chmod, mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
@@ -78,12 +78,23 @@ test('a preview of a branch is deployed, and gone with all its bundles when the 
 
 test('the script for Jenkins and others keeps the diff, the events and the outcome', async () => {
   const project = await startProject();
+  const env = {MYCLI_TRUSTED_ORIGINS: project.runtime.origin};
   const script = scriptOf('A shell script, in Jenkins or elsewhere').replace('npm ci', 'true');
-  await sh(project, script, []);
+  await sh(project, script, [], env);
   await writeFile(path.join(project.folder, 'build/more.html'), 'more');
-  expect(await sh(project, script, [])).toMatchObject({stdout: expect.stringMatching(/pushed\n$/) as string});
+  expect(await sh(project, script, [], env)).toMatchObject({stdout: expect.stringMatching(/pushed\n$/) as string});
   const file = (name: string) => readFile(path.join(project.folder, name), 'utf8');
   expect(await file('diff.md')).toMatch(/^ {4}added .* more\.html$/m);
   expect(JSON.parse(await file('push.json'))).toMatchObject({status: 'finished', check: {passed: true}});
   expect((await file('events.ndjson')).trimEnd().split('\n').at(-1)).toContain('"status":"success"');
+});
+
+test('every pipeline of the guides that has a secret says where it may go', async () => {
+  const folder = path.resolve(import.meta.dirname, '../../docs/guides');
+  for (const name of await readdir(folder)) {
+    const page = await readFile(path.join(folder, name), 'utf8');
+    const pipelines = [...page.matchAll(/```(?:yaml|groovy)\n(.*?)```/gs)].map(([, text = '']) => text);
+    for (const text of pipelines.filter((text) => /MYCLI_(?:API_KEY|CLIENT_SECRET|API_TOKEN)|api-key:/.test(text)))
+      expect(text).toMatch(/MYCLI_TRUSTED_ORIGINS|trusted-origins:/);
+  }
 });

@@ -53,6 +53,10 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       : []),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
+  if (!previews && context.output.interactive) {
+    const {confirmAddresses} = await import('../setup/confirm-addresses.js');
+    await confirmAddresses(context, settings);
+  }
   const backends = await loadWantedBackends(context, settings);
   const {options: backendOptions} = backends?.has(preference)
     ? await readPluginSettings(backends.find(preference), context, settings)

@@ -12,6 +12,7 @@ import {describeTime} from '../output/table.js';
 import {incompleteApi, isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
+import {confirmAddresses} from './confirm-addresses.js';
 
 /** The outcome of asking a service whether it accepts credentials. */
 export interface CredentialCheck {
@@ -147,6 +148,7 @@ export async function checkServices(
     const row = {backend: name, source: sourceOfSecrets(registration, used, context, settings)};
     return [verify ? {...row, ...(await checkService(context, settings, {backend, ...used}))} : row];
   }
+  if (verify) await confirmAddresses(context, settings);
   const rows = [
     {backend: 'legacy', address: origin, secret: apiKey},
     {backend: 'api', address: apiOrigin, secret: apiToken ?? clientSecret},
@@ -205,6 +207,8 @@ export async function describeBackends(
   verify: boolean,
 ): Promise<readonly BackendDescription[]> {
   const described: BackendDescription[] = [];
+  const every = {...settings, runtimeBackend: {...settings.runtimeBackend, value: 'auto'}};
+  if (verify) await confirmAddresses(context, every);
   for (const registration of registrations) {
     // Built-in backends have our own version.
     const {name, backend, plugin, version = context.config.version} = registration;

@@ -30,6 +30,7 @@ import {
 import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
 import {optionsFor, originsIn, urlsIn, useSecrets} from '../settings/reach-backends.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
+import {unknownAddresses} from './confirm-addresses.js';
 import {askService, isRefusal, type Service} from './check-credentials.js';
 import {askText, askYesNo, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
 
@@ -80,19 +81,19 @@ async function confirmConfigured(
 ): Promise<void> {
   for (const line of shown) context.output.info(line);
   if (configured.length === 0 || trustedOrigins(context.env) !== undefined) return;
-  const {trusted = []} = await readCredentials(context.credentialFile);
-  const known = new Set(trusted.map((url) => new URL(url).href));
-  const unsaid = configured.filter(({url}) => !known.has(new URL(url).href));
-  if (unsaid.length === 0) return;
+  const unknown = unknownAddresses(
+    configured.map(({url}) => url),
+    await readCredentials(context.credentialFile),
+  );
+  if (unknown.length === 0) return;
   const file = context.configFile?.path ?? '';
-  const urls = [...new Set(unsaid.map(({url}) => shownAddress(url)))].join(' and ');
-  const message = `The ${what} would go to ${urls}, which only ${file} sets.`;
+  const message = `The ${what} would go to ${unknown.map(shownAddress).join(' and ')}, which only ${file} sets.`;
   if (asks) {
     await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
     return;
   }
-  const origins = [...new Set(unsaid.map(({url}) => new URL(url).origin))];
-  const flags = [...new Set(unsaid.map(({flag}) => flag))].join(' ');
+  const origins = [...new Set(unknown.map((url) => new URL(url).origin))];
+  const flags = [...new Set(configured.flatMap(({url, flag}) => (unknown.includes(url) ? [flag] : [])))].join(' ');
   throw createError('ERR_ORIGIN_UNTRUSTED', `${message} Nothing was sent.`, {
     suggestions: [`If you trust it, pass ${flags}. In CI, list ${origins.join(',')} in ${trustedOriginsVariable}.`],
     details: {origin: origins[0], file},

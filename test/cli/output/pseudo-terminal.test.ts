@@ -205,6 +205,32 @@ test.runIf(hasScript).each(['--quiet', '--json'])('a question is asked on a term
   expect(runtime.requests.filter(({route}) => route === 'delete')).toHaveLength(1);
 });
 
+test.runIf(hasScript)(
+  'a new address in a configuration file is confirmed once, before it gets a secret of the environment',
+  async () => {
+    const {MYCLI_RUNTIME_ORIGIN: origin = '', ...rest} = await environment();
+    const env = {...rest, HOME: root};
+    await writeFile(join(root, 'mycli.config.json'), JSON.stringify({origin}));
+    const question = 'Send MYCLI_API_KEY there?';
+    const asked = async (args: readonly string[], answer: string) => {
+      const screen = onTerminal(args, env, 200);
+      await screen.shows(`names ${origin}, not used on this machine before. ${question}`);
+      screen.child.stdin?.write(answer);
+      return screen.ended;
+    };
+    expect(await onTerminal(['bundle:push', '--dry-run'], env).ended).toBe(0);
+    expect(await asked(['bundle:list'], 'n\n')).toBe(2);
+    expect(await asked(['auth:status'], 'n\n')).toBe(2);
+    expect(runtime.requests).toEqual([]);
+    const listed = onTerminal(['bundle:list'], {...env, MYCLI_TRUSTED_ORIGINS: origin});
+    expect([await listed.ended, listed.text()]).toEqual([0, expect.not.stringContaining(question)]);
+    expect((await runCli(binary, ['bundle:list'], {cwd: root, env})).stderr).not.toContain(question);
+    expect(await asked(['bundle:push'], 'y\n')).toBe(0);
+    const again = onTerminal(['bundle:list'], env);
+    expect([await again.ended, again.text()]).toEqual([0, expect.not.stringContaining(question)]);
+  },
+);
+
 test.runIf(hasScript)('a question about pruning names the project as one about deleting does', async () => {
   const env = await environment();
   for (const message of ['first', 'second']) await runCli(binary, ['bundle:push', '-m', message], {cwd: root, env});

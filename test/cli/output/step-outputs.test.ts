@@ -320,6 +320,19 @@ describe('action.yml', () => {
     for (const script of await scripts()) expect(script).not.toContain('${{');
   });
 
+  test('sends secrets only where its inputs or trusted-origins say, not where the config file does', async () => {
+    const {MYCLI_API_ORIGIN: origin = '', MYCLI_TOKEN_URL: tokenUrl, ...env} = await startRuntime();
+    await writeFile(join(project, 'mycli.config.json'), JSON.stringify({api: {origin, tokenUrl}}));
+    const warning = '::warning::The config file decides which service gets the secrets. Set trusted-origins.';
+    const api = {...env, MYCLI_RUNTIME_BACKEND: 'api'};
+    const refused = await runAction({...api, MYCLI_RUNTIME_ORIGIN: 'https://runtime.example'});
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('MYCLI_TRUSTED_ORIGINS does not list')]);
+    const listed = {...api, MYCLI_RUNTIME_ORIGIN: '', MYCLI_TRUSTED_ORIGINS: origin};
+    expect(await runAction(listed)).toMatchObject({code: 0, stderr: expect.not.stringContaining(warning) as string});
+    const open = {...listed, MYCLI_TRUSTED_ORIGINS: ''};
+    expect(await runAction(open)).toMatchObject({code: 0, stderr: expect.stringContaining(warning) as string});
+  });
+
   test('pushes, with inputs that a shell would run and arguments that are one each', async () => {
     const env = await startRuntime();
     const {code, outputs} = await runAction({
