@@ -57,7 +57,9 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     return {framework: expected, buildDirectory, exists: isBuilt, static: expected.static, buildCommand, unfit};
   }
   const looksBuilt = async (folder: string) => (await hasFiles(folder)) && !(await isSource(folder));
-  const found = await firstOf(['.output', ...outputFolders], (folder) => looksBuilt(join(directory, folder)));
+  const found = await firstOf(['.next/standalone', '.output', ...outputFolders], (folder) =>
+    looksBuilt(join(directory, folder)),
+  );
   if (found !== undefined) {
     return {buildDirectory: found, exists: true, static: await isStaticBuild(join(directory, found)), buildCommand};
   }

@@ -34,8 +34,9 @@ export async function verifyBuildDirectory(directory: string, places: Places): P
 
 async function missingError(directory: string, {cwd, project: given}: Places): Promise<Error> {
   const isInside = directory.startsWith(`${given}${sep}`);
-  const project = isInside ? given : dirname(directory);
-  const detected = await detectBuild(project);
+  const ofProject = isInside ? await detectBuild(given) : undefined;
+  const project = ofProject === undefined ? dirname(directory) : given;
+  const detected = ofProject ?? (await detectBuild(project));
   if (detected?.unfit !== undefined) return unfitError(detected.unfit);
   return createError('ERR_BUILD_DIRECTORY', `The build directory ${directory} does not exist.`, {
     suggestions: suggestionsFor(detected, {
