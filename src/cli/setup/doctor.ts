@@ -18,11 +18,16 @@ import {incompleteApi, resolveConnection} from '../settings/connection.js';
 import {originOf} from '../settings/load-settings.js';
 import {loadAllBackends, unconfigured} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
+import {detectBuild, frameworkOfBuild, unfitEntry, unfitError} from '../../projects/detect-build.js';
+import {withPushFolder} from './push-folder.js';
+import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
 
 /** The outcome of a check. */
 export interface CheckResult {
-  /** What was checked: `node`, `configuration`, `safety`, `credentials`, `proxy`, `certificates` or `plugins`. */
+  /**
+   * What was checked: `node`, `configuration`, `build`, `safety`, `credentials`, `proxy`, `certificates` or `plugins`.
+   */
   readonly name: string;
   /** `skipped`: something that the check needs is missing. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -51,6 +56,7 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
         return [found('ok', file === undefined ? 'No configuration file.' : `${file} is valid.`)];
       },
     ],
+    ['build', async () => (settings ? checkBuild(context, settings) : [])],
     ['safety', () => safetyOf(context.session).map((mode) => found('ok', describeSafety(mode)))],
     ['credentials', () => (settings && registry ? checkCredentials(context, settings, registry) : notChecked)],
     ['proxy', () => [checkProxies(env, settings)]],
@@ -74,6 +80,25 @@ function found(status: CheckResult['status'], message: string, suggestions: read
 }
 
 const notChecked = [found('skipped', 'Not checked: the configuration cannot be used.')];
+
+/** Whether a push would find a build that can be pushed. Nothing is said of a folder without a project. */
+async function checkBuild({cwd}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
+  const project = settings.projectDirectory.value;
+  const isSet = settings.buildDirectory.source.kind !== 'default';
+  if (!isSet && (await detectBuild(project)) === undefined) return [];
+  try {
+    const {buildDirectory} = await withPushFolder(settings, undefined, {cwd, output: {info: () => undefined}});
+    const build = buildDirectory.value;
+    await verifyBuildDirectory(build, {cwd, project});
+    const framework = await frameworkOfBuild(project, build);
+    const unfit = framework && (await unfitEntry(framework, build));
+    if (unfit) throw unfitError(unfit);
+    return [found('ok', `${build} is a build${framework === undefined ? '' : ` of ${framework.name}`}.`)];
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    return [found('warning', error.message, error.suggestions)];
+  }
+}
 
 /** Asks each service that a push from here could use whether it accepts the credentials. */
 async function checkCredentials(

@@ -37,7 +37,7 @@ export function refuseOtherProject({configFile}: Pick<CommandContext, 'configFil
 export async function withPushFolder(
   settings: Settings,
   argument: string | undefined,
-  {cwd, output}: Pick<CommandContext, 'cwd' | 'output'>,
+  {cwd, output}: {readonly cwd: string; readonly output: Pick<CommandContext['output'], 'info'>},
 ): Promise<Settings> {
   if (argument !== undefined) {
     const value = await givenFolder(argument, settings, cwd);
@@ -95,7 +95,7 @@ async function givenFolder(
 }
 
 /** Whether a build is a site is only looked at if neither a setting nor a configuration of project or build tells. */
-async function withStatic(settings: Settings, output: CommandContext['output']): Promise<Settings> {
+async function withStatic(settings: Settings, output: Pick<CommandContext['output'], 'info'>): Promise<Settings> {
   const {static: given, ssrOnly, ssrShared, buildDirectory, projectDirectory} = settings;
   if (given !== undefined || ssrOnly !== undefined || ssrShared !== undefined) return settings;
   const build = buildDirectory.value;

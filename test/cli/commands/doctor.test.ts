@@ -1,6 +1,6 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
@@ -94,6 +94,21 @@ describe('doctor', () => {
       configuration: {status: 'failed', suggestions: ['Did you mean projectSlug?']},
       credentials: {status: 'skipped'},
     });
+  });
+
+  test('doctor: tells of the build what a push would', async () => {
+    const write = async (path: string, text: string) => {
+      await mkdir(dirname(join(root, path)), {recursive: true});
+      await writeFile(join(root, path), text);
+    };
+    await write('package.json', '{"dependencies": {"next": "16"}}');
+    const missing = {status: 'warning', suggestions: ['Build the application first: npx next build.']};
+    expect(await findings(legacy(runtime.origin))).toMatchObject({build: missing});
+    await write('.next/BUILD_ID', '');
+    expect((await findings(legacy(runtime.origin)))['build']?.suggestions[0]).toContain("Set output: 'standalone'");
+    await write('.next/standalone/server.js', '');
+    expect(await findings(legacy(runtime.origin))).toEqual({});
+    expect((await doctor([], legacy(runtime.origin))).stdout).toMatch(/build +.*standalone is a build of Next\.js\./);
   });
 
   test('names a plugin that does not work', async () => {
