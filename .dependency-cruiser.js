@@ -21,17 +21,18 @@ const layers = {
     may: ['errors'],
     types: ['bundle', 'http'],
   },
-  // What the two built-in backends have in common on the wire.
-  wire: {path: 'src/backends/answers[.]ts', may: ['contract', 'names', 'http', 'errors'], types: ['bundle']},
-  api: {path: 'src/backends/api/', may: ['contract', 'names', 'wire', 'http', 'errors'], types: ['bundle']},
+  wire: {path: 'src/wire/', may: ['settings']},
+  // How the two built-in backends send requests and read answers.
+  answers: {path: 'src/backends/answers[.]ts', may: ['contract', 'names', 'wire', 'http', 'errors'], types: ['bundle']},
+  api: {path: 'src/backends/api/', may: ['contract', 'names', 'answers', 'wire', 'http', 'errors'], types: ['bundle']},
   legacy: {
     path: 'src/backends/legacy/',
-    may: ['contract', 'names', 'wire', 'http', 'errors'],
+    may: ['contract', 'names', 'answers', 'wire', 'http', 'errors'],
     types: ['bundle'],
   },
   backends: {
     path: 'src/backends/(?!api/|legacy/|(contract|context-types|references|hooks|built-in|names|answers)[.]ts)',
-    may: ['contract', 'names', 'wire', 'api', 'legacy', 'http', 'errors'],
+    may: ['contract', 'names', 'answers', 'wire', 'api', 'legacy', 'http', 'errors'],
     types: ['bundle'],
   },
   operations: {
@@ -74,7 +75,7 @@ const layers = {
   conformance: {path: 'src/conformance/', may: ['anyBackend', 'bundle', 'files', 'http', 'errors']},
   localRuntime: {
     path: 'src/local-runtime/',
-    may: ['settings', 'anyBackend', 'bundle', 'frameworks', 'projects', 'files', 'http', 'errors'],
+    may: ['settings', 'wire', 'anyBackend', 'bundle', 'frameworks', 'projects', 'files', 'http', 'errors'],
   },
   testing: {path: 'src/testing[.]ts', may: ['conformance', 'localRuntime']},
   index: {

@@ -1,10 +1,10 @@
 import {toJsonSchema, toJsonSchemaDefs, type ConversionConfig} from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import type {Operation, WireProtocol} from '../src/local-runtime/wire/operation.js';
-import {pathParameters, range, schemas} from '../src/local-runtime/wire/parameters.js';
-import {wireProtocols} from '../src/local-runtime/wire/protocols.js';
-import {onlyHosted, type Part} from '../src/local-runtime/wire/schemas.js';
-import {tokenPath} from '../src/local-runtime/wire/token.js';
+import {halves, schemas} from '../src/wire/index.js';
+import type {Half, Operation} from '../src/wire/operation.js';
+import {pathParameters, range} from '../src/wire/parameters.js';
+import {onlyHosted, type Part} from '../src/wire/schema.js';
+import {token} from '../src/wire/token.js';
 
 const description = `
 The HTTP interface of the services that \`mycli\` pushes bundles to. Implement one of its two halves, **Api** or **legacy**, and mycli can use your server with the backend of that name. The local runtime (\`mycli runtime:start\`) implements both.
@@ -25,7 +25,7 @@ const securitySchemes = {
   oauth: {
     type: 'oauth2',
     description: 'An access token of the client credentials grant. The names of scopes are up to the service.',
-    flows: {clientCredentials: {tokenUrl: tokenPath, scopes: {}}},
+    flows: {clientCredentials: {tokenUrl: token.operations.request.path, scopes: {}}},
   },
   accessToken: {
     type: 'http',
@@ -98,7 +98,7 @@ const conversion: ConversionConfig = {
   overrideRef: ({referenceId}) => `#/components/schemas/${referenceId}`,
   overrideSchema({valibotSchema, jsonSchema}) {
     const [inner] = jsonSchema.anyOf ?? [];
-    if (valibotSchema.type !== 'nullish' || typeof inner !== 'object' || typeof inner.type !== 'string')
+    if (valibotSchema.type !== 'nullable' || typeof inner !== 'object' || typeof inner.type !== 'string')
       return jsonSchema;
     const words = inner.enum && {enum: [...inner.enum, null]};
     return {...inner, type: [inner.type, 'null'], ...words};
@@ -119,36 +119,36 @@ function parameterParts(place: 'path' | 'query', parameters: Readonly<Record<str
   return Object.fromEntries(parts);
 }
 
-function refusalNames(protocol: WireProtocol, {path, name, json: body, stream, query, mayConflict}: Operation) {
+function refusalNames(half: Half, {path, route, json: body, stream, query, mayConflict}: Operation) {
   const hasBody = body !== undefined || stream !== undefined;
   const isNamed = path.includes(':');
   const names: RefusalName[] = [...always];
   if (hasBody) names.push(...ofBody);
-  if (name === 'upload') names.push('Unprocessable');
+  if (route === 'upload') names.push('Unprocessable');
   if (mayConflict === true) names.push('Conflict');
   if (isNamed) names.push('NotFound');
   if (hasBody || query || isNamed) names.push('BadRequest');
-  if (protocol.security.length > 0) names.push('Unauthorized');
+  if (half.security.length > 0) names.push('Unauthorized');
   return names;
 }
 
-function refusalPart(kind: WireProtocol['kind'], name: RefusalName): Part {
+function refusalPart(kind: Half['kind'], name: RefusalName): Part {
   const [, text, more = {}]: readonly [string, string, Part?] = refusals[name];
   const [type, schema] = refusalForms[kind];
   return {description: text, content: {[type]: {schema: ref('schemas', schema)}}, ...more};
 }
 
-function operationPart(protocol: WireProtocol, route: Operation): Part {
-  const {id, summary, description: text, marks, json: schema, query, answer, status = 200, also = []} = route;
-  const body = route.stream ?? (schema && {type: 'application/json', schema});
+function operationPart(half: Half, operation: Operation): Part {
+  const {id, summary, description: text, marks, json: schema, query, answer, status = 200, also = []} = operation;
+  const body = operation.stream ?? (schema && {type: 'application/json', schema});
   const accepted = (code: number): Part => ({
     description: (answer && v.getDescription(answer)) ?? 'Done.',
     ...(answer && code !== 204 && {content: content('application/json', answer)}),
   });
   return {
     operationId: id,
-    tags: [protocol.kind === 'Legacy' ? 'legacy' : 'Api'],
-    security: protocol.security.map((name) => ({[name]: []})),
+    tags: [half.kind === 'Legacy' ? 'legacy' : 'Api'],
+    security: half.security.map((name) => ({[name]: []})),
     summary,
     ...(text !== undefined && {description: text}),
     ...(query && {parameters: Object.keys(range.entries).map((name) => ref('parameters', name))}),
@@ -156,9 +156,9 @@ function operationPart(protocol: WireProtocol, route: Operation): Part {
     ...(body && {requestBody: {required: true, content: content(body.type, body.schema)}}),
     responses: {
       ...Object.fromEntries(also.map((code) => [code, {...accepted(code), ...onlyHosted}])),
-      ...(route.responses ?? {[status]: accepted(status)}),
+      ...(operation.responses ?? {[status]: accepted(status)}),
       ...Object.fromEntries(
-        refusalNames(protocol, route).map((name) => [refusals[name][0], ref('responses', `${protocol.kind}${name}`)]),
+        refusalNames(half, operation).map((name) => [refusals[name][0], ref('responses', `${half.kind}${name}`)]),
       ),
     },
   };
@@ -168,15 +168,15 @@ function operationPart(protocol: WireProtocol, route: Operation): Part {
 export function openApiDocument() {
   const paths: Record<string, Part> = {};
   const responses: Record<string, Part> = {};
-  for (const protocol of wireProtocols) {
-    for (const route of protocol.routes) {
-      const path = route.path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}');
+  for (const half of halves) {
+    for (const operation of Object.values(half.operations)) {
+      const path = operation.path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}');
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ref('parameters', name));
       const parameters = names.length > 0 && {parameters: names};
-      const part = {[route.method.toLowerCase()]: operationPart(protocol, route)};
+      const part = {[operation.method.toLowerCase()]: operationPart(half, operation)};
       paths[path] = {...parameters, ...paths[path], ...part};
-      for (const name of refusalNames(protocol, route)) {
-        responses[`${protocol.kind}${name}`] = refusalPart(protocol.kind, name);
+      for (const name of refusalNames(half, operation)) {
+        responses[`${half.kind}${name}`] = refusalPart(half.kind, name);
       }
     }
   }

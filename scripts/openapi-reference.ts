@@ -1,4 +1,4 @@
-// Writes docs/reference/openapi.json, which the local runtime serves too, from src/local-runtime/wire.
+// Writes docs/reference/openapi.json, which the local runtime serves too, from src/wire.
 // `npm run docs:generate` runs it.
 import {writeFileSync} from 'node:fs';
 import {openApiDocument} from './openapi-document.js';

@@ -1,8 +1,11 @@
+import * as v from 'valibot';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {asRecord, isRecord} from '../text/json.js';
+import {isRecord} from '../text/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
-import type {AnsweredResponse, HttpClient} from '../http/types.js';
-import type {BuiltInUploadResult} from './built-in.js';
+import type {AnsweredResponse, HttpClient, HttpOptions, HttpRequest} from '../http/types.js';
+import {pathOf, type Operation} from '../wire/operation.js';
+import type {PathParameter} from '../wire/parameters.js';
+import {numericId} from '../wire/schema.js';
 import type {
   BackendContext,
   BodyOptions,
@@ -17,14 +20,54 @@ import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
 export type Answer = Readonly<Record<string, unknown>>;
 
+/** What the path of a request names. */
+type PathValues = Readonly<Partial<Record<PathParameter, string>>>;
+
+/** Sends a request of the wire. */
+export type Send = (operation: Operation, values?: PathValues, options?: HttpOptions) => HttpRequest<AnsweredResponse>;
+
+/** Sends requests to a service, whose paths name `project`. */
+export function sender(http: HttpClient<AnsweredResponse>, origin: string, project: PathValues): Send {
+  return (operation, values, options) => {
+    const {method} = operation;
+    return http(`${origin}${pathOf(operation, {...project, ...values})}`, {method, ...options});
+  };
+}
+
+/** An operation whose answer has a body. */
+type Answering<Read> = Operation & {readonly answer: v.GenericSchema<unknown, Read>};
+
 /**
- * Reads a JSON object from a response.
+ * Reads the answer to a request: as it is described, and as it came.
+ * @param problem what is wrong with an answer that does not fit
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it does not fit.
+ */
+export function readAnswer<Read>(
+  response: AnsweredResponse,
+  {answer: schema}: Answering<Read>,
+  problem: (issue: v.BaseIssue<unknown>) => Error = (issue) => wrongAnswer(response, misfit(issue)),
+): {readonly answer: Read; readonly raw: Answer} {
+  const raw = readObject(response);
+  const {success, output, issues} = v.safeParse(schema, raw, {abortEarly: true});
+  if (!success) throw problem(issues[0]);
+  return {answer: output, raw};
+}
+
+/**
+ * Reads a JSON object.
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the body is anything else.
  */
-export function readAnswer(response: AnsweredResponse): Answer {
+export function readObject(response: AnsweredResponse): Answer {
   const answer = readJson(response);
   if (!isRecord(answer)) throw wrongAnswer(response, 'is not a JSON object');
   return answer;
+}
+
+function misfit({path}: v.BaseIssue<unknown>): string {
+  const [member, index] = (path ?? []).map(({key}) => String(key));
+  return index === undefined
+    ? `has no valid "${String(member)}"`
+    : `has an invalid item at "${String(member)}[${index}]"`;
 }
 
 /**
@@ -37,7 +80,7 @@ export function readAcceptance(response: AnsweredResponse, known: readonly strin
   const {statusCode, body} = response;
   const saysAll = statusCode === 202 || statusCode === 204;
   if (saysAll && body === '') return undefined;
-  const answer = readAnswer(response);
+  const answer = readObject(response);
   const has = (member: string) => (answer[member] ?? undefined) !== undefined;
   const isError = has('error') || has('errors');
   const isMessage = !saysAll && ['detail', 'message', 'title'].some(has) && !known.some(has);
@@ -45,47 +88,53 @@ export function readAcceptance(response: AnsweredResponse, known: readonly strin
   return answer;
 }
 
+interface Uploaded {
+  readonly warnings?: readonly string[] | undefined;
+}
+
 /**
- * The result of an upload. Built-in backends use numbers as bundle IDs.
- * @param member holds the ID
- * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when the answer has none.
+ * Reads the answer to an upload. All that it must have is the ID of the bundle.
+ * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it has none.
  */
-export function uploadResult(raw: Answer, backend: BuiltInName, member: string): BuiltInUploadResult {
-  const id = raw[member] ?? undefined;
-  const bundleId = numericId(id);
-  if (bundleId !== undefined) {
-    return {bundleId, warnings: asTexts(raw['warnings']) ?? [], matches: asRecord(raw['matches']), raw};
-  }
-  const problem = id === undefined ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
-  const title = backendTitle(backend);
-  throw createError('ERR_RESPONSE_INVALID', `The ${title} backend accepted the upload, but its response ${problem}.`);
+export function readUpload<Read extends Uploaded>(
+  response: AnsweredResponse,
+  operation: Answering<Read>,
+  backend: BuiltInName,
+  idOf: (answer: Read) => number,
+): {readonly bundleId: number; readonly warnings: readonly string[]; readonly answer: Read; readonly raw: Answer} {
+  const {answer, raw} = readAnswer(response, operation, ({input}) => {
+    const isMissing = input === undefined || input === null;
+    const problem = isMissing ? 'has no bundle ID' : 'has a bundle ID that is not an integer below 2^53';
+    const title = backendTitle(backend);
+    return createError(
+      'ERR_RESPONSE_INVALID',
+      `The ${title} backend accepted the upload, but its response ${problem}.`,
+    );
+  });
+  return {bundleId: idOf(answer), warnings: answer.warnings ?? [], answer, raw};
 }
 
 /**
  * Requests and reads a part of a list. The cursors are offsets.
- * @param names the members that hold the rows and their total
- * @param toItem converts a row; undefined when the row lacks a required member
+ * @param partsOf the rows of an answer, and how many there are in the whole list
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
  */
-export async function fetchPage<Item>(
-  http: HttpClient<AnsweredResponse>,
-  url: string,
+export async function fetchPage<Page, Row, Item>(
+  send: Send,
+  operation: Answering<Page>,
+  values: PathValues,
   {limit, cursor = '0'}: ListRange,
-  names: {readonly rows: string; readonly total: string},
-  toItem: (row: Answer) => Item | undefined,
-): Promise<ListResult<Item>> {
+  partsOf: (page: Page) => {readonly rows: readonly Row[]; readonly total: number | undefined},
+  toItem: (row: Row) => Item,
+): Promise<ListResult<Item> & {readonly raw: Answer}> {
   const offset = Number(cursor);
-  const response = await http.get(url, {searchParams: {limit, offset}});
-  const raw = readAnswer(response);
-  const rows = raw[names.rows];
-  if (!Array.isArray(rows)) throw wrongAnswer(response, `is not a list: there is no array "${names.rows}"`);
-  const items = rows.map((row: unknown, index) => {
-    const item = isRecord(row) ? toItem(row) : undefined;
-    if (item === undefined) throw wrongAnswer(response, `has an invalid item at "${names.rows}[${String(index)}]"`);
-    return item;
+  const response = await send(operation, values, {searchParams: {limit, offset}});
+  const {answer, raw} = readAnswer(response, operation, (issue) => {
+    const [member = '', ...inside] = (issue.path ?? []).map(({key}) => String(key));
+    return wrongAnswer(response, inside.length === 0 ? `is not a list: there is no array "${member}"` : misfit(issue));
   });
-  const told = asNumber(raw[names.total]);
-  const total = told !== undefined && told >= 0 ? told : undefined;
+  const {rows, total} = partsOf(answer);
+  const items = rows.map(toItem);
   const next = offset + items.length;
   // A service that caps pages may have more after a short one.
   const isLast = items.length === 0 || next >= (total ?? Infinity);
@@ -105,32 +154,22 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
 export type StatusWords = ReadonlyMap<unknown, DeploymentStatus>;
 
 /** The status of a deployment in a list. The server may omit it at first. */
-export function listedStatus({status}: Answer, words: StatusWords): DeploymentItem['status'] {
-  return words.get(status ?? undefined) ?? 'unknown';
+export function listedStatus(word: unknown, words: StatusWords): DeploymentItem['status'] {
+  return words.get(word) ?? 'unknown';
 }
 
 /** @throws RuntimeCliError `ERR_RESPONSE_INVALID` if the status is not defined. */
-export function deploymentStatus(backend: BuiltInName, answer: Answer, words: StatusWords): DeploymentStatus {
-  const status = listedStatus(answer, words);
+export function deploymentStatus(backend: BuiltInName, word: unknown, words: StatusWords): DeploymentStatus {
+  const status = listedStatus(word, words);
   if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',
-    `The ${backendTitle(backend)} backend returned an unknown deployment status: ${JSON.stringify(answer['status'])}.`,
+    `The ${backendTitle(backend)} backend returned an unknown deployment status: ${JSON.stringify(word)}.`,
   );
 }
 
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-export function asNumber(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
-/** A server's strings; anything else is shown as JSON. */
-export function asTexts(value: unknown): readonly string[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
 }
 
 /**
@@ -161,11 +200,6 @@ export function requestedBundleId(value: BundleId, backend: RuntimeBackend): num
       details: {bundleId: value},
     },
   );
-}
-
-export function numericId(value: unknown): number | undefined {
-  const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 ? id : undefined;
 }
 
 export function multipartBody(bundle: Bundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {

@@ -2,24 +2,10 @@ import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {nearest} from '../text/suggest.js';
 import {asSentence} from '../text/sentence.js';
+import {wireRoutes} from '../wire/routes.js';
 
 /** What a request is for. A fault can apply to one of them. */
-export const routeNames = [
-  'upload',
-  'list',
-  'projects',
-  'download',
-  'archive',
-  'delete',
-  'deploy',
-  'history',
-  'deployment',
-  'target',
-  'targets',
-  'token',
-  'site',
-  'openapi',
-] as const;
+export const routeNames = [...wireRoutes, 'site'] as const;
 
 /** What a request is for. `archive` is the presigned URL of a download, `history` the list of deployments. */
 export type RouteName = (typeof routeNames)[number];

@@ -14,7 +14,7 @@ import {FaultBook} from './faults.js';
 import {serve} from './request-handler.js';
 import {AppServers} from './sites/app-servers.js';
 import {Store} from './store/store.js';
-import {tokenPath} from './wire/token.js';
+import {token} from '../wire/token.js';
 import {siteUrl} from './sites/site-address.js';
 
 const defaultHost = '127.0.0.1';
@@ -40,7 +40,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const store = await Store.open(await realpath(directory));
     const stored = await openCredentials(directory, options.credentials ?? {});
     const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
-    const credentials = {...stored, tokenUrl: `${origin}${tokenPath}`};
+    const credentials = {...stored, tokenUrl: `${origin}${token.operations.request.path}`};
     const context = createContext(options, {store, faults, appsOrigin, credentials});
     await context.deployments.sweep();
     const closers = [serve(servers.api, 'api', context), serve(servers.apps, 'apps', context)];

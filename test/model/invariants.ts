@@ -121,7 +121,7 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
       !fault ||
       fault.ends[0] === 0 ||
       (fault.retried && !isWrite(name) && name !== 'site') ||
-      (name === 'poll' && isLostPoll(fault)),
+      (name === 'deployment' && isLostPoll(fault)),
   );
   const uploaded = service.seen.findLast(({name}) => name === 'upload');
   const acknowledged = uploaded?.answered ? uploaded.bundle : undefined;

@@ -1,3 +1,4 @@
+import {isUnderWay} from '../../src/backends/references.js';
 import type {Answer, RequestName} from './wire.js';
 
 /** A bundle of the model. */
@@ -80,7 +81,7 @@ export class Store {
 
   /** Ends what is in progress. */
   settle(): void {
-    for (const one of this.deployments) while (this.isUnderway(one)) this.advance(one);
+    for (const one of this.deployments) while (isUnderWay(one.status)) this.advance(one);
   }
 
   /** Carries out a request. Resolves to the right answer, with what was done. */
@@ -122,7 +123,7 @@ export class Store {
       case 'history':
         for (const one of deployments) this.advance(one);
         return list(deployments.map((one) => this.row(one)));
-      case 'poll': {
+      case 'deployment': {
         const found = deployments.find((one) => path.includes(one.id));
         if (found === undefined) return refusal(404);
         this.advance(found);
@@ -149,12 +150,8 @@ export class Store {
     return new Date(start + 1000 * (this.#made += 1)).toISOString();
   }
 
-  private isUnderway({status}: StoredDeployment): boolean {
-    return status === 'queued' || status === 'in_progress';
-  }
-
   private isBusy(target: string): boolean {
-    return this.deployments.some((one) => one.target === target && this.isUnderway(one));
+    return this.deployments.some((one) => one.target === target && isUnderWay(one.status));
   }
 
   private advance(one: StoredDeployment): void {

@@ -1,4 +1,6 @@
 import {STATUS_CODES} from 'node:http';
+import {halves} from '../../src/wire/index.js';
+import type {WireRoute} from '../../src/wire/routes.js';
 
 /** An answer of a server, before it is written. */
 export interface Answer {
@@ -19,44 +21,34 @@ export function encode({status, type, headers = [], body}: Answer): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
 }
 
-/** What a request asks for, in the words of the model. */
-export type RequestName =
-  | 'token'
-  | 'upload'
-  | 'deploy'
-  | 'delete'
-  | 'list'
-  | 'targets'
-  /** The newest deployments, before one is requested. */
-  | 'look'
-  | 'history'
-  | 'poll'
-  | 'download'
-  | 'archive'
-  | 'site'
-  | 'other';
+/** What a request is for: as in the wire, a look at the newest deployments before one is requested, or a site. */
+export type RequestName = WireRoute | 'look' | 'site' | 'other';
 
-const patterns: readonly (readonly [RequestName, RegExp])[] = [
+/** Where the model has what may be anywhere. */
+const elsewhere: readonly (readonly [RequestName, RegExp])[] = [
   ['token', /^POST \/token$/],
-  ['upload', /^POST .*(?:\/bundles\/?|\/builds\/(?:[^/]+\/)?)$/],
-  ['deploy', /^POST .*(?:\/deploy\/|\/deployments)$/],
-  ['delete', /^DELETE .*\/bundles\/\d+\/$/],
-  ['list', /^GET .*\/bundles\/?\?/],
-  ['targets', /^GET .*\/target\/\?/],
-  ['look', /^GET .*\/deploy\/\?limit=2&/],
-  ['history', /^GET .*(?:\/deploy\/|\/deployments)\?/],
-  ['poll', /^GET .*\/deployments\/[^/]+$/],
-  ['download', /^GET .*\/download\/$/],
   ['archive', /^GET \/archive\//],
   ['site', /^GET \/site\//],
 ];
 
+const operations = halves.flatMap((half) => Object.values(half.operations));
+const served = operations.map(({method, path, route}): readonly [RequestName, RegExp] => {
+  const pattern = path.replaceAll(/:\w+\{(.*?)\}/g, '$1').replaceAll(/:\w+/g, '[^/]+');
+  return [route, new RegExp(`^${method} ${pattern}$`)];
+});
+
 /** Names a request. */
 export function nameOf(method: string, url: string): RequestName {
-  return patterns.find(([, pattern]) => pattern.test(`${method} ${url}`))?.[0] ?? 'other';
+  const [path = '', query = ''] = url.split('?');
+  const name = [...elsewhere, ...served].find(([, pattern]) => pattern.test(`${method} ${path}`))?.[0] ?? 'other';
+  return name === 'history' && query.startsWith('limit=2&') ? 'look' : name;
 }
+
+const writes = new Set<RequestName>(
+  operations.filter(({method, route}) => method !== 'GET' && route !== 'token').map(({route}) => route),
+);
 
 /** Whether a request changes something, so that it must not be sent twice. */
 export function isWrite(name: RequestName): boolean {
-  return name === 'upload' || name === 'deploy' || name === 'delete';
+  return writes.has(name);
 }

@@ -1,20 +1,22 @@
+import type * as v from 'valibot';
 import {asRecord} from '../../text/json.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
 import type {AuthStrategy} from '../../http/types.js';
+import {api, apiPolledDeployment, type apiSchemas} from '../../wire/api.js';
+import {isSegment} from '../../wire/schema.js';
 import {
-  asNumber,
   asText,
-  asTexts,
   deploymentStatus,
   fetchPage,
   fromTarget,
   listedStatus,
   multipartBody,
-  numericId,
   readAnswer,
-  uploadResult,
+  readUpload,
+  sender,
   type Answer,
+  type Send,
   type StatusWords,
 } from '../answers.js';
 import {checkResult, type BuiltInContext, type HostBackend} from '../built-in.js';
@@ -37,6 +39,8 @@ export interface ApiRuntimeConnection {
 }
 
 type Context = BuiltInContext<ApiBackendOptions>;
+
+const {operations} = api;
 
 const identifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
 /** Limits of the service on the IDs of storefronts and environments, in characters. */
@@ -64,59 +68,59 @@ export const apiBackend = {
   },
 
   async upload(bundle, context: Context) {
-    const {http, url} = connect(context);
-    const response = await http.post(url('bundles'), multipartBody(bundle, context));
-    return uploadResult(readAnswer(response), 'api', 'bundleId');
+    const send = connect(context);
+    const response = await send(operations.upload, {}, multipartBody(bundle, context));
+    const {bundleId, warnings, raw} = readUpload(response, operations.upload, 'api', (answer) => answer.bundleId);
+    return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
 
   async deploy({bundleId, targetSlug}, context: Context) {
-    const {http, url} = connect(context);
-    const response = await fromTarget(http.post(url(...deployments(targetSlug)), {json: {bundleId}}));
-    const raw = readAnswer(response);
-    const deploymentId = deploymentIdOf(raw);
-    if (deploymentId === undefined) {
-      throw createError(
+    const send = connect(context);
+    const request = send(operations.deploy, {environmentId: targetSlug}, {json: {bundleId}});
+    const {answer, raw} = readAnswer(await fromTarget(request), operations.deploy, () =>
+      createError(
         'ERR_RESPONSE_INVALID',
         'The Runtime (OAuth) backend accepted the deployment, but its response has no deployment ID.',
-      );
-    }
+      ),
+    );
+    const {deploymentId, status, url, warnings = []} = answer;
     return {
       deployment: {deploymentId, targetSlug},
-      status: deploymentStatus('api', raw, deploymentStatuses),
-      url: asText(raw['url']),
-      warnings: asTexts(raw['warnings']) ?? [],
+      status: deploymentStatus('api', status, deploymentStatuses),
+      url,
+      warnings,
       raw,
     };
   },
 
   async getDeployment({deploymentId, targetSlug}, context: Context) {
-    const {http, url} = connect(context);
-    const id = deploymentIdOf({deploymentId});
-    if (id === undefined)
+    const send = connect(context);
+    const id = asText(deploymentId);
+    if (id === undefined || !isSegment(id))
       throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the Runtime (OAuth) backend.');
-    const response = await http.get(url(...deployments(String(targetSlug)), id));
-    const raw = readAnswer(response);
-    if (deploymentIdOf(raw) === undefined && asText(raw['status']) === undefined) {
-      throw wrongAnswer(response, 'is not a deployment');
-    }
-    const progress = asRecord(raw['progress']);
+    const values = {environmentId: String(targetSlug), deploymentId: id};
+    const response = await send(operations.getDeployment, values);
+    const {answer, raw} = readAnswer(response, {...operations.getDeployment, answer: apiPolledDeployment});
+    const {status, statusMessage, progress, url} = answer;
+    if (answer.deploymentId === undefined && status === undefined) throw wrongAnswer(response, 'is not a deployment');
     return {
-      status: deploymentStatus('api', raw, deploymentStatuses),
-      description: asText(progress['description']) ?? asText(raw['statusMessage']),
-      percentage: asNumber(progress['percentage']),
-      url: asText(raw['url']),
+      status: deploymentStatus('api', status, deploymentStatuses),
+      description: progress?.description ?? statusMessage,
+      percentage: progress?.percentage,
+      url,
       raw,
     };
   },
 
   async listBundles(range, context: Context) {
-    const {http, url} = connect(context);
-    return fetchPage(http, url('bundles'), range, page, bundleItem);
+    return fetchPage(connect(context), operations.listBundles, {}, range, partsOf, bundleItem);
   },
 
   async listDeployments({targetSlug, ...range}, context: Context) {
-    const {http, url} = connect(context);
-    return fetchPage(http, url(...deployments(targetSlug)), range, page, (row) => deploymentItem(row, targetSlug));
+    const values = {environmentId: targetSlug};
+    return fetchPage(connect(context), operations.listDeployments, values, range, partsOf, (row) =>
+      deploymentItem(row, targetSlug),
+    );
   },
 } satisfies HostBackend<ApiBackendOptions>;
 
@@ -125,18 +129,18 @@ export const apiBackend = {
  * says nothing against the client.
  */
 export async function identifyClient(context: Context) {
-  const {http, url} = connect(context);
+  const send = connect(context);
   const auth = context.options.connection?.auth;
   const header = await auth?.getAuthorizationHeader(context);
   const claims = claimsOf(header ?? '');
   const owner = {
     clientId: asText(claims['client_id']) ?? asText(claims['sub']),
-    expiresAt: timeOf(asNumber(claims['exp'])),
+    expiresAt: timeOf(claims['exp']),
   };
   // A client was asked for a token; one that was given has been nowhere yet.
   if (context.projectSlug === '') return {...owner, asked: !(auth instanceof BearerTokenStrategy)};
   try {
-    await http.get(url('bundles'), {searchParams: {limit: 1, offset: 0}});
+    await send(operations.listBundles, {}, {searchParams: {limit: 1, offset: 0}});
   } catch (error) {
     if (!isRuntimeCliError(error) || error.status !== 404) throw error;
   }
@@ -152,42 +156,25 @@ function claimsOf(header: string): Answer {
   }
 }
 
-function timeOf(seconds: number | undefined): string | undefined {
-  const time = new Date((seconds ?? Number.NaN) * 1000);
+function timeOf(seconds: unknown): string | undefined {
+  const time = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-const page = {rows: 'data', total: 'total'};
+function partsOf<Row>({data, total}: {readonly data: readonly Row[]; readonly total?: number | undefined}) {
+  return {rows: data, total};
+}
 
 function missingIdentifier(what: string, value: string | undefined, max: number): readonly string[] {
   if (value === undefined || (identifier.test(value) && value.length <= max)) return [];
   return [`a ${what} of at most ${String(max)} lowercase letters, digits and inner hyphens, not "${value}"`];
 }
 
-function connect({options: {connection}, projectSlug, http}: Context) {
+function connect({options: {connection}, projectSlug, http}: Context): Send {
   if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (OAuth) backend has no connection.');
   const origin = normalizeOrigin('api origin', connection.origin);
-  const project = ['organizations', connection.organizationId, 'storefronts', projectSlug];
-  return {
-    http: authorize(http, connection.auth, origin),
-    url: (...segments: readonly string[]) =>
-      `${origin}/storefront/deployments/v1/${[...project, ...segments].map(encodeURIComponent).join('/')}`,
-  };
-}
-
-function deployments(targetSlug: string): readonly string[] {
-  return ['environments', targetSlug, 'deployments'];
-}
-
-/** The ID of a deployment. It becomes part of a path, so one that would lead elsewhere is ignored. */
-function deploymentIdOf({deploymentId}: Answer): string | undefined {
-  const id = asText(deploymentId);
-  return id !== undefined && isSegment(id) ? id : undefined;
-}
-
-/** Whether a string can be a path segment: URLs drop `.` and `..`, and cannot carry lone surrogates. */
-function isSegment(text: string): boolean {
-  return text !== '' && text.length <= 256 && !/^\.{1,2}$|[\p{Cc}\p{Cs}]/u.test(text);
+  const {organizationId, auth} = connection;
+  return sender(authorize(http, auth, origin), origin, {organizationId, storefrontId: projectSlug});
 }
 
 const deploymentStatuses: StatusWords = new Map([
@@ -204,33 +191,30 @@ const bundleStatuses = new Map<unknown, BundleItem['status']>([
   ['broken', 'broken'],
 ]);
 
-function bundleItem(item: Answer): BundleItem | undefined {
-  const bundleId = numericId(item['bundleId']);
-  if (bundleId === undefined) return undefined;
-  const isDeleting = /^(?:cleanup|delet)/i.test(asText(item['lifecycleStatus']) ?? '');
+function bundleItem(row: v.InferOutput<typeof apiSchemas.ApiBundle>): BundleItem {
+  const {bundleId, description: message, status, lifecycleStatus = '', creationDate, createdBy, inUseBy} = row;
+  const isDeleting = /^(?:cleanup|delet)/i.test(lifecycleStatus);
   return {
     bundleId,
-    message: asText(item['description']),
-    status: isDeleting ? 'deleting' : (bundleStatuses.get(item['status']) ?? 'unknown'),
-    createdAt: asText(item['creationDate']),
-    createdBy: asText(item['createdBy']),
-    inUseBy: asTexts(item['inUseBy']),
+    message,
+    status: isDeleting ? 'deleting' : (bundleStatuses.get(status) ?? 'unknown'),
+    createdAt: creationDate,
+    createdBy,
+    inUseBy,
   };
 }
 
 /** A row of the deployment list. Only its ID is guaranteed. */
-function deploymentItem(item: Answer, targetSlug: string): DeploymentItem | undefined {
-  const bundle = asRecord(item['bundle']);
-  const deploymentId = deploymentIdOf(item);
-  if (deploymentId === undefined) return undefined;
+function deploymentItem(row: v.InferOutput<typeof apiSchemas.ApiDeployment>, targetSlug: string): DeploymentItem {
+  const {deploymentId, bundle, status, creationDate, createdBy, statusMessage, url} = row;
   return {
     deployment: {deploymentId, targetSlug},
-    bundleId: numericId(bundle['bundleId'] ?? bundle['id'] ?? item['bundleId']),
-    status: listedStatus(item, deploymentStatuses),
-    message: asText(bundle['description'] ?? bundle['message']),
-    createdAt: asText(item['creationDate']),
-    createdBy: asText(item['createdBy']),
-    description: asText(item['statusMessage']),
-    url: asText(item['url']),
+    bundleId: bundle?.bundleId ?? bundle?.id ?? row.bundleId,
+    status: listedStatus(status, deploymentStatuses),
+    message: bundle?.description ?? bundle?.message,
+    createdAt: creationDate,
+    createdBy,
+    description: statusMessage,
+    url,
   };
 }

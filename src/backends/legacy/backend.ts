@@ -1,22 +1,16 @@
-import {
-  asText,
-  asTexts,
-  fetchPage,
-  fromTarget,
-  multipartBody,
-  numericId,
-  readAcceptance,
-  readAnswer,
-  uploadResult,
-  type Answer,
-} from '../answers.js';
+import type * as v from 'valibot';
 import type {StreamedBundle} from '../../bundle/types.js';
+import {amendError, isRuntimeCliError} from '../../errors/index.js';
+import {asRecord} from '../../text/json.js';
+import {legacy, type legacySchemas} from '../../wire/legacy.js';
+import {fetchPage, fromTarget, multipartBody, readAcceptance, readObject, readUpload} from '../answers.js';
 import {checkResult, type BuiltInContext, type BuiltInUploadResult, type HostBackend} from '../built-in.js';
 import type {BodyOptions, Bundle, BundleItem, TargetItem} from '../contract.js';
-import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
-import {deploy, getDeployment, listDeployments, noteBefore, page} from './deployments.js';
+import {deploy, getDeployment, listDeployments, noteBefore, partsOf} from './deployments.js';
 import {downloadArchive} from './download.js';
+
+const {operations} = legacy;
 
 /** The legacy backend: API key, v1 bundles, v2 on request. */
 export const legacyBackend = {
@@ -34,10 +28,9 @@ export const legacyBackend = {
 
   async upload(bundle, context: LegacyContext) {
     if (bundle.format === 'v1') return uploadV1(bundle, context);
-    const {http, url} = connect(context);
-    const path = url('v2', 'projects', context.projectSlug, 'bundles');
-    const response = await http.post(path, multipartBody(bundle, context));
-    return uploadResult(readAnswer(response), 'legacy', 'id');
+    const response = await connect(context)(operations.pushV2, {}, multipartBody(bundle, context));
+    const {bundleId, warnings, raw} = readUpload(response, operations.pushV2, 'legacy', ({id}) => id);
+    return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
 
   uploadStream: uploadV1,
@@ -45,66 +38,59 @@ export const legacyBackend = {
   getDeployment,
 
   async listBundles(range, context: LegacyContext) {
-    const {http, url} = connect(context);
-    return fetchPage(http, url('projects', context.projectSlug, 'bundles'), range, page, bundleItem);
+    return fetchPage(connect(context), operations.listBundles, {}, range, partsOf, bundleItem);
   },
 
   listDeployments,
 
   async listTargets(range, context: LegacyContext) {
-    const {http, url} = connect(context);
-    return fetchPage(http, url('projects', context.projectSlug, 'target'), range, page, targetItem);
+    return fetchPage(connect(context), operations.listTargets, {}, range, partsOf, targetItem);
   },
 
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context: LegacyContext) {
-    const {http, url} = connect(context);
-    const response = await http
-      .delete(url('projects', context.projectSlug, 'bundles', String(bundleId)))
-      .catch((error: unknown) => {
-        if (!isRuntimeCliError(error) || error.status !== 409) throw error;
-        throw amendError(error, {
-          suggestions: [
-            ['If a target runs it, deploy another bundle there first: ', {run: ['status']}, ' tells which one.'],
-          ],
-        });
+    const request = connect(context)(operations.deleteBundle, {bundleId: String(bundleId)});
+    const response = await request.catch((error: unknown) => {
+      if (!isRuntimeCliError(error) || error.status !== 409) throw error;
+      throw amendError(error, {
+        suggestions: [
+          ['If a target runs it, deploy another bundle there first: ', {run: ['status']}, ' tells which one.'],
+        ],
       });
+    });
     readAcceptance(response, []);
   },
 } satisfies HostBackend<LegacyBackendOptions>;
 
 /** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
 async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<BuiltInUploadResult> {
-  const {http, url} = connect(context);
-  const {projectSlug, targetSlug} = context;
-  const noted = targetSlug === undefined ? undefined : await noteBefore(targetSlug, context);
-  const path = ['projects', projectSlug, 'builds', ...(targetSlug === undefined ? [] : [targetSlug])];
-  const request = http.post(url(...path), v1Body(bundle, context));
-  const response = await (noted ? fromTarget(request) : request);
-  const answer = readAnswer(response);
-  const {bundleId, warnings = [], raw} = uploadResult(answer, 'legacy', 'bundle_id');
-  return {
-    bundleId,
-    warnings: [...(noted?.warnings ?? []), ...warnings],
-    deployment: noted && {bundleId, targetSlug, before: noted.before},
-    url: asText(answer[noted ? 'url' : 'bundle_preview_url']),
-    raw,
-  };
+  const send = connect(context);
+  const {targetSlug} = context;
+  const body = v1Body(bundle, context);
+  if (targetSlug === undefined) {
+    const response = await send(operations.pushV1, {}, body);
+    const {answer, ...uploaded} = readUpload(response, operations.pushV1, 'legacy', ({bundle_id: id}) => id);
+    return {...uploaded, url: answer.bundle_preview_url};
+  }
+  const {before, warnings: noted} = await noteBefore(targetSlug, context);
+  const response = await fromTarget(send(operations.pushAndDeployV1, {targetSlug}, body));
+  const read = readUpload(response, operations.pushAndDeployV1, 'legacy', ({bundle_id: id}) => id);
+  const {bundleId, warnings, answer, raw} = read;
+  const deployment = {bundleId, targetSlug, before};
+  return {bundleId, warnings: [...noted, ...warnings], deployment, url: answer.url, raw};
 }
 
 export async function identifyKey(context: LegacyContext) {
-  const {http, url} = connect(context);
-  readAnswer(await http.get(url('projects'), {searchParams: {limit: 1}}));
+  readObject(await connect(context)(operations.listProjects, {}, {searchParams: {limit: 1}}));
   return {asked: true};
 }
 
 /** Servers name the host that customers see first, then that of their own network; a URL says both. */
-function targetItem(item: Answer): TargetItem | undefined {
-  const targetSlug = asText(item['slug']);
-  if (targetSlug === undefined) return undefined;
-  const host = asText(item['ssr_external_hostname']) || asText(item['cdn_domain_name']) || undefined;
-  return {targetSlug, url: asText(item['url']) ?? (host === undefined ? undefined : `https://${host}`)};
+function targetItem(row: v.InferOutput<typeof legacySchemas.LegacyTarget>): TargetItem {
+  const {slug, url, ssr_external_hostname: external, cdn_domain_name: internal} = row;
+  const host = external || internal || undefined;
+  return {targetSlug: slug, url: url ?? (host === undefined ? undefined : `https://${host}`)};
 }
 
 const bundleStatuses = new Map<unknown, BundleItem['status']>([
@@ -113,17 +99,15 @@ const bundleStatuses = new Map<unknown, BundleItem['status']>([
   [2, 'broken'],
 ]);
 
-function bundleItem(item: Answer): BundleItem | undefined {
-  const bundleId = numericId(item['id']);
-  if (bundleId === undefined) return undefined;
-  const isActive = (item['deletion_status'] ?? 'ACTIVE') === 'ACTIVE';
+function bundleItem(row: v.InferOutput<typeof legacySchemas.LegacyBundle>): BundleItem {
+  const {id, message, status, deletion_status: deletion = 'ACTIVE', created_at: createdAt, user, in_use_by} = row;
   return {
-    bundleId,
-    message: asText(item['message']),
-    status: isActive ? (bundleStatuses.get(item['status']) ?? 'unknown') : 'deleting',
-    createdAt: asText(item['created_at']),
-    createdBy: asText(item['user']),
-    inUseBy: asTexts(item['in_use_by']),
+    bundleId: id,
+    message,
+    status: deletion === 'ACTIVE' ? (bundleStatuses.get(status) ?? 'unknown') : 'deleting',
+    createdAt,
+    createdBy: user,
+    inUseBy: in_use_by,
   };
 }
 

@@ -1,5 +1,6 @@
 import {createError} from '../../errors/index.js';
 import {authorize, normalizeOrigin} from '../../http/index.js';
+import {sender, type Send} from '../answers.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {BuiltInContext} from '../built-in.js';
 
@@ -25,7 +26,7 @@ export function missingOptions(options: LegacyBackendOptions, env: Environment):
  * Connects with the options of the context.
  * @throws RuntimeCliError `ERR_ORIGIN_INVALID` or `ERR_CREDENTIALS_MISSING`.
  */
-export function connect({options, env, http}: LegacyContext) {
+export function connect({options, projectSlug, env, http}: LegacyContext): Send {
   const address = legacyOrigin(options, env);
   if (address === undefined || options.auth === undefined) {
     throw createError(
@@ -34,10 +35,7 @@ export function connect({options, env, http}: LegacyContext) {
     );
   }
   const origin = normalizeOrigin('origin', address);
-  return {
-    http: authorize(http, options.auth, origin),
-    url: (...segments: readonly string[]) => `${origin}/api/${segments.map(encodeURIComponent).join('/')}/`,
-  };
+  return sender(authorize(http, options.auth, origin), origin, {projectSlug});
 }
 
 export function legacyOrigin(options: Pick<LegacyBackendOptions, 'origin'>, env: Environment): string | undefined {

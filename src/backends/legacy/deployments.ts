@@ -1,18 +1,16 @@
+import * as v from 'valibot';
 import {asRecord} from '../../text/json.js';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
+import {legacy, legacySchemas} from '../../wire/legacy.js';
 import {
-  asNumber,
   asText,
-  asTexts,
   deploymentStatus,
   fetchPage,
   fromTarget,
   listedStatus,
-  numericId,
   readAcceptance,
-  type Answer,
   type StatusWords,
 } from '../answers.js';
 import type {
@@ -26,32 +24,46 @@ import type {
 } from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 
+const {LegacyDeployAccepted, LegacyDeployment} = legacySchemas;
+type Row = v.InferOutput<typeof LegacyDeployment>;
+
 /**
  * The newest deployment before ours. This protocol has no deployment IDs, so ours is a later one with our bundle.
  * `none`: there was no earlier one. `unknown`: why that is not known; no deployment is taken for ours then.
  */
 type Before = {readonly createdAt: string; readonly count?: number | undefined} | 'none' | {readonly unknown: string};
 
-export const page = {rows: 'results', total: 'count'};
+export function partsOf<Row>({
+  results,
+  count,
+}: {
+  readonly results: readonly Row[];
+  readonly count?: number | undefined;
+}) {
+  return {rows: results, total: count};
+}
 
 const rowsPerPoll = 100;
 
-/** Members of the answer to a deploy request, all optional. */
-const deployAnswer = ['bundle', 'bundle_id', 'status', 'deploy_type', 'external_publish_id', 'created_at', 'warnings'];
+/** Members of the answer to a deploy request, all optional. Some services answer with a row of the list. */
+const deployAnswer = [
+  'bundle_id',
+  ...[LegacyDeployAccepted, LegacyDeployment].flatMap(({entries}) => Object.keys(entries)),
+];
 
 export async function deploy(
   {bundleId, targetSlug}: {readonly bundleId: BundleId; readonly targetSlug: string},
   context: LegacyContext,
 ): Promise<DeployResult> {
-  const {http, url} = connect(context);
+  const send = connect(context);
   const {before, warnings} = await noteBefore(targetSlug, context);
-  const path = url('projects', context.projectSlug, 'target', targetSlug, 'deploy');
-  const response = await fromTarget(http.post(path, {json: {bundle_id: bundleId}}));
-  const raw = readAcceptance(response, deployAnswer);
+  const request = send(legacy.operations.deploy, {targetSlug}, {json: {bundle_id: bundleId}});
+  const raw = readAcceptance(await fromTarget(request), deployAnswer);
+  const {status, warnings: more = []} = v.parse(LegacyDeployAccepted, raw ?? {});
   return {
     deployment: {bundleId, targetSlug, before},
-    status: statuses.get(raw?.['status']) ?? 'queued',
-    warnings: [...warnings, ...(asTexts(raw?.['warnings']) ?? [])],
+    status: statuses.get(status) ?? 'queued',
+    warnings: [...warnings, ...more],
     raw,
   };
 }
@@ -88,7 +100,7 @@ async function newestDeployment(targetSlug: string, context: LegacyContext): Pro
   const {items, total} = await fetchRows(targetSlug, {limit: 2}, context, (row) => row);
   const [first, second] = items;
   if (first === undefined && !total) return 'none';
-  const createdAt = asText(first?.['created_at']) ?? '';
+  const createdAt = first?.created_at ?? '';
   if (Number.isNaN(Date.parse(createdAt)) || (second && createdTime(second) > Date.parse(createdAt))) {
     throw new Error('The list does not start with the newest deployment.');
   }
@@ -109,11 +121,12 @@ export async function getDeployment(deployment: DeploymentRef, context: LegacyCo
   }
   const {items, total, raw} = await fetchRows(String(targetSlug), {limit: rowsPerPoll}, context, (row) => row);
   // The list begins with the newest.
-  const ours = items.findLast((row, index) => {
-    if (numericId(asRecord(row['bundle'])['id']) !== bundleId) return false;
-    return createdAt === undefined ? isAfter(row, index, total, before) : row['created_at'] === createdAt;
+  const ours = items.findLastIndex((row, index) => {
+    if (row.bundle?.id !== bundleId) return false;
+    return createdAt === undefined ? isAfter(row, index, total, before) : row.created_at === createdAt;
   });
-  if (ours) return {status: deploymentStatus('legacy', ours, statuses), raw: ours};
+  const found = items[ours];
+  if (found) return {status: deploymentStatus('legacy', found.status, statuses), raw: [raw['results']].flat()[ours]};
   // Accepted, but not listed yet.
   if (createdAt === undefined) return {status: 'queued', raw};
   throw outcomeUnknown(
@@ -127,7 +140,7 @@ function outcomeUnknown(message: string): Error {
   });
 }
 
-function isAfter(row: Answer, index: number, count: number | undefined, before: Before): boolean {
+function isAfter(row: Row, index: number, count: number | undefined, before: Before): boolean {
   if (before === 'none') return true;
   if (isUnknown(before)) return false;
   const [created, limit] = [createdTime(row), Date.parse(before.createdAt)];
@@ -136,8 +149,8 @@ function isAfter(row: Answer, index: number, count: number | undefined, before: 
   return count !== undefined && before.count !== undefined && index < count - before.count;
 }
 
-function createdTime(row: Answer): number {
-  return Date.parse(asText(row['created_at']) ?? '');
+function createdTime(row: Row): number {
+  return Date.parse(row.created_at ?? '');
 }
 
 function isUnknown(before: Before): before is {readonly unknown: string} {
@@ -148,34 +161,27 @@ function isUnknown(before: Before): before is {readonly unknown: string} {
 function parseBefore(value: unknown): Before {
   if (value === 'none') return value;
   const {createdAt, count, unknown} = asRecord(value);
-  if (typeof createdAt === 'string' && !Number.isNaN(Date.parse(createdAt))) return {createdAt, count: asNumber(count)};
+  if (typeof createdAt === 'string' && !Number.isNaN(Date.parse(createdAt)))
+    return {createdAt, count: typeof count === 'number' ? count : undefined};
   return {unknown: asText(unknown) ?? 'The deployments before it were not recorded.'};
 }
 
-async function fetchRows<Item>(
-  targetSlug: string,
-  range: ListRange,
-  context: LegacyContext,
-  toItem: (row: Answer) => Item,
-): Promise<ListResult<Item>> {
-  const {http, url} = connect(context);
-  return fetchPage(http, url('projects', context.projectSlug, 'target', targetSlug, 'deploy'), range, page, toItem);
+function fetchRows<Item>(targetSlug: string, range: ListRange, context: LegacyContext, toItem: (row: Row) => Item) {
+  return fetchPage(connect(context), legacy.operations.listDeployments, {targetSlug}, range, partsOf, toItem);
 }
 
 /** A row of the deployment list as a history item. It has no ID, and no member is guaranteed. */
-function deploymentItem(row: Answer, targetSlug: string): DeploymentItem {
-  const bundle = asRecord(row['bundle']);
-  const bundleId = numericId(bundle['id']);
-  const createdAt = asText(row['created_at']);
+function deploymentItem({bundle, created_at: createdAt, status, user}: Row, targetSlug: string): DeploymentItem {
+  const bundleId = bundle?.id;
   const found =
     createdAt === undefined ? {before: {unknown: 'The list does not say when it was created.'}} : {createdAt};
   return {
     deployment: {bundleId, targetSlug, ...found},
     bundleId,
     createdAt,
-    status: listedStatus(row, statuses),
-    message: asText(bundle['message']),
-    createdBy: asText(row['user']),
+    status: listedStatus(status, statuses),
+    message: bundle?.message,
+    createdBy: user,
   };
 }
 

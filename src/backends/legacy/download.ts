@@ -2,23 +2,23 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createError} from '../../errors/index.js';
 import {wrongAnswer} from '../../http/index.js';
-import {asText, readAnswer} from '../answers.js';
+import {legacy} from '../../wire/legacy.js';
+import {readAnswer} from '../answers.js';
 import type {DownloadRequest, DownloadResume, DownloadStart, OpenedStream} from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 
 /** Streams a bundle's archive from its presigned URL, or only the rest of it if the server supports that. */
 export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
-  const {http, url} = connect(context);
-  const response = await http.get(
-    url('projects', context.projectSlug, 'bundles', String(request.bundleId), 'download'),
-  );
-  const address = httpUrl(asText(readAnswer(response)['download_url']));
-  if (address === undefined) throw wrongAnswer(response, 'has no http(s) URL in "download_url"');
+  const {download} = legacy.operations;
+  const response = await connect(context)(download, {bundleId: String(request.bundleId)});
+  const wrong = () => wrongAnswer(response, 'has no http(s) URL in "download_url"');
+  const address = httpUrl(readAnswer(response, download, wrong).answer.download_url);
+  if (address === undefined) throw wrong();
   const archive = await openArchive(address, request, context);
   await pipeline(archive, request.writeTo, {signal: context.signal});
 }
 
-function httpUrl(text = ''): URL | undefined {
+function httpUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // The host "unix" would mean a local socket.
   return url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== 'unix' ? url : undefined;

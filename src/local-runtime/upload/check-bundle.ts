@@ -4,8 +4,8 @@ import {isBelow} from '../../bundle/prebuilt/archive-layout.js';
 import {readArchive, type ArchiveContents} from '../../bundle/prebuilt/read-archive.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {HttpFailure, parsed, validate} from '../answer.js';
-import type {legacy} from '../wire/legacy-schemas.js';
-import {common, type bundleFields} from '../wire/schemas.js';
+import {common, type bundleFields} from '../../wire/bundles.js';
+import type {legacySchemas} from '../../wire/legacy.js';
 
 export interface CheckedBundle extends Pick<ArchiveContents, 'size' | 'sha256'> {
   readonly ssrParameters: Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export async function checkV2Bundle(
 export async function checkV1Bundle(
   archive: string,
   projectSlug: string,
-  body: v.InferOutput<typeof legacy.LegacyV1Bundle>,
+  body: v.InferOutput<typeof legacySchemas.LegacyV1Bundle>,
 ): Promise<CheckedBundle> {
   const {ssr_only: ssrOnly, ssr_shared: ssrShared, ssr_parameters: ssrParameters} = body;
   const root = `${projectSlug}/bld`;

@@ -7,8 +7,8 @@ import {validate, HttpFailure} from '../answer.js';
 import {param, type Call} from '../context.js';
 import {storeStream} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/store.js';
-import {legacy} from '../wire/legacy-schemas.js';
-import {bundleFields} from '../wire/schemas.js';
+import {bundleFields} from '../../wire/bundles.js';
+import {legacySchemas} from '../../wire/legacy.js';
 import {checkV1Bundle, checkV2Bundle, type CheckedBundle} from './check-bundle.js';
 import {V1BodyReader} from './v1-body-reader.js';
 
@@ -39,7 +39,7 @@ export async function receiveV1(call: Call): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
     const reader = new V1BodyReader();
     await storeStream(decoded(call, reader), archive);
-    const document = validate(legacy.LegacyV1Bundle, reader.end(), 'The body');
+    const document = validate(legacySchemas.LegacyV1Bundle, reader.end(), 'The body');
     const checked = await checkV1Bundle(archive, projectSlug, document);
     return {checked, bundle: {projectSlug, format: 'v1', message: document.message}};
   });

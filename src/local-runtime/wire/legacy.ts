@@ -1,156 +1,63 @@
-import {failureAnswer, HttpFailure} from '../answer.js';
+import {legacy, type legacySchemas} from '../../wire/legacy.js';
+import type {Range} from '../../wire/parameters.js';
+import {answer, failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy} from '../access.js';
-import {findBundle, param, type Call} from '../context.js';
+import {findBundle, param, type Call, type Protocol} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
-import {legacy} from './legacy-schemas.js';
-import {operation, type AnswerOf, type WireProtocol} from './operation.js';
-import {range, type Range} from './parameters.js';
-import {bundleForm} from './schemas.js';
+import {routesOf, type AnswerOf, type Handlers} from './serve.js';
 
-const prefix = '/api/';
-const project = `${prefix}projects/:projectSlug/`;
-const target = `${project}target/:targetSlug/`;
-
-const v1 = {
-  stream: {type: 'application/json', schema: legacy.LegacyV1Bundle},
-  answer: legacy.LegacyV1Uploaded,
-  also: [201],
-} as const;
-
-export const legacyProtocol: WireProtocol = {
-  prefix,
-  kind: 'Legacy',
-  security: ['apiKey', 'apiKeyOfUser'],
-  admit: admitLegacy,
-  failure: failureAnswer,
-  routes: [
-    operation('GET', `${prefix}projects/`, 'projects', {
-      query: range,
-      id: 'legacyListProjects',
-      summary: 'List the projects of the user',
-      description: 'Clients also use it to try an API key.',
-      answer: legacy.LegacyProjectPage,
-      handle: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
-    }),
-    operation('POST', `${project}builds/`, 'upload', {
-      ...v1,
-      id: 'legacyPushV1',
-      summary: 'Upload a v1 bundle, which is not deployed',
-      handle: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
-    }),
-    operation('POST', `${project}builds/:targetSlug/`, 'upload', {
-      ...v1,
-      id: 'legacyPushAndDeployV1',
-      summary: 'Upload a v1 bundle and deploy it',
-      description: 'Starts the deployment and answers without waiting for it.',
-      mayConflict: true,
-      handle(call) {
-        const site = {projectSlug: param(call, 'projectSlug'), targetSlug: param(call, 'targetSlug')};
-        return call.context.deployments.exclusively(site, async (start) => {
-          const upload = await receiveV1(call);
-          await start({bundle: upload.bundle, createdBy: call.user, route: 'upload'});
-          return pushedV1(upload, siteUrl(call, site));
-        });
-      },
-    }),
-    operation('POST', `${prefix}v2/projects/:projectSlug/bundles/`, 'upload', {
-      id: 'legacyPushV2',
-      summary: 'Upload a v2 bundle, which is not deployed',
-      stream: bundleForm,
-      status: 201,
-      answer: legacy.LegacyV2Uploaded,
-      also: [200],
-      async handle(call) {
-        const {bundle, warnings, matches} = await receiveV2(call, param(call, 'projectSlug'));
-        return {id: bundle.id, warnings, matches};
-      },
-    }),
-    operation('GET', `${project}bundles/`, 'list', {
-      query: range,
-      id: 'legacyListBundles',
-      summary: 'List the bundles of a project, newest first',
-      answer: legacy.LegacyBundlePage,
-      handle: (call, range) =>
-        page(call, range, call.context.store.bundles(param(call, 'projectSlug')), (bundle) => bundleRow(bundle, call)),
-    }),
-    operation('POST', `${project}bundles/bulk-delete/`, 'delete', {
-      id: 'legacyDeleteBundles',
-      summary: 'Delete several bundles',
-      description: 'Deletes each bundle that can be deleted, and lists the others. mycli deletes one at a time.',
-      json: legacy.LegacyBulkDeleteRequest,
-      status: 202,
-      answer: legacy.LegacyBulkDeleted,
-      handle: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
-    }),
-    operation('DELETE', `${project}bundles/:bundleId{\\d+}/`, 'delete', {
-      id: 'legacyDeleteBundle',
-      summary: 'Delete a bundle',
-      description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
-      status: 202,
-      also: [204],
-      mayConflict: true,
-      handle: (call) => deleteBundle(call, requestedBundle(call)),
-    }),
-    operation('GET', `${project}bundles/:bundleId{\\d+}/download/`, 'download', {
-      id: 'legacyDownloadBundle',
-      summary: 'Get the URL of an archive',
-      description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
-      answer: legacy.LegacyDownload,
-      handle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
-    }),
-    operation('GET', `${project}target/`, 'targets', {
-      query: range,
-      id: 'legacyListTargets',
-      summary: 'List the targets of a project',
-      answer: legacy.LegacyTargetPage,
-      handle: (call, range) =>
-        page(call, range, call.context.store.targets(param(call, 'projectSlug')), (slug) => targetRow(slug, call)),
-    }),
-    operation('GET', target, 'target', {
-      id: 'legacyGetTarget',
-      summary: 'Get a target',
-      answer: legacy.LegacyTarget,
-      handle: (call) => targetRow(param(call, 'targetSlug'), call),
-    }),
-    operation('POST', `${target}deploy/`, 'deploy', {
-      id: 'legacyDeploy',
-      summary: 'Deploy a bundle',
-      description:
-        'Starts a deployment and answers without waiting for it. One deployment runs per target; while it does, others are refused (409).',
-      json: legacy.LegacyDeployRequest,
-      status: 201,
-      answer: legacy.LegacyDeployAccepted,
-      also: [200, 204],
-      mayConflict: true,
-      async handle(call, {bundle_id: asked}) {
-        const {deployments} = call.context;
-        const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-        const id = asked === 'current' ? deployments.current(projectSlug, targetSlug)?.bundleId : asked;
-        if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${targetSlug}".`);
-        await deployments.deploy({bundle: findBundle(call, projectSlug, id), targetSlug, createdBy: call.user});
-        return {warnings: []};
-      },
-    }),
-    operation('GET', `${target}deploy/`, 'history', {
-      query: range,
-      id: 'legacyListDeployments',
-      summary: 'List the deployments to a target, newest first',
-      description:
-        'Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
-      answer: legacy.LegacyDeploymentPage,
-      handle(call, range) {
-        const deployments = call.context.store.deployments(param(call, 'projectSlug'), param(call, 'targetSlug'));
-        return page(call, range, deployments, (deployment) => deploymentRow(deployment, call.context.now()));
-      },
-    }),
-  ],
+const handlers: Handlers<typeof legacy.operations> = {
+  listProjects: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
+  pushV1: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
+  pushAndDeployV1(call) {
+    const site = {projectSlug: param(call, 'projectSlug'), targetSlug: param(call, 'targetSlug')};
+    return call.context.deployments.exclusively(site, async (start) => {
+      const upload = await receiveV1(call);
+      await start({bundle: upload.bundle, createdBy: call.user, route: 'upload'});
+      return pushedV1(upload, siteUrl(call, site));
+    });
+  },
+  async pushV2(call) {
+    const {bundle, warnings, matches} = await receiveV2(call, param(call, 'projectSlug'));
+    return {id: bundle.id, warnings, matches};
+  },
+  listBundles: (call, range) =>
+    page(call, range, call.context.store.bundles(param(call, 'projectSlug')), (bundle) => bundleRow(bundle, call)),
+  deleteBundles: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
+  async deleteBundle(call) {
+    await deleteBundle(call, requestedBundle(call));
+    return answer(legacy.operations.deleteBundle.status, '');
+  },
+  download: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
+  listTargets: (call, range) =>
+    page(call, range, call.context.store.targets(param(call, 'projectSlug')), (slug) => targetRow(slug, call)),
+  getTarget: (call) => targetRow(param(call, 'targetSlug'), call),
+  async deploy(call, {bundle_id: asked}) {
+    const {deployments} = call.context;
+    const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
+    const id = asked === 'current' ? deployments.current(projectSlug, targetSlug)?.bundleId : asked;
+    if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${targetSlug}".`);
+    await deployments.deploy({bundle: findBundle(call, projectSlug, id), targetSlug, createdBy: call.user});
+    return {warnings: []};
+  },
+  listDeployments(call, range) {
+    const deployments = call.context.store.deployments(param(call, 'projectSlug'), param(call, 'targetSlug'));
+    return page(call, range, deployments, (deployment) => deploymentRow(deployment, call.context.now()));
+  },
 };
 
-function pushedV1({bundle, warnings}: AcceptedUpload, url: string): AnswerOf<typeof legacy.LegacyV1Uploaded> {
+export const legacyProtocol: Protocol = {
+  prefix: '/api/',
+  admit: admitLegacy,
+  failure: failureAnswer,
+  routes: routesOf(legacy.operations, handlers),
+};
+
+function pushedV1({bundle, warnings}: AcceptedUpload, url: string): AnswerOf<typeof legacySchemas.LegacyV1Uploaded> {
   return {bundle_id: bundle.id, message: bundle.message, url, bundle_preview_url: null, warnings};
 }
 
@@ -166,7 +73,10 @@ async function deleteBundle({context}: Call, bundle: BundleRecord): Promise<void
   await store.deleteBundle(bundle, now());
 }
 
-async function removeSeveral(call: Call, ids: readonly number[]): Promise<AnswerOf<typeof legacy.LegacyBulkDeleted>> {
+async function removeSeveral(
+  call: Call,
+  ids: readonly number[],
+): Promise<AnswerOf<typeof legacySchemas.LegacyBulkDeleted>> {
   const queued: number[] = [];
   const rejected: {bundle_id: number; errors: string}[] = [];
   for (const id of new Set(ids)) {
@@ -200,11 +110,11 @@ function page<Item, Row>(
   };
 }
 
-function projectRow(slug: string, {context}: Call): AnswerOf<typeof legacy.LegacyProject> {
+function projectRow(slug: string, {context}: Call): AnswerOf<typeof legacySchemas.LegacyProject> {
   return {slug, name: slug, organization: context.credentials.organizationId, deletion_status: 'ACTIVE'};
 }
 
-function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof legacy.LegacyBundle> {
+function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof legacySchemas.LegacyBundle> {
   return {
     id: bundle.id,
     message: bundle.message,
@@ -217,7 +127,7 @@ function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof legac
   };
 }
 
-function deploymentRow(deployment: DeploymentRecord, now: Date): AnswerOf<typeof legacy.LegacyDeployment> {
+function deploymentRow(deployment: DeploymentRecord, now: Date): AnswerOf<typeof legacySchemas.LegacyDeployment> {
   const {status, updatedAt} = deploymentState(deployment, now);
   return {
     bundle: {id: deployment.bundleId, message: deployment.message},
@@ -239,7 +149,7 @@ function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string 
 }
 
 /** A target, derived from its deployments. @throws HttpFailure 404 if it was never used. */
-function targetRow(slug: string, call: Call): AnswerOf<typeof legacy.LegacyTarget> {
+function targetRow(slug: string, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
   const now = call.context.now();
   const projectSlug = param(call, 'projectSlug');
   const deployments = call.context.store.deployments(projectSlug, slug);

@@ -1,12 +1,15 @@
 import * as v from 'valibot';
-import * as s from './schemas.js';
+import {bundleForm, common} from './bundles.js';
+import type {Half} from './operation.js';
+import {range} from './parameters.js';
+import * as s from './schema.js';
 
 const {object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings} = s;
 
 export const maxDeletedBundles = 1000;
 
 const statusWord = (description: string, marks: s.Part = {}) =>
-  optional(v.pipe(v.picklist(['Queued', 'In Progress', 'Finished', 'Failed']), s.say(description, marks)));
+  optional(s.word(['Queued', 'In Progress', 'Finished', 'Failed'], description, marks));
 const deletionStatus = optional(text('`ACTIVE`, or a word that starts with `CLEANUP_`: it is being deleted.'));
 const bundleMessage = optional(text('The message of the bundle.'));
 
@@ -18,25 +21,22 @@ const project = object('A project.', {
 });
 
 const bundle = object('A bundle.', {
-  id: s.bundleId,
+  id: s.givenBundleId,
   message: optional(text('The message of the upload.')),
   status: optional(
-    v.pipe(
-      v.picklist([0, 1, 2]),
-      s.say('0: pending, it cannot be deployed yet. 1: completed. 2: failed.', {type: 'integer'}),
-    ),
+    s.word([0, 1, 2], '0: pending, it cannot be deployed yet. 1: completed. 2: failed.', {type: 'integer'}),
   ),
   deletion_status: deletionStatus,
   user: optional(text('Who uploaded it.')),
   created_at: optional(time('When it was uploaded.')),
   updated_at: optional(time('When it last changed.')),
-  in_use_by: optional(texts('The targets that run it.')),
+  in_use_by: optional(s.shownTexts('The targets that run it.')),
 });
 
 const deployment = object(
   'A deployment. It has no ID that a client could ask for: a client that waits takes the first deployment of its bundle that is later than those it saw before its request.',
   {
-    bundle: optional(v.object({id: optional(s.bundleId), message: bundleMessage})),
+    bundle: optional(v.object({id: optional(s.givenBundleId), message: bundleMessage})),
     status: statusWord('`Finished` and `Failed` are final. If missing, the deployment counts as queued.'),
     deploy_type: optional(s.word(['Publish', 'Reset Bundle', 'Push', 'Deploy Settings', 'Redeploy'], 'What it was.')),
     external_publish_id: optional(text('A UUID, or null.', {format: 'uuid'})),
@@ -60,7 +60,7 @@ const target = object('A target. Clients show the URL of what it serves: of the 
   current_deploy: optional(
     object('The newest deployment to the target.', {
       status: statusWord('See `LegacyDeployment`.'),
-      bundle: optional(v.object({id: s.bundleId, message: bundleMessage})),
+      bundle: optional(v.object({id: s.givenBundleId, message: bundleMessage})),
     }),
   ),
   ssr_external_hostname: optional(text('The host name that customers see.', onlyHosted)),
@@ -79,7 +79,7 @@ const page = <Row extends v.GenericSchema>(row: Row, rows: string) =>
 
 const v1Files = (whose: string) => texts(`Files (not patterns) ${whose}, relative to \`{projectSlug}/bld/\`.`);
 
-export const legacy = {
+export const legacySchemas = {
   LegacyError: object(
     'A refusal. Some clients show `detail`, others `message`; send both. Clients also cope with plain text and with an empty body.',
     {detail: optional(text('The reason, for people.')), message: optional(text('The same.'))},
@@ -105,16 +105,16 @@ export const legacy = {
     },
   ),
   LegacyV1Uploaded: object('An accepted v1 bundle. An answer without `bundle_id` counts as a failure.', {
-    bundle_id: s.bundleId,
+    bundle_id: s.givenBundleId,
     message: bundleMessage,
     url: optional(uri('After a push that deploys: where the target is served.')),
     bundle_preview_url: optional(uri('Where the bundle can be looked at before it is deployed.')),
     warnings,
   }),
   LegacyV2Uploaded: object('An accepted v2 bundle. An answer without `id` counts as a failure.', {
-    id: s.bundleId,
+    id: s.givenBundleId,
     warnings,
-    matches: s.common.BundleMatches,
+    matches: common.BundleMatches,
   }),
   LegacyProject: project,
   LegacyBundle: bundle,
@@ -130,10 +130,10 @@ export const legacy = {
   ),
   LegacyBulkDeleted: object('What became of each bundle.', {
     rejected_bundles: v.pipe(
-      v.array(v.object({bundle_id: s.bundleId, errors: text('The reason, for people.')})),
+      v.array(v.object({bundle_id: s.givenBundleId, errors: text('The reason, for people.')})),
       s.say('Bundles that are not deleted: they do not exist, or a target uses them.'),
     ),
-    bundles_queued_for_cleanup: v.pipe(v.array(s.bundleId), s.say('Bundles that are deleted.')),
+    bundles_queued_for_cleanup: v.pipe(v.array(s.givenBundleId), s.say('Bundles that are deleted.')),
   }),
   LegacyDeployRequest: object(
     'The bundle to deploy. `current`: deploy again what the target runs.',
@@ -143,7 +143,7 @@ export const legacy = {
   LegacyDeployAccepted: object('The deployment was accepted. Every member may be missing or null.', {
     warnings,
     status: statusWord('Its status so far.', onlyHosted),
-    bundle: optional(object('The bundle.', {id: s.bundleId}, onlyHosted)),
+    bundle: optional(object('The bundle.', {id: s.givenBundleId}, onlyHosted)),
     created_at: optional(time('When it was requested.', onlyHosted)),
   }),
   LegacyDeployment: deployment,
@@ -153,3 +153,141 @@ export const legacy = {
   LegacyDeploymentPage: page(deployment, 'deployments to a target'),
   LegacyTargetPage: page(target, 'targets'),
 };
+
+const inProject = '/api/projects/:projectSlug/';
+const inTarget = '/api/projects/:projectSlug/target/:targetSlug/';
+
+const v1 = {
+  stream: {type: 'application/json', schema: legacySchemas.LegacyV1Bundle},
+  answer: legacySchemas.LegacyV1Uploaded,
+  also: [201],
+} as const;
+
+/** The half of the wire for the legacy backend. */
+export const legacy = {
+  kind: 'Legacy',
+  security: ['apiKey', 'apiKeyOfUser'],
+  operations: {
+    listProjects: {
+      method: 'GET',
+      path: '/api/projects/',
+      route: 'projects',
+      query: range,
+      id: 'legacyListProjects',
+      summary: 'List the projects of the user',
+      description: 'Clients also use it to try an API key.',
+      answer: legacySchemas.LegacyProjectPage,
+    },
+    pushV1: {
+      method: 'POST',
+      path: `${inProject}builds/`,
+      route: 'upload',
+      ...v1,
+      id: 'legacyPushV1',
+      summary: 'Upload a v1 bundle, which is not deployed',
+    },
+    pushAndDeployV1: {
+      method: 'POST',
+      path: `${inProject}builds/:targetSlug/`,
+      route: 'upload',
+      ...v1,
+      id: 'legacyPushAndDeployV1',
+      summary: 'Upload a v1 bundle and deploy it',
+      description: 'Starts the deployment and answers without waiting for it.',
+      mayConflict: true,
+    },
+    pushV2: {
+      method: 'POST',
+      path: '/api/v2/projects/:projectSlug/bundles/',
+      route: 'upload',
+      id: 'legacyPushV2',
+      summary: 'Upload a v2 bundle, which is not deployed',
+      stream: bundleForm,
+      status: 201,
+      answer: legacySchemas.LegacyV2Uploaded,
+      also: [200],
+    },
+    listBundles: {
+      method: 'GET',
+      path: `${inProject}bundles/`,
+      route: 'list',
+      query: range,
+      id: 'legacyListBundles',
+      summary: 'List the bundles of a project, newest first',
+      answer: legacySchemas.LegacyBundlePage,
+    },
+    deleteBundles: {
+      method: 'POST',
+      path: `${inProject}bundles/bulk-delete/`,
+      route: 'delete',
+      id: 'legacyDeleteBundles',
+      summary: 'Delete several bundles',
+      description: 'Deletes each bundle that can be deleted, and lists the others. mycli deletes one at a time.',
+      json: legacySchemas.LegacyBulkDeleteRequest,
+      status: 202,
+      answer: legacySchemas.LegacyBulkDeleted,
+    },
+    deleteBundle: {
+      method: 'DELETE',
+      path: `${inProject}bundles/:bundleId{\\d+}/`,
+      route: 'delete',
+      id: 'legacyDeleteBundle',
+      summary: 'Delete a bundle',
+      description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
+      status: 202,
+      also: [204],
+      mayConflict: true,
+    },
+    download: {
+      method: 'GET',
+      path: `${inProject}bundles/:bundleId{\\d+}/download/`,
+      route: 'download',
+      id: 'legacyDownloadBundle',
+      summary: 'Get the URL of an archive',
+      description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
+      answer: legacySchemas.LegacyDownload,
+    },
+    listTargets: {
+      method: 'GET',
+      path: `${inProject}target/`,
+      route: 'targets',
+      query: range,
+      id: 'legacyListTargets',
+      summary: 'List the targets of a project',
+      answer: legacySchemas.LegacyTargetPage,
+    },
+    getTarget: {
+      method: 'GET',
+      path: inTarget,
+      route: 'target',
+      id: 'legacyGetTarget',
+      summary: 'Get a target',
+      answer: legacySchemas.LegacyTarget,
+    },
+    deploy: {
+      method: 'POST',
+      path: `${inTarget}deploy/`,
+      route: 'deploy',
+      id: 'legacyDeploy',
+      summary: 'Deploy a bundle',
+      description:
+        'Starts a deployment and answers without waiting for it. One deployment runs per target; while it does, others are refused (409).',
+      json: legacySchemas.LegacyDeployRequest,
+      status: 201,
+      answer: legacySchemas.LegacyDeployAccepted,
+      also: [200, 204],
+      mayConflict: true,
+    },
+    listDeployments: {
+      method: 'GET',
+      path: `${inTarget}deploy/`,
+      route: 'history',
+      query: range,
+      id: 'legacyListDeployments',
+      summary: 'List the deployments to a target, newest first',
+      description:
+        'Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
+      answer: legacySchemas.LegacyDeploymentPage,
+    },
+  },
+} as const satisfies Half;

@@ -1,0 +1,55 @@
+import type * as v from 'valibot';
+import type {PathParameter} from './parameters.js';
+import type {WireRoute} from './routes.js';
+import type {Part} from './schema.js';
+
+/** A request and its answer, with what the document says of them. */
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With a colon before each name, as Hono has it. A server serves it with a final slash and without. */
+  readonly path: string;
+  /** What it is for, in few words. */
+  readonly route: WireRoute;
+  /** Its name in the document. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** A JSON body, which is validated as a whole. */
+  readonly json?: v.GenericSchema;
+  /** A body that is read as a stream. */
+  readonly stream?: {readonly type: string; readonly schema: v.GenericSchema};
+  /** Of one that answers with a part of a list. */
+  readonly query?: v.GenericSchema;
+  /** What accepted requests are answered with. @default 200 */
+  readonly status?: number;
+  /** None: there is no body. */
+  readonly answer?: v.GenericSchema;
+  /** Other statuses that clients accept. They have the same body, 204 none. */
+  readonly also?: readonly number[];
+  /** Whether it is refused while a deployment runs. */
+  readonly mayConflict?: boolean;
+  /** More parts of the operation in the document, and of its responses. */
+  readonly marks?: Part;
+  readonly responses?: Readonly<Record<string, Part>>;
+}
+
+/** A group of operations with the same credentials and the same form of refusals. */
+export interface Half {
+  readonly kind: 'Legacy' | 'Api' | 'OAuth';
+  /** Names of the security schemes that it accepts. */
+  readonly security: readonly string[];
+  readonly operations: Readonly<Record<string, Operation>>;
+}
+
+/** The path of a request, whose named parts have these values. */
+export function pathOf(
+  {path}: Pick<Operation, 'path'>,
+  values: Readonly<Partial<Record<PathParameter, string>>>,
+): string {
+  const named: Readonly<Record<string, string | undefined>> = values;
+  return path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, (_, name: string) => {
+    const value = named[name];
+    if (value === undefined) throw new Error(`Bug: there is no ${name} for ${path}.`);
+    return encodeURIComponent(value);
+  });
+}
