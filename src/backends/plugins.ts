@@ -25,6 +25,8 @@ export interface BackendPlugin {
 
 interface DiscoveryOptions {
   readonly version: string;
+  /** What is known to be wrong with plugins. */
+  readonly failures?: readonly BackendFailure[] | undefined;
   /** `plugin/name` of backends to use where several plugins have one of that name. @default none */
   readonly chosen?: readonly string[] | undefined;
   /** Limit for importing and calling a plugin's hook, in milliseconds. @default 10000 */
@@ -39,7 +41,7 @@ interface DiscoveryOptions {
  */
 export async function discoverBackends(
   plugins: readonly BackendPlugin[],
-  {version, chosen, timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
+  {version, failures: known = [], chosen, timeoutMs = pluginTimeoutMs, signal}: DiscoveryOptions,
 ): Promise<BackendRegistry> {
   signal.throwIfAborted();
   const ordered = [...plugins].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -56,7 +58,7 @@ export async function discoverBackends(
   );
   return createBackendRegistry(
     reports.flatMap(({backends}) => backends),
-    reports.flatMap(({failures}) => failures),
+    [...known, ...reports.flatMap(({failures}) => failures)],
     chosen,
   );
 }

@@ -22,6 +22,8 @@ export interface BackendFailure {
   readonly plugin: string;
   /** One sentence that names the plugin. */
   readonly message: string;
+  /** What to do about it, if it is not to update or remove the plugin. */
+  readonly suggestion?: string | undefined;
 }
 
 /** The available backends, by name. */
@@ -144,7 +146,7 @@ function unknownBackend(
     suggestions: [
       ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
       ...(isInstalled ? [] : [['If a plugin adds it, install the plugin: ', {run: ['plugins:install', 'PLUGIN']}]]),
-      ...failures.map(({message}) => message),
+      ...failures.map(({message, suggestion = []}) => [message, suggestion].flat().join(' ')),
     ],
     details: {backend: name, known},
   });

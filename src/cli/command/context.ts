@@ -2,6 +2,7 @@ import {statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
+import type {BackendFailure} from '../../backends/registry.js';
 import {createError} from '../../errors/index.js';
 import {createSweptDirectory, type TemporaryDirectory} from '../../files/temporary-directory.js';
 import type {PipelineHost} from '../../pipelines/host.js';
@@ -27,6 +28,8 @@ export interface Session {
   readonly temporary: TemporaryDirectory[];
   /** What plugins clean up after an interruption. None rejects; each takes 5 s at most. */
   readonly cleanups: Promise<void>[];
+  /** What is wrong with plugins of the project. Users have been warned of it. */
+  readonly pluginProblems: BackendFailure[];
   /** Whether a plugin's command is running, which may end the process as it likes. */
   foreign: boolean;
   /** The title of the step that is changing something on a server. If the process ends now, its outcome is unknown. */

@@ -6,6 +6,7 @@ import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {isTrusted} from '../../files/ownership.js';
+import type {BackendFailure} from '../../backends/registry.js';
 import type {Environment} from '../../http/types.js';
 import {givenValue} from './command-line.js';
 import type {Session} from './context.js';
@@ -69,8 +70,12 @@ export async function loadConfig(options: HostOptions, args: readonly string[]):
   const config = new HostConfig(options);
   await config.load();
   const {cwd, env, output} = options.session;
-  const warn = (message: string) => output.warn(message);
-  const found = projectPlugins(options.root, args, {cwd, env, warn}).filter(({name}) => !config.plugins.has(name));
+  const report = (problem: BackendFailure) => {
+    if (config.plugins.has(problem.plugin)) return;
+    options.session.pluginProblems.push(problem);
+    output.warn([problem.message, problem.suggestion ?? []].flat().join(' '));
+  };
+  const found = projectPlugins(options.root, args, {cwd, env, report}).filter(({name}) => !config.plugins.has(name));
   if (found.length === 0) return config;
   const {plugins} = config;
   for (const {name, root} of found) {
@@ -80,7 +85,8 @@ export async function loadConfig(options: HostOptions, args: readonly string[]):
       await plugin.load();
       plugins.set(plugin.name, plugin);
     } catch (error) {
-      output.warn(asSentence(`Plugin ${name} of the project could not be loaded: ${messageOf(error)}`));
+      const message = asSentence(`Plugin ${name} of the project could not be loaded: ${messageOf(error)}`);
+      report({plugin: name, message, suggestion: reinstall});
     }
   }
   const extended = new HostConfig({...config.options, plugins});
@@ -109,6 +115,8 @@ function isForeignPackage(folder: string): boolean {
   return [folder, join(folder, 'package.json')].some((path) => existsSync(path) && !isTrusted(path));
 }
 
+const reinstall = "Install the project's packages again, for example with npm ci.";
+
 interface ProjectPlugin {
   readonly name: string;
   /** Its folder, with symlinks resolved: pnpm and workspaces link packages. */
@@ -136,22 +144,42 @@ const pluginName = /^(?:@[^/]+\/)?mycli-plugin-[^/]+$/;
 export function projectPlugins(
   root: string,
   args: readonly string[],
-  {cwd, env, warn}: {readonly cwd: string; readonly env: Environment; readonly warn: (message: string) => void},
+  {
+    cwd,
+    env,
+    report,
+  }: {readonly cwd: string; readonly env: Environment; readonly report: (problem: BackendFailure) => void},
 ): readonly ProjectPlugin[] {
   if (skipsPlugins(env)) return [];
   const directory = resolve(cwd, givenValue(args, '--cwd', '-C') ?? '');
   const start = existsSync(directory) ? realpathSync(directory) : directory;
   const found = new Map<string, ProjectPlugin>();
+  const problems = new Map<string, BackendFailure>();
   for (const project of [...packagesAround(start), ...dependentPackage(root)]) {
-    for (const name of dependenciesOf(project)) {
-      const folder = found.has(name) ? undefined : findPackage(name, project);
-      if (folder === undefined) continue;
-      if (isForeignPackage(folder)) warn(`Ignored the plugin ${name}, because ${folder} belongs to another user.`);
-      else if (isRecord(readManifest(join(folder, 'package.json'))?.['oclif']))
-        found.set(name, {name, root: realpathSync(folder)});
+    for (const name of dependenciesOf(project).filter((dependency) => !found.has(dependency))) {
+      const folder = findPackage(name, project);
+      const problem = problemOf(name, folder, project);
+      if (problem !== undefined) problems.set(name, problem);
+      else if (folder !== undefined) found.set(name, {name, root: realpathSync(folder)});
     }
   }
+  for (const problem of problems.values()) if (!found.has(problem.plugin)) report(problem);
   return [...found.values()];
+}
+
+function problemOf(plugin: string, folder: string | undefined, project: ProjectPackage): BackendFailure | undefined {
+  if (folder === undefined) {
+    const message = `The plugin ${plugin} is in ${join(project.directory, 'package.json')}, but not installed.`;
+    return {plugin, message, suggestion: "Install the project's packages, for example with npm ci."};
+  }
+  if (isForeignPackage(folder))
+    return {
+      plugin,
+      message: `Ignored the plugin ${plugin}, because ${folder} belongs to another user.`,
+      suggestion: reinstall,
+    };
+  if (isRecord(readManifest(join(folder, 'package.json'))?.['oclif'])) return undefined;
+  return {plugin, message: `${folder} is no plugin: its package.json has no "oclif".`, suggestion: reinstall};
 }
 
 /**

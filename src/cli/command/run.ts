@@ -111,6 +111,7 @@ function createSession(host: NodeJS.Process, signal: AbortSignal): Session {
     signal,
     temporary: [],
     cleanups: [],
+    pluginProblems: [],
     foreign: false,
     writes: [],
   };

@@ -125,7 +125,8 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
     return {name, version, runHook: (options, timeoutMs) => scoped.runHook(hook, {...options}, timeoutMs, true)};
   });
   const chosen = Object.keys(settings.backendOptions.value);
-  const registry = await discoverBackends(asked, {version: config.version, chosen, signal});
+  const {pluginProblems: failures} = context.session;
+  const registry = await discoverBackends(asked, {version: config.version, failures, chosen, signal});
   const secrets = registry.registrations.flatMap((registration) =>
     secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, env),
   );
@@ -134,7 +135,8 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   output.addSecrets(secrets.filter((secret) => !files.includes(secret)));
   const {value: wanted} = settings.runtimeBackend;
   const isMissing = isPluginBackend(wanted) && !registry.has(wanted);
-  if (!isMissing) for (const {message} of registry.failures) output.warn(message);
+  const untold = registry.failures.filter((failure) => !failures.includes(failure));
+  if (!isMissing) for (const {message} of untold) output.warn(message);
   return registry;
 }
 

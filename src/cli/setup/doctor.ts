@@ -155,9 +155,10 @@ async function checkCertificates(env: Environment, cwd: string): Promise<Finding
 }
 
 function checkBackends({registrations, failures}: BackendRegistry): readonly Finding[] {
-  const broken = failures.map(({plugin, message}) =>
+  const broken = failures.map(({plugin, message, suggestion}) =>
     found('failed', message, [
-      `Update ${plugin}, or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
+      suggestion ??
+        `Update ${plugin}, or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
     ]),
   );
   if (broken.length > 0) return broken;

@@ -1,10 +1,18 @@
 import {commands} from '@oclif/plugin-plugins';
-import {requireNpm} from '../../cli/command/plugins.js';
+import {requireNpm, type HostConfig} from '../../cli/command/plugins.js';
+import {confirmSources, locatePlugin} from '../../cli/setup/plugin-source.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
-  /** Without npm, oclif would report that the registry has no such package. */
+  declare config: HostConfig;
+
+  /** Without npm, oclif would report that the registry has no such package. It takes any `a/b` for a repository. */
   override async run(): Promise<void> {
     await requireNpm();
+    const {session} = this.config.options;
+    const {argv} = await this.parse(commands['plugins:install']);
+    const named = new Map(argv.map((name) => [String(name), locatePlugin(String(name), session.cwd)]));
+    await confirmSources([...named.values()], session);
+    this.argv = this.argv.map((word) => named.get(word)?.spec ?? word);
     await super.run();
   }
 }

@@ -30,7 +30,7 @@ function find(directory = '.', {args = ['backend:list'], root = elsewhere, env =
   return projectPlugins(root, args, {
     cwd: join(folder, directory),
     env,
-    warn: (message) => warnings.push(message),
+    report: ({message}) => warnings.push(message),
   }).map(({name, root}) => [name, root.slice(folder.length + 1)]);
 }
 
@@ -151,6 +151,17 @@ describe('a package.json that is not a file of the user', () => {
     execFileSync('mkfifo', [join(folder, 'package.json')]);
     await lchown(join(folder, 'package.json'), 12_345, 12_345);
     expect(find('inner')).toEqual([]);
+  });
+
+  test('is told if a plugin that it lists is missing or broken', async () => {
+    await write({'package.json': listed});
+    expect(find()).toEqual([]);
+    await write({'node_modules/mycli-plugin-a/package.json': {name: 'mycli-plugin-a'}});
+    expect(find()).toEqual([]);
+    expect(warnings).toEqual([
+      `The plugin mycli-plugin-a is in ${join(folder, 'package.json')}, but not installed.`,
+      `${join(folder, 'node_modules/mycli-plugin-a')} is no plugin: its package.json has no "oclif".`,
+    ]);
   });
 
   test.runIf(process.getuid?.() === 0).each(['real', 'real/package.json', 'node_modules/mycli-plugin-a'])(

@@ -120,6 +120,18 @@ describe('doctor', () => {
     );
   });
 
+  test('names a plugin of the project that is not installed', async () => {
+    await writeFile(join(root, 'package.json'), '{"devDependencies": {"mycli-plugin-acme": "1"}}');
+    expect((await findings(legacy(runtime.origin)))['plugins']).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('The plugin mycli-plugin-acme is in ') as string,
+      suggestions: ["Install the project's packages, for example with npm ci."],
+    });
+    const {stderr} = await runWarm(['list', '--runtime-backend', 'acme', '-p', 'shop'], {cwd: root, env: {}});
+    expect(stderr).toContain('but not installed. Install the project');
+    expect(stderr).not.toContain('plugins:install');
+  });
+
   test('looks at proxies and certificates', async () => {
     const env = {
       ...legacy('https://runtime.invalid'),

@@ -69,6 +69,7 @@ async function plan(
     signal: new AbortController().signal,
     foreign: false,
     cleanups: [],
+    pluginProblems: [],
     writes: [],
   };
   const hooks = configOf('mycli:backends', {'mycli-plugin-acme': () => ({backends: [acme]})});

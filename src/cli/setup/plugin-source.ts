@@ -1,0 +1,44 @@
+import {existsSync} from 'node:fs';
+import {isAbsolute, resolve} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {createError} from '../../errors/index.js';
+import {asSentence} from '../../text/sentence.js';
+import type {Session} from '../command/context.js';
+import {canAsk, confirm} from './prompts.js';
+
+/** What `plugins:install` was asked for. */
+export interface PluginSource {
+  /** What oclif takes for the same. */
+  readonly spec: string;
+  /** Where it comes from, unless that is the registry. */
+  readonly from?: string | undefined;
+}
+
+/**
+ * Where a plugin to install comes from. What exists here is meant, and so is what looks like a path: never the
+ * repository of a stranger that has the same name.
+ * @throws RuntimeCliError `ERR_USAGE` when there is nothing at a path.
+ */
+export function locatePlugin(name: string, cwd: string): PluginSource {
+  const path = name.startsWith('file://') ? fileURLToPath(name) : resolve(cwd, name.replace(/^file:/, ''));
+  if (existsSync(path)) return {spec: pathToFileURL(path).href, from: path};
+  if (name.startsWith('file:') || name.startsWith('.') || isAbsolute(name))
+    throw createError('ERR_USAGE', `${path} does not exist.`, {
+      suggestions: ['Pass a package, or a folder that is there.'],
+    });
+  if (/^@[^/]+\/[^/]+$/.test(name) || !/[/:]/.test(name)) return {spec: name};
+  return {spec: name, from: name.includes(':') ? name : `https://github.com/${name}`};
+}
+
+/**
+ * Says what does not come from the registry, and asks in a terminal.
+ * @throws RuntimeCliError `ERR_USAGE` if the answer is no.
+ */
+export async function confirmSources(sources: readonly PluginSource[], session: Session): Promise<void> {
+  const {output, stdin} = session;
+  const places = sources.flatMap(({from}) => from ?? []).join(' and ');
+  if (places === '') return;
+  output.info(asSentence(`Not from the registry: installing ${places}`));
+  if (!canAsk({output, stdin})) return;
+  await confirm('Its code will run with your permissions. Install it?', 'Cancelled. Nothing was installed.', session);
+}
