@@ -59,6 +59,11 @@ describe.runIf(process.getuid?.() === 0)('a user without an entry in /etc/passwd
     expect(await readdir(project)).toEqual(['build', 'mycli.config.ts']);
   });
 
+  test('imports the library without a home', async () => {
+    const imports = ['index.js', 'testing.js'].map((name) => `import '${join(installed, 'dist', name)}';`);
+    expect(await asUser(['--input-type=module', '--eval', imports.join('')])).toMatchObject({stderr: ''});
+  });
+
   test("takes root's configuration file", async () => {
     await writeFile(join(root, 'mycli.config.json'), '{"projectSlug": "of-root"}');
     const {stdout} = await asUser([join(installed, 'bin/run.js'), 'config:show', '-C', root]);
