@@ -70,7 +70,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
   // Git answers while this thread scans.
   const [scan, origin] = await Promise.all([
-    scanBuildDirectory(buildDirectory, rules, signal),
+    scanBuildDirectory(buildDirectory, rules, {ownFiles: options.ownFiles, signal}),
     readOrigin(projectDirectory, options.env, options.now),
   ]);
   const {files, emptyFolders} = v2 ? withoutConfig(scan, v2.configPath) : scan;

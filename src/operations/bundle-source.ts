@@ -184,9 +184,9 @@ export async function readSource(
   // A v1 archive is named after its project, which makes no difference to its files.
   const {projectSlug = 'project'} = options;
   const content = {...options, projectSlug, format, buildDirectory: source.path};
-  const {env, refusesForeign} = host;
+  const {env, refusesForeign, ownFiles} = host;
   const now = () => host.now();
-  const {contents, warnings} = await readFolderContents({...content, cwd, env, refusesForeign, now});
+  const {contents, warnings} = await readFolderContents({...content, cwd, env, refusesForeign, now, ownFiles});
   warnings.forEach((warning) => outlet.warn(warning));
   return {bundle: comparedBundle(source.path, contents), contents};
 }

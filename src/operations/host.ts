@@ -22,7 +22,7 @@ export interface Host {
   /** Called with a secret that a backend learns, to mask it in all output from then on. */
   readonly maskSecret?: ((secret: string) => void) | undefined;
   now(): Date;
-  /** Absolute paths of files that the caller writes during this call, such as a log. They make no work tree dirty. */
+  /** Absolute paths of files that the caller writes during this call, such as a log. They are no part of a bundle. */
   readonly ownFiles?: readonly string[] | undefined;
   /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */
   readonly commandFlags?: readonly string[] | undefined;

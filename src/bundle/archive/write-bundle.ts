@@ -1,6 +1,7 @@
 import {rm, stat} from 'node:fs/promises';
 import {createError} from '../../errors/index.js';
 import {outputError} from '../../errors/system-failure.js';
+import {ownKind} from '../../files/own-files.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
 import type {BundlePlan} from '../plan.js';
 import {withReaders} from '../prebuilt/bundle-readers.js';
@@ -136,7 +137,7 @@ const headBytes = 512;
  * @throws RuntimeCliError `ERR_OUTPUT` naming the file.
  */
 export async function verifyReplaceable(path: string): Promise<void> {
-  const isManifest = (head: Buffer) => /^\{\s*"schemaVersion": 1,\s*"format"/.test(head.toString('latin1'));
+  const isManifest = (head: Buffer) => ownKind(head.toString('latin1')) === 'manifest';
   await verifyHead(path, 'an archive', (head) => archiveKind(head) !== undefined);
   await verifyHead(manifestPathOf(path), 'the manifest', isManifest);
 }

@@ -4,7 +4,7 @@ import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {readTextFile} from '../../files/read-file.js';
-import {matchAll, showPattern} from './patterns.js';
+import {limitedMatching, showPattern} from './patterns.js';
 
 /** Something in the build directory, and the rule that excludes it. */
 export interface FoundPath {
@@ -50,11 +50,14 @@ export async function readIgnoreRules(
   ];
   // The library caches every path that it checks.
   if (rules.length === 0) return {mark: () => Promise.resolve()};
-  const matcher = ignore({ignorecase: false}).add(rules);
+  // A file system may keep a name decomposed that an editor writes composed, or the other way round.
+  const matcher = ignore({ignorecase: false}).add(rules.map((rule) => rule.normalize()));
   const mark = (found: FoundPath) => {
-    found.rule = matcher.test(found.isFolder ? `${found.path}/` : found.path).rule?.pattern;
+    const path = found.path.normalize();
+    found.rule = matcher.test(found.isFolder ? `${path}/` : path).rule?.pattern;
   };
-  return {mark: (paths, signal) => matchAll(paths, mark, signal, ignoreRules)};
+  const matchAll = limitedMatching(ignoreRules);
+  return {mark: (paths, signal) => matchAll(paths, mark, signal)};
 }
 
 /** The lines that are neither empty nor comments. */

@@ -72,7 +72,7 @@ export async function countMatches(
 ): Promise<{readonly ssrOnly: readonly number[]; readonly ssrShared: readonly number[]}> {
   const countersOf = (patterns: readonly string[]) => matchers(patterns).map((matches) => ({matches, files: 0}));
   const [only, shared] = [countersOf(ssrOnly), countersOf(ssrShared)];
-  await matchAll(
+  await limitedMatching()(
     paths,
     (path) => {
       for (const counter of [...only, ...shared]) if (counter.matches(path)) counter.files += 1;
@@ -94,7 +94,7 @@ export async function markFiles(
 ): Promise<PatternLists> {
   const ssrOnly = compilePatterns(patterns.ssrOnly);
   const ssrShared = compilePatterns(patterns.ssrShared);
-  await matchAll(
+  await limitedMatching()(
     files,
     (file) => {
       file.ssrOnly = ssrOnly.matches(file.path);
@@ -118,41 +118,58 @@ export const categoryWords: Readonly<Record<BundleFileCategory, string>> = {
   static: 'other',
 };
 
-/**
- * Calls `match` with each item. A regular expression can backtrack for longer than anyone lives, and only V8 can stop
- * it: `node:vm` has a time limit.
- * @param kind what is matched, an example of a simple one, and whether the time is for all items, not for some of them
- * @throws RuntimeCliError `ERR_PATTERN_INVALID` if it takes too long; `signal.reason` when aborted.
- */
-export async function matchAll<Item>(
+interface MatchedKind {
+  /** Its name in messages. */
+  readonly what: string;
+  /** A simple one. */
+  readonly example: string;
+  /** Whether the time is for all items, not for each thousand. */
+  readonly isForAll: boolean;
+}
+
+type MatchAll = <Item>(
   items: readonly Item[],
   match: (item: Item) => void,
   signal: AbortSignal | undefined,
-  {what, example, isForAll}: {what: string; example: string; isForAll: boolean} = globPatterns,
-): Promise<void> {
-  signal?.throwIfAborted();
-  let some: readonly Item[] = [];
-  const work = (): void => some.forEach(match);
-  const context = createContext({work});
+) => Promise<void>;
+
+/**
+ * Returns a function that calls `match` with each item. A regular expression can backtrack for longer than anyone
+ * lives, and only V8 can stop it: `node:vm` has a time limit. The function throws RuntimeCliError `ERR_PATTERN_INVALID`
+ * if it takes too long, and `signal.reason` when aborted.
+ */
+export function limitedMatching({what, example, isForAll}: MatchedKind = globPatterns): MatchAll {
+  let work = (): void => undefined;
+  const context = createContext({
+    work: () => {
+      work();
+    },
+  });
   const script = new Script('work()');
-  let left = maxMatchingMs;
-  for (let start = 0; start < items.length; start += filesPerTurn) {
-    some = items.slice(start, start + filesPerTurn);
-    const started = performance.now();
-    try {
-      script.runInContext(context, {timeout: Math.max(1, Math.ceil(left))});
-    } catch (error) {
-      // It is an Error of the other context.
-      const isTimeout = isRecord(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-      if (!isTimeout) throw error;
-      throw createError('ERR_PATTERN_INVALID', `Matching the ${what} against all files takes too long.`, {
-        suggestions: [`Use fewer and simpler ${what}, such as ${example}.`],
-      });
-    }
-    if (isForAll) left -= performance.now() - started;
-    await nextTurn();
+  let [left, matched] = [maxMatchingMs, 0];
+  return async (items, match, signal) => {
     signal?.throwIfAborted();
-  }
+    for (let start = 0; start < items.length; start += filesPerTurn) {
+      const some = items.slice(start, start + filesPerTurn);
+      work = () => some.forEach(match);
+      const started = performance.now();
+      try {
+        script.runInContext(context, {timeout: Math.max(1, Math.ceil(left))});
+      } catch (error) {
+        // It is an Error of the other context.
+        const isTimeout = isRecord(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+        if (!isTimeout) throw error;
+        throw createError('ERR_PATTERN_INVALID', `Matching the ${what} against all files takes too long.`, {
+          suggestions: [`Use fewer and simpler ${what}, such as ${example}.`],
+        });
+      }
+      left -= performance.now() - started;
+      matched += some.length;
+      if (!isForAll && matched >= filesPerTurn) [left, matched] = [maxMatchingMs, 0];
+      await nextTurn();
+      signal?.throwIfAborted();
+    }
+  };
 }
 
 /** Whether a pattern excludes. Each further `!` negates it again, as in picomatch. */

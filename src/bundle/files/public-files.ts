@@ -55,17 +55,24 @@ export function verifyServerFiles(
   build: CheckedBuild,
 ): void {
   const {files, ignored, unmatched, framework} = build;
-  for (const pattern of ignored.length === 0 ? [] : unmatched) {
+  // The default patterns of dot files stand for no entry.
+  const meant = unmatched.filter((pattern) => !optional.ssrOnly.includes(pattern) || !/(?:^|\/)\.\*/.test(pattern));
+  for (const pattern of ignored.length === 0 ? [] : meant) {
     const {matches} = compilePatterns([pattern]);
+    const [start = ''] = /^[^!*?{}()[\]\\]*/.exec(pattern) ?? [];
     const isEntry = (path: string) =>
       framework?.entries?.includes(path) !== false || !optional.ssrOnly.includes(pattern);
-    const hit = ignored.find(({path}) => matches(path) && isEntry(path));
+    // What is in a folder that is ignored, nobody looked at.
+    const hit = ignored.find(
+      ({path}) => isEntry(path) && (path.endsWith('/') ? start.startsWith(path) : matches(path)),
+    );
     if (hit) throw ignoredError(hit, pattern);
   }
   if (isStatic(sources)) return;
   const {entries = []} = framework ?? {};
-  const isOneOf = ({path}: {readonly path: string}) => entries.includes(path);
-  const lost = files.some(isOneOf) ? undefined : ignored.find(isOneOf);
+  const isLost = ({path}: {readonly path: string}) =>
+    entries.some((entry) => (path.endsWith('/') ? entry.startsWith(path) : entry === path));
+  const lost = files.some(({path}) => entries.includes(path)) ? undefined : ignored.find(isLost);
   if (lost) throw ignoredError(lost, lost.path);
   if (config.ssrOnly.length === 0) throw missingError(`Looked for ${defaultPatterns([]).ssrOnly.join(', ')}.`, files);
   verifyMarks({format, files, patterns: config.ssrOnly, build});

@@ -1,11 +1,11 @@
-import {lstatSync, readlinkSync, type Stats} from 'node:fs';
-import {posix, sep} from 'node:path';
-import type {Entry} from 'fast-glob';
+import {lstatSync, readdir, readlinkSync, type Dirent, type Stats} from 'node:fs';
+import {posix, relative, sep} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {dataFolders, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
-import {comparePaths, entryNameProblem, listFirst, showPath, sourceOf} from '../../text/entry-names.js';
+import {comparePaths, entryNameProblem, listFirst, listPaths, showPath, sourceOf} from '../../text/entry-names.js';
 import {followLink} from './follow-link.js';
 import type {FoundPath, IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
@@ -16,9 +16,15 @@ export interface Scan {
   readonly files: readonly ScannedFile[];
   /** The folders with nothing in them, sorted. */
   readonly emptyFolders: readonly string[];
-  /** What rules exclude. */
+  /** What rules exclude. Of a folder, which ends with a slash, that is everything in it. */
   readonly ignored: readonly {readonly path: string; readonly rule: string}[];
   readonly warnings: readonly string[];
+}
+
+interface ScanOptions {
+  /** Absolute paths of files that are being written. */
+  readonly ownFiles?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A file whose marks are yet to be made. */
@@ -28,77 +34,150 @@ interface Findings {
   readonly files: ScannedFile[];
   readonly folders: string[];
   readonly ignored: {path: string; rule: string}[];
+  /** Data of other programs about a folder, which is never part of a build. */
+  readonly leftOut: string[];
+  /** What mycli has written. */
+  readonly own: string[];
   /** Paths that cannot be archived, and why. */
   readonly unsupported: {path: string; reason: string}[];
 }
 
+/** Characters of a path in a message. */
+const longPath = 300;
+/** Where version control keeps what it knows. That a build has one of git is usual. */
+const repositories = ['.git', '.svn', '.hg'];
+
 /**
- * Lists the build directory, including dotfiles but not `.git`. Links are listed as links.
- * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty; `ERR_FILE_UNSUPPORTED` naming everything that cannot
- * be archived; `signal.reason` when aborted.
+ * Lists the build directory, including dotfiles but not `.git` and what mycli itself wrote. Links are listed as links.
+ * @throws RuntimeCliError `ERR_BUILD_DIRECTORY` when it is empty or has what cannot be read; `ERR_FILE_UNSUPPORTED`
+ * naming everything that cannot be archived; `signal.reason` when aborted.
  */
-export async function scanBuildDirectory(directory: string, rules: IgnoreRules, signal?: AbortSignal): Promise<Scan> {
-  const findings: Findings = {files: [], folders: [], ignored: [], unsupported: []};
-  const found: FoundPath[] = [];
+export async function scanBuildDirectory(
+  directory: string,
+  rules: IgnoreRules,
+  {ownFiles = [], signal}: ScanOptions = {},
+): Promise<Scan> {
+  const findings: Findings = {files: [], folders: [], ignored: [], leftOut: [], own: [], unsupported: []};
+  const parents = new Set<string>();
   try {
-    for await (const one of findPaths(directory)) {
+    for await (const path of findPaths(directory, rules, findings, signal)) {
       signal?.throwIfAborted();
-      found.push(one);
-    }
-    await rules.mark(found, signal);
-    for (const {path, isFolder, rule} of found) {
-      if (rule === undefined) add(directory, path, findings);
-      else if (!isFolder) findings.ignored.push({path, rule});
+      parents.add(posix.dirname(path));
+      add(directory, path, findings, ownFiles);
     }
   } catch (error) {
     signal?.throwIfAborted();
     throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
-  const parents = new Set(found.map(({path}) => posix.dirname(path)));
-  const {files, folders, ignored, unsupported} = findings;
+  const {folders, ignored, leftOut, own, unsupported} = findings;
+  for (const {path} of ignored) parents.add(posix.dirname(path));
+  const ownPaths = new Set(own.flatMap((path) => [path, archiveOf(path)]));
+  const files = findings.files.filter(({path}) => !ownPaths.has(path));
   const warnings = followLinks(files, new Set([...folders, ...parents]), unsupported);
   rejectUnsupported(unsupported);
   if (files.length === 0) throw emptyError(directory, ignored.length);
-  files.sort((a, b) => comparePaths(a.path, b.path));
-  return {files, emptyFolders: folders.filter((path) => !parents.has(path)).sort(comparePaths), ignored, warnings};
+  return {
+    files: files.sort((a, b) => comparePaths(a.path, b.path)),
+    emptyFolders: folders.filter((path) => !parents.has(path) && !ownPaths.has(path)).sort(comparePaths),
+    ignored,
+    warnings: [
+      ...(own.length === 0 ? [] : [`Left out what mycli wrote: ${listPaths(own.toSorted(comparePaths))}.`]),
+      ...(leftOut.length === 0 ? [] : [`Left out data of version control: ${listPaths(leftOut)}.`]),
+      ...warnings,
+    ],
+  };
 }
 
 /**
- * Everything in a folder but `.git`, with paths relative to it. Of each, fast-glob only says whether it is a folder: if
- * one of them vanished before it had looked, it would leave out all the others of that folder without a word.
+ * Everything in a folder that no rule excludes, with paths relative to it. Of each, fast-glob only says whether it is a
+ * folder: if one of them vanished before it had looked, it would leave out all the others of that folder without a
+ * word. Rules depend on their order, so they are no patterns for fast-glob: they are applied to each folder that it
+ * lists, so that it enters none that they exclude.
  */
-async function* findPaths(directory: string): AsyncGenerator<FoundPath> {
+async function* findPaths(
+  directory: string,
+  rules: IgnoreRules,
+  {ignored, leftOut, own}: Findings,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string> {
   const {default: fastGlob} = await import('fast-glob');
+  const keep = async (folder: string, entries: readonly Dirent[]): Promise<Dirent[]> => {
+    if (dataFolders.every((name) => entries.some((entry) => entry.name === name))) {
+      own.push(folder);
+      return [];
+    }
+    const found = entries.map((entry): FoundPath & {readonly entry: Dirent} => {
+      return {entry, path: posix.join(folder, entry.name), isFolder: entry.isDirectory()};
+    });
+    await rules.mark(found, signal);
+    return found.flatMap(({entry, path, isFolder, rule}) => {
+      if (repositories.includes(entry.name)) {
+        if (entry.name !== '.git' && rule === undefined) leftOut.push(path);
+        return [];
+      }
+      if (rule !== undefined) ignored.push({path: isFolder ? `${path}/` : path, rule});
+      return rule === undefined ? [entry] : [];
+    });
+  };
+  const list: ListFolder = (path, options, done) => {
+    readdir(path, options, (failure, entries) => {
+      const folder = relative(directory, path).split(sep).join('/');
+      if (failure !== null) done(failure, []);
+      else
+        keep(folder, entries).then(
+          (kept) => {
+            done(null, kept);
+          },
+          (error: unknown) => {
+            done(error instanceof Error ? error : new Error(String(error)), []);
+          },
+        );
+    });
+  };
   // In other patterns, no wildcard matches a line break.
   const entries = fastGlob.stream('**/@(*)', {
     cwd: directory,
     dot: true,
-    ignore: ['**/.git'],
-    objectMode: true,
+    fs: {readdir: list as typeof readdir},
     onlyFiles: false,
     followSymbolicLinks: false,
     // A single pattern finds nothing twice.
     unique: false,
   });
-  for await (const entry of entries) {
-    const {path, dirent} = entry as unknown as Entry;
-    yield {path, isFolder: dirent.isDirectory()};
-  }
+  for await (const path of entries) yield String(path);
 }
 
-function add(directory: string, path: string, {files, folders, unsupported}: Findings): void {
+type ListFolder = (
+  path: string,
+  options: {readonly withFileTypes: true},
+  done: (error: Error | null, entries: Dirent[]) => void,
+) => void;
+
+/** The archive that a manifest is of. */
+function archiveOf(path: string): string {
+  return path.replace(/\.json$/, '');
+}
+
+function add(
+  directory: string,
+  path: string,
+  {files, folders, own, unsupported}: Findings,
+  ownFiles: readonly string[],
+): void {
   const nameProblem = entryNameProblem(path);
   if (nameProblem !== undefined) {
     unsupported.push({path, reason: nameProblem});
     return;
   }
   const file = sourceOf(directory, path);
-  const {stats, linkTarget} = lookAt(directory, file);
+  const {stats, linkTarget} = lookAt(file);
   if (stats === undefined) {
     // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
       throw createError('ERR_FILE_CHANGED', `${file} disappeared while the build was being scanned.`);
     unsupported.push({path, reason: 'has a name that is not UTF-8'});
+  } else if (stats.isFile() && isOwn(file, ownFiles)) {
+    own.push(path);
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
     files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
@@ -111,28 +190,35 @@ function add(directory: string, path: string, {files, folders, unsupported}: Fin
   }
 }
 
+/** Whether mycli writes a file, or an earlier run did. What can't be read is reported when it is packed. */
+function isOwn(file: string, ownFiles: readonly string[]): boolean {
+  if (ownFiles.includes(file)) return true;
+  if (!mayBeOwn(file)) return false;
+  try {
+    return ownKind(readHead(file)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** What is at a path, if anything, and where it leads if it is a link. */
-function lookAt(
-  directory: string,
-  file: string,
-): {readonly stats: Stats | undefined; readonly linkTarget?: string | undefined} {
+function lookAt(file: string): {readonly stats: Stats | undefined; readonly linkTarget?: string | undefined} {
   try {
     const stats = lstatSync(file, {throwIfNoEntry: false});
     return {stats, linkTarget: stats?.isSymbolicLink() ? readlinkSync(file).replaceAll(sep, '/') : undefined};
   } catch (error) {
-    throw unreadableError(directory, error);
+    throw unreadableError(file, error);
   }
 }
 
-function unreadableError(directory: string, error: unknown): Error {
-  return createError(
-    'ERR_BUILD_DIRECTORY',
-    asSentence(`The build directory ${directory} cannot be read: ${reasonOf(error)}`),
-    {
-      suggestions: ['Check its permissions.'],
-      cause: error,
-    },
-  );
+/** @param path What was looked at, unless the error names it. */
+function unreadableError(path: string, error: unknown): Error {
+  const named = error instanceof Error && 'path' in error ? String(error.path) : path;
+  const shown = named.length > longPath ? `${named.slice(0, longPath)}...` : named;
+  return createError('ERR_BUILD_DIRECTORY', asSentence(`${showPath(shown)} cannot be read: ${reasonOf(error)}`), {
+    suggestions: ['Check its permissions, or exclude it with --ignore PATTERN or in .bundleignore.'],
+    cause: error,
+  });
 }
 
 function kindOf(stats: Stats): string {

@@ -1,8 +1,9 @@
-import {closeSync, openSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, openSync, writeSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {createError, exitCodes, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {outputError, reasonOf} from '../../errors/system-failure.js';
+import {notOurs, ownKind, readHead} from '../../files/own-files.js';
 import {createEventFeed} from '../../pipelines/event-feed.js';
 import {verifyRegular} from '../../files/write-files.js';
 import type {EventError} from '../../operations/events.js';
@@ -75,6 +76,8 @@ export class RunEvents {
 function openFile(path: string): number {
   try {
     verifyRegular(path);
+    const head = existsSync(path) ? readHead(path) : '';
+    if (head !== '' && ownKind(head) !== 'events') throw notOurs(path, '--events');
     return openSync(path, 'a', 0o600);
   } catch (error) {
     throw isRuntimeCliError(error) ? error : outputError(path, error);

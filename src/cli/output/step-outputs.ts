@@ -4,6 +4,7 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
+import {isDotenv, notOurs} from '../../files/own-files.js';
 import {readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import type {CommandContext} from '../command/context.js';
@@ -141,7 +142,7 @@ const plainValue = /^[\w.:@%+=,/[\]-]+$/;
  * Writes variables to a dotenv file, in place of those of the same names. Its other lines stay.
  * @param values undefined: the variable is removed
  * @param mode Permissions of the file. @default those that it has
- * @throws RuntimeCliError `ERR_OUTPUT`
+ * @throws RuntimeCliError `ERR_OUTPUT`, also if it is no dotenv file
  */
 export async function writeEnvFile(
   path: string,
@@ -153,6 +154,7 @@ export async function writeEnvFile(
     if (systemCode(error) === 'ENOENT') return '';
     throw outputError(path, error);
   });
+  if (!isDotenv(before)) throw notOurs(path, '--output-env');
   const isEnded = before === '' || before.endsWith('\n');
   const others = before
     .split('\n')

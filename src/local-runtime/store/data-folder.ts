@@ -8,6 +8,7 @@ import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
+import {dataFolders} from '../../files/own-files.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../files/write-files.js';
 import type {LocalRuntimeCredentials} from '../options.js';
@@ -18,7 +19,6 @@ export interface DataFolder {
   close(): Promise<void>;
 }
 
-const folders = ['bundles', 'deployments', 'sites', 'temporary'];
 const files = ['credentials.json', 'port.json'];
 
 /**
@@ -40,7 +40,7 @@ export async function openDataFolder(dataDirectory: string | undefined): Promise
 }
 
 async function makeFolders(folder: string): Promise<void> {
-  for (const name of folders) {
+  for (const name of dataFolders) {
     // Not recursive: on a full disk, that fails with ENOENT.
     await mkdir(path.join(folder, name), {mode: 0o700}).catch((error: unknown) => {
       if (systemCode(error) !== 'EEXIST') throw error;
@@ -49,9 +49,9 @@ async function makeFolders(folder: string): Promise<void> {
 }
 
 async function verify(folder: string): Promise<void> {
-  for (const name of [...folders, ...files]) {
+  for (const name of [...dataFolders, ...files]) {
     const stats = await lstat(path.join(folder, name)).catch(() => undefined);
-    const isRight = folders.includes(name) ? stats?.isDirectory() : stats?.isFile();
+    const isRight = files.includes(name) ? stats?.isFile() : stats?.isDirectory();
     if (isRight === false) throw damaged(path.join(folder, name));
   }
   for (const name of ['bundles', 'deployments']) {

@@ -5,6 +5,7 @@ import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {followLink} from '../../../src/bundle/files/follow-link.js';
+import {readIgnoreRules} from '../../../src/bundle/files/ignore-rules.js';
 import {scanBuildDirectory} from '../../../src/bundle/files/scan.js';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../../src/errors/index.js';
@@ -78,6 +79,38 @@ describe('what is found', () => {
     expect(files).toHaveLength(6);
     expect(warnings).toEqual([expect.stringContaining('dangling is a symbolic link to gone.js')]);
   });
+});
+
+describe('what mycli wrote is left out, and told', () => {
+  test('of this run and of earlier ones, by what it begins with', async () => {
+    const data = {bundles: '1/archive', deployments: '1.json', sites: 'a/b', temporary: 'x'};
+    const cwd = await makeFolder({
+      ...smallBuild,
+      'build/now.txt': '',
+      'build/run.log': '{"version":1,"sequence":1,"time":"2026-01-02T03:04:05.678Z","type":"step"}\n',
+      'build/deploy.env': '# of CI\nOTHER="two\nlines"\nMYCLI_BUNDLE_ID=1\n',
+      'build/out/site.tgz': 'an archive',
+      'build/out/site.tgz.json': '{\n  "schemaVersion": 1,\n  "format": "v2"\n}',
+      ...Object.fromEntries(Object.entries(data).map(([folder, file]) => [`build/runtime/${folder}/${file}`, ''])),
+      'build/runtime/credentials.json': '{}',
+      'build/notes.txt': 'Set MYCLI_ORIGIN.\nMYCLI_URL=x\n',
+      'build/schema.json': '{"schemaVersion": 1}',
+      'build/bundles/deployments': '',
+    });
+    const {files, emptyFolders, warnings} = await plan(cwd, {ownFiles: [join(cwd, 'build/now.txt')]});
+    expect(files.map(({path}) => path)).toEqual([
+      ...['bundles/deployments', 'notes.txt', 'schema.json', 'server/render.js', 'ssr.js', 'static/app.js'],
+    ]);
+    expect(emptyFolders).toEqual([]);
+    expect(warnings).toEqual(['Left out what mycli wrote: deploy.env, now.txt, out/site.tgz.json, run.log, runtime.']);
+  });
+});
+
+test('data of version control is left out; that of Subversion and Mercurial is told', async () => {
+  const cwd = await makeFolder({...smallBuild, 'build/.git/x': '', 'build/.hg/x/y': '', 'build/static/.svn/z': ''});
+  const {files, warnings} = await plan(cwd);
+  expect(files).toHaveLength(3);
+  expect(warnings).toEqual([expect.stringMatching(/^Left out data of version control: (?=.*\.hg)(?=.*static\/\.svn)/)]);
 });
 
 describe('what cannot be archived is named, all of it at once', () => {
@@ -271,6 +304,26 @@ describe('ignoring', () => {
     expect(pathsOf(await plan(cwd, {projectDirectory: 'app'}))).not.toContain('static/app.js.map');
   });
 
+  test('rules match names in either Unicode form', async () => {
+    const [composed, decomposed] = ['Gr\u00fc\u00dfe.md', 'Gru\u0308\u00dfe.md'];
+    const cwd = await makeFolder({...smallBuild, [`build/a/${composed}`]: '', [`build/b/${decomposed}`]: ''});
+    for (const rule of [composed, decomposed]) expect(pathsOf(await plan(cwd, {ignore: [rule]}))).toHaveLength(3);
+  });
+
+  test('a folder that a rule excludes is never entered', async () => {
+    const cwd = await makeFolder({...smallBuild, 'build/lost+found/x': '', 'build/a/lost+found': 'a file'});
+    const entered: string[] = [];
+    const rules = await readIgnoreRules([], ['lost+found/']);
+    await scanBuildDirectory(join(cwd, 'build'), {
+      mark(found) {
+        entered.push(...found.map(({path}) => path));
+        return rules.mark(found);
+      },
+    });
+    expect(entered).toContain('a/lost+found');
+    expect(entered).not.toContain('lost+found/x');
+  });
+
   test('a .bundleignore that cannot be read is an error', async () => {
     const cwd = await makeFolder({...build, '.bundleignore/x': ''});
     await expect(plan(cwd)).rejects.toMatchObject({
@@ -326,7 +379,7 @@ describe('files that may hold secrets', () => {
   ];
   const harmless = [
     ...['.env.example', '.env.production.sample', 'monkey', 'id_rsa.pub', 'key.js', 'x.npmrc', 'example.env'],
-    ...['.dev.vars.example', 'aws/credentials', 'docker/config.json', 'sub.dw.json', 'app-key.json', 'environment.ts'],
+    ...['.dev.vars.example', 'aws/credential', 'docker/conf.json', 'sub.dw.json', 'app-key.json', 'environment.ts'],
   ];
   const treeOf = (names: readonly string[], content = ''): Tree =>
     Object.fromEntries([...names, 'ssr.js'].map((name) => [`build/${name}`, content]));

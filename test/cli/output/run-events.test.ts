@@ -55,6 +55,17 @@ describe('a file of events', () => {
     expect(await readFile(other, 'utf8')).toBe('kept');
   });
 
+  test('is no other file of the user', async () => {
+    const other = join(folder, 'package.json');
+    await writeFile(other, '{"name": "app"}\n');
+    expect(() => open('package.json')).toThrow(`${other} is not a file of --events, so it was not changed.`);
+    // Before the rest of the command line is looked at.
+    expect(await runCli(binary, ['push', '--events', 'package.json', '--nonsense'], {cwd: folder})).toMatchObject({
+      code: 3,
+    });
+    expect(await readFile(other, 'utf8')).toBe('{"name": "app"}\n');
+  });
+
   test('has no secrets and no control characters', async () => {
     const {output} = collectOutput();
     output.addSecrets(['hunter2"x']);

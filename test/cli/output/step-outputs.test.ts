@@ -272,6 +272,21 @@ describe('--output-env', () => {
     expect(await readFile(join(project, 'push.env'), 'utf8')).toBe('MYCLI_BUNDLE_ID=6\n');
   });
 
+  test.each(['{\n  "name": "app"\n}\n', 'some notes\n'])(
+    'a file that is no dotenv file is left alone: %j',
+    async (content) => {
+      const env = await startRuntime();
+      await writeFile(join(project, 'package.json'), content);
+      const {code, stderr} = await step(['bundle:push', '--output-env', 'package.json'], env);
+      expect([code, stderr]).toEqual([
+        3,
+        expect.stringContaining('package.json is not a file of --output-env') as string,
+      ]);
+      expect(await readFile(join(project, 'package.json'), 'utf8')).toBe(content);
+      expect(runtime?.requests).toEqual([]);
+    },
+  );
+
   test('a file that cannot be written is an error before anything is sent', async () => {
     const env = await startRuntime();
     const {code, stdout} = await step(['bundle:push', '--json', '--output-env', 'absent/push.env'], env);

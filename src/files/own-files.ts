@@ -1,0 +1,58 @@
+import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
+import {createError, type RuntimeCliError} from '../errors/index.js';
+
+/** The folders of a local runtime's data folder, which also has its credentials. */
+export const dataFolders = ['bundles', 'deployments', 'sites', 'temporary'] as const;
+
+/** Names of files that may be one of mycli's: data and texts. */
+const candidate = /(?:^|\/)(?:\.env[^/]*|[^./]+|[^/]+\.(?:env|json|jsonl|ndjson|log|txt))$/i;
+/** Bytes that tell what a file is. */
+const headBytes = 4096;
+
+const manifest = /^\{\s*"schemaVersion": 1,\s*"format"/;
+const events = /^\{"version":1,"sequence":\d+,/;
+const variable = /^MYCLI_[A-Z_]+=/m;
+const dotenvLine = /^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=.*)?$/;
+
+/** What mycli writes into a folder of the user: the manifest of an archive, `--events` and `--output-env`. */
+export type OwnFile = 'manifest' | 'events' | 'variables';
+
+/** Which of mycli's files begins so, if any. */
+export function ownKind(head: string): OwnFile | undefined {
+  if (manifest.test(head)) return 'manifest';
+  if (events.test(head)) return 'events';
+  // The last line may be cut off.
+  const lines = head.slice(0, head.lastIndexOf('\n') + 1);
+  return variable.test(lines) && isDotenv(lines) ? 'variables' : undefined;
+}
+
+/** Whether a text has only variables and comments. A value in quotes may have several lines. */
+export function isDotenv(text: string): boolean {
+  const lines = text.replaceAll(/=\s*(?:"[^"]*"|'[^']*'|`[^`]*`)/g, '=').split(/\r?\n/);
+  return lines.every((line) => dotenvLine.test(line));
+}
+
+/** Whether a file of a build may be one of mycli's. */
+export function mayBeOwn(path: string): boolean {
+  return candidate.test(path);
+}
+
+/** The first bytes of a regular file as text; empty for anything else. */
+export function readHead(path: string): string {
+  const descriptor = openSync(path, 'r');
+  try {
+    if (!fstatSync(descriptor).isFile()) return '';
+    const head = Buffer.alloc(headBytes);
+    return head.toString('utf8', 0, readSync(descriptor, head));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The error about a file that mycli would change, but did not write. */
+export function notOurs(path: string, flag: string): RuntimeCliError {
+  return createError('ERR_OUTPUT', `${path} is not a file of ${flag}, so it was not changed.`, {
+    suggestions: [`Pass ${flag} another file, or remove this one.`],
+    details: {path},
+  });
+}
