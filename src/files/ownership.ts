@@ -41,20 +41,18 @@ export function hasDied(pid: number, space: string | undefined): boolean {
 
 /**
  * Whether a file or folder belongs to this user or to root, and so does the link to it if the path is one: the owner of
- * either decides what is there. Look before you read it, since a file of somebody else may have no end.
- * @throws the system's Error if there is nothing.
+ * either decides what is there. Look before you read it, since a file of somebody else may have no end. What is missing
+ * is nobody else's.
  */
 export function isTrusted(path: string): boolean {
   return foreignOwner(path) === undefined;
 }
 
-/**
- * The ID of the user whom such a file or folder belongs to, if it is somebody else.
- * @throws the system's Error if there is nothing.
- */
+/** The ID of the user whom such a file or folder belongs to, if it is somebody else. */
 export function foreignOwner(path: string): number | undefined {
-  const owners = [lstatSync(path).uid, statSync(path).uid];
-  return owners.find((uid) => process.getuid !== undefined && uid !== process.getuid() && uid !== 0);
+  const found = [lstatSync(path, {throwIfNoEntry: false}), statSync(path, {throwIfNoEntry: false})];
+  const isForeign = (uid: number) => process.getuid !== undefined && uid !== process.getuid() && uid !== 0;
+  return found.map((stats) => stats?.uid ?? 0).find(isForeign);
 }
 
 /** The error about a configuration that would be run or obeyed although it belongs to another user. */

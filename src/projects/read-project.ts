@@ -1,6 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {basename, dirname, join, relative, sep} from 'node:path';
 import {asRecord, parseJson} from '../text/json.js';
+import {isTrusted} from '../files/ownership.js';
 import {readTextFile} from '../files/read-file.js';
 
 /** What the files of a project say about it. */
@@ -48,6 +49,8 @@ async function workspaceOf(directory: string) {
   let nxRoot: string | undefined;
   for (let folder = directory; ; folder = dirname(folder)) {
     const names = await namesIn(folder);
+    // As with plugins: whoever can write to a parent folder says nothing about this project.
+    if (folder !== directory && !isTrusted(join(folder, 'package.json'))) return {manager, nxRoot};
     const {workspaces, devDependencies} = await readJson(join(folder, 'package.json'));
     const isNx = names.includes('nx.json') || 'nx' in asRecord(devDependencies);
     const isRoot = isNx || workspaces !== undefined || names.includes('pnpm-workspace.yaml');

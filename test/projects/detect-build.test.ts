@@ -1,4 +1,4 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {chown, mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -123,6 +123,10 @@ describe('detectBuild', () => {
     expect(await detectBuild(app)).toMatchObject(unbuilt);
     await project(['nx', 'vite'], ['dist/apps/shop/index.html']);
     expect(await detectBuild(app)).toMatchObject({buildDirectory: '../../dist/apps/shop', exists: true, static: true});
+    if (process.getuid?.() !== 0) return;
+    // Not a workspace of somebody else.
+    await chown(join(root, 'package.json'), 12_345, 12_345);
+    expect(await detectBuild(app)).toMatchObject({buildDirectory: 'dist'});
   });
 
   test('detectBuild: a page that loads sources is no site', async () => {
