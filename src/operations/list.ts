@@ -20,8 +20,12 @@ export interface ListBundlesResult {
 
 export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   const {projectSlug} = open;
-  const latest = (await readBundles(open)).items.find(({status}) => status === 'ready');
-  if (latest) return latest;
+  const latest = (await readBundles(open)).items.find(({status}) => status === 'ready' || status === 'unknown');
+  if (latest?.status === 'ready') return latest;
+  if (latest !== undefined) {
+    const message = `The server does not report whether bundle ${String(latest.bundleId)}, the newest, can be deployed.`;
+    throw createError('ERR_RESPONSE_INVALID', message, {suggestions: ['Pass a bundle ID instead of "latest".']});
+  }
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no bundle that can be deployed.`, {
     suggestions: [['Push one with ', {run: ['bundle:push', ...placeFlags({projectSlug})]}, '.']],
   });
@@ -113,11 +117,21 @@ export async function collectDeployments(open: OpenBackend, targetSlug: string, 
 
 /**
  * The deployment whose bundle a target runs, of its deployments newest first: the newest that has finished. None when
- * the status of a newer one is unknown, because that one may be running.
+ * a newer one is unclear, because that one may be running.
  */
 export function liveDeployment(items: readonly DeploymentItem[]): DeploymentItem | undefined {
-  const ended = items.find(({status}) => status === 'finished' || status === 'unknown');
+  const ended = items.find((item) => item.status === 'finished' || isUnclear(item));
   return ended?.status === 'finished' ? ended : undefined;
+}
+
+/** Whether a row of a history says too little to be passed over as the newest. */
+export function isUnclear(item: DeploymentItem): boolean {
+  return item.status === 'unknown' || isNameless(item);
+}
+
+/** Whether a row of a history has no ID of any kind, so that it may be of any bundle. */
+export function isNameless({deployment: {deploymentId}, bundleId}: DeploymentItem): boolean {
+  return bundleId === undefined && deploymentId === undefined;
 }
 
 /** How many of the newest deployments are looked at to tell what a target runs, and ran before. */

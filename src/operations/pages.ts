@@ -85,7 +85,10 @@ export async function collectPages<Item extends {readonly createdAt?: string | u
     for (const item of page.items) items.push(item);
     total = page.total;
   }
-  return {items: items.sort((a, b) => createdTime(b) - createdTime(a)), total};
+  // One that does not say when it was created stays behind the one that the server lists before it.
+  let last = Number.MAX_SAFE_INTEGER;
+  const times = new Map(items.map((item) => [item, (last = createdTime(item) || last)]));
+  return {items: items.sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0)), total};
 }
 
 /** How much a server's clock may be ahead of ours, in milliseconds. */

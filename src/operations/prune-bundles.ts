@@ -116,7 +116,8 @@ function neededBy({targetSlug, deployments}: TargetHistory, keep: number): reado
   const others: BundleId[] = [];
   for (const {status, bundleId} of deployments) {
     if (status === 'failed') continue;
-    if (bundleId === undefined && (isUnderWay(status) || finished.length === 0)) throw unknownBundle(targetSlug);
+    const isNeeded = isUnderWay(status) || status === 'unknown' || finished.length === 0;
+    if (bundleId === undefined && isNeeded) throw unknownBundle(targetSlug);
     if (bundleId === undefined) continue;
     // One of unknown status may be the one that runs.
     if (status === 'finished') finished.push(bundleId);

@@ -141,6 +141,7 @@ export const faults: readonly Fault[] = [
     '{"message":"maintenance"}',
     '{"error":"internal"}',
     '{"results":null,"data":null}',
+    '{"results":[{}],"data":[{}],"count":-3,"total":-3}',
   ].map((body) => odd(`200 with ${body}`, () => ({status: 200, body}))),
   odd('JSON that ends early', ({body}) => ({body: Buffer.from(body).subarray(0, body.length / 2)})),
   odd('JSON in UTF-16', ({body}) => ({body: Buffer.from(`\ufeff${String(body)}`, 'utf16le')})),
@@ -151,6 +152,7 @@ export const faults: readonly Fault[] = [
   member('IDs that are null', ids, '"id":null'),
   member('IDs that are too large', ids, '"bundleId":9007199254740993,"id":9007199254740993,"deploymentId":".."'),
   member('IDs that are fractions', ids, '"bundleId":1.5,"id":1.5,"bundle_id":1.5,"deploymentId":1.5'),
+  member('IDs that are missing', new RegExp(`${ids.source},?`, 'g'), ''),
   member('a status that nobody knows', /"status":("[^"]*"|\d+)/g, '"status":"reticulating"'),
   member(
     'control characters in every text',

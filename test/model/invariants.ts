@@ -61,7 +61,7 @@ function effectsOf({operation: {target}, service: {seen, api, legacy}}: Run): Ef
 
 function successProblems(run: Run, {bundles, deployments, atEnd}: Effects, archive: Buffer): readonly Problem[] {
   const {operation, service, left, downloaded} = run;
-  const {kind, target, waits, ends = 0, output = []} = operation;
+  const {kind, target, waits, bundle, ends = 0, output = []} = operation;
   const {bundleId, deployed} = (run.result ?? {}) as {readonly bundleId?: unknown; readonly deployed?: unknown};
   const [deployment, second] = deployments;
   const kept = [41, 42].filter((id) => service.legacy.bundles.has(id));
@@ -76,6 +76,9 @@ function successProblems(run: Run, {bundles, deployments, atEnd}: Effects, archi
       (second !== undefined || deployment?.bundle !== bundleId || deployment?.target !== target) &&
       'the bundle was not deployed once, to the target',
     waits && atEnd !== bundleId && `it succeeded, and the target runs ${String(atEnd)}`,
+    bundle !== undefined &&
+      ![service.api, service.legacy].some(({firstBundles}) => firstBundles[bundle - 1] === bundleId) &&
+      `it deployed ${String(bundleId)}, and not what the source runs or the target ran before`,
     kind === 'delete' && kept.length > 0 && `not deleted: ${kept.join()}`,
     downloaded !== undefined && !downloaded.equals(archive) && 'what was downloaded is not the archive',
     left.join() !== output.join() && `it left ${left.join()}`,

@@ -36,6 +36,8 @@ export interface Operation {
   readonly world?: World;
   /** Exit code when nothing goes wrong. @default 0 */
   readonly ends?: number;
+  /** Which of the first bundles a target runs that it deploys: counted from 1. */
+  readonly bundle?: number;
   /** The files that it leaves when it succeeds. */
   readonly output?: readonly string[];
   run(call: Call): Promise<unknown>;
@@ -118,8 +120,16 @@ export const operations: readonly Operation[] = [
     deployBundle({...auto(call), ...live, ...check(call), bundleId: 'latest'}),
   ),
   deploy('deploy with legacy', (call) => deployBundle({...legacy(call), ...live, bundleId: 42})),
-  deploy('roll back', (call) => rollbackBundle({...legacy(call), ...live})),
-  deploy('promote', (call) => promoteBundle({...api(call), ...live, from: 'production'})),
+  deploy('roll back', (call) => rollbackBundle({...legacy(call), ...live}), {bundle: 3}),
+  deploy('promote', (call) => promoteBundle({...api(call), ...live, from: 'production'}), {bundle: 3}),
+  deploy(
+    'promote with legacy',
+    (call) => promoteBundle({...legacy(call), ...live, from: 'staging', targetSlug: 'production'}),
+    {
+      bundle: 4,
+      target: 'production',
+    },
+  ),
   {name: 'delete two', kind: 'delete', run: (call) => deleteBundles({...legacy(call), bundleIds: [41, 42]})},
   {name: 'prune', kind: 'delete', run: (call) => pruneBundles({...legacy(call), keep: 1})},
   {

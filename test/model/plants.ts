@@ -34,6 +34,11 @@ export const plants: readonly Plant[] = [
     to: "return {deployment: {deploymentId: 'other', targetSlug}, status, url",
   },
   {
+    name: 'pass over a row that cannot be read',
+    from: "find((item) => item.status === 'finished' || isUnclear(item))",
+    to: "find((item) => item.status === 'finished')",
+  },
+  {
     name: 'take an older deployment for ours',
     from: "if (before === 'none') return true;",
     to: 'return true;',

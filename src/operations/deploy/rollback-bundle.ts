@@ -3,7 +3,15 @@ import {createError} from '../../errors/index.js';
 import {oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import {chooseCapable, type ChosenBackend} from '../choose-backend.js';
-import {idFor, liveDeployment, namingCapabilities, readHistory, resolveBundleId} from '../list.js';
+import {
+  idFor,
+  isNameless,
+  isUnclear,
+  liveDeployment,
+  namingCapabilities,
+  readHistory,
+  resolveBundleId,
+} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {FailedCheck, Host} from '../host.js';
@@ -68,15 +76,18 @@ export async function planRollback(
 ): Promise<RollbackPlan> {
   if (to !== undefined) return {bundleId: await resolveBundleId(open, to), warnings: []};
   const items = await readHistory(open, targetSlug, Infinity);
-  const {current, previous, warnings} = previousDeployment(items, await failedChecks(open, targetSlug, host));
+  const failed = await failedChecks(open, targetSlug, host);
+  const {current, previous, unclear, warnings} = previousDeployment(items, failed);
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
   const {projectSlug} = open;
   const none = `The target "${targetSlug}" has no finished deployment`;
-  const message = !items.some(({status}) => status === 'finished' || status === 'unknown')
+  const message = !items.some((item) => item.status === 'finished' || isUnclear(item))
     ? `${none} to roll back to.`
     : current === undefined
       ? `The server does not report which bundle the target "${targetSlug}" runs.`
-      : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
+      : unclear !== undefined
+        ? `The server does not report what the target "${targetSlug}" ran before bundle ${String(current.bundleId)}.`
+        : `${none} of a bundle other than ${String(current.bundleId)} to roll back to.`;
   throw createError('ERR_REJECTED', message, {
     suggestions: [
       ...warnings,
@@ -87,6 +98,13 @@ export async function planRollback(
 
 type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};
 
+interface PreviousDeployment extends Pick<RollbackPlan, 'warnings'> {
+  readonly current?: KnownDeployment | undefined;
+  readonly previous?: KnownDeployment | undefined;
+  /** One that may be the previous one: the server does not say. */
+  readonly unclear?: DeploymentItem | undefined;
+}
+
 /**
  * Of a target's deployments, newest first: the running one, and the latest before it of another bundle that was neither
  * rolled back from nor failed its check. Both are undefined if the server does not report what runs.
@@ -94,7 +112,7 @@ type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};
 export function previousDeployment(
   items: readonly DeploymentItem[],
   failed: readonly FailedCheck[],
-): Pick<RollbackPlan, 'warnings'> & Partial<Record<'current' | 'previous', KnownDeployment | undefined>> {
+): PreviousDeployment {
   const finished = items.filter(
     (item): item is KnownDeployment => item.status === 'finished' && item.bundleId !== undefined,
   );
@@ -102,6 +120,8 @@ export function previousDeployment(
   if (current === undefined || liveDeployment(items) !== current) return {warnings: []};
   const ran = finished.map(({bundleId}) => bundleId);
   const skipped = new Map<BundleId, string>();
+  const before = items.slice(items.indexOf(current) + 1);
+  const unclear = before.find(isNameless);
   const previous = finished.find((item) => {
     const {bundleId} = item;
     if (bundleId === current.bundleId) return false;
@@ -113,6 +133,8 @@ export function previousDeployment(
   const warnings = [...skipped].map(
     ([id, why]) => `Skipped bundle ${String(id)}, which ${why}. To deploy it, pass --to ${String(id)}.`,
   );
+  if (unclear !== undefined && (previous === undefined || before.indexOf(unclear) < before.indexOf(previous)))
+    return {current, unclear, warnings};
   return {current, previous, warnings};
 }
 

@@ -4,7 +4,7 @@ import {amendError, createError, isRuntimeCliError, type ErrorCode, type Runtime
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
-import {liveDeployment, readHistory} from '../list.js';
+import {isUnclear, liveDeployment, readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DeploymentOptions} from '../options.js';
 import type {Outlet} from '../outlet.js';
@@ -51,7 +51,10 @@ export function watchForRollback({
 
 async function readBefore(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
   try {
-    return await readHistory(open, targetSlug);
+    const items = await readHistory(open, targetSlug);
+    if (liveDeployment(items) === undefined && items.some(isUnclear))
+      throw createError('ERR_RESPONSE_INVALID', 'The server does not report it.');
+    return items;
   } catch (error) {
     if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
     // The first deployment creates the target.
@@ -239,6 +242,7 @@ function cameBetween(
   const later = now.filter((item) => !known.has(identityOf(item)));
   const [newest] = later;
   if (newest === undefined) return 'the history of the target does not list it';
+  if (isUnclear(newest)) return 'the history of the target does not say which deployment is the newest';
   const {deploymentId} = newest.deployment;
   const hasOtherId =
     deploymentId !== undefined &&

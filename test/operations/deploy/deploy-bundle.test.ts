@@ -22,7 +22,6 @@ describe('latest', () => {
       {id: 9, status: 0, created_at: at(9)},
       {id: 8, status: 2, created_at: at(8)},
       {id: 7, status: 1, deletion_status: 'CLEANUP_IN_PROGRESS', created_at: at(7)},
-      {id: 6, status: null, created_at: at(6)},
       {id: 4, status: 1, deletion_status: null, created_at: at(4)},
       {id: 5, status: 1, deletion_status: 'ACTIVE', created_at: at(5)},
       {id: 3, status: 1, created_at: null},
@@ -30,6 +29,13 @@ describe('latest', () => {
     const {outcome, requests} = await deployTo(target, {bundleId: 'latest'});
     expect(outcome).toMatchObject({bundleId: 5, status: 'queued'});
     expect(requests.find(({method}) => method === 'POST')?.body.toString()).toBe('{"bundle_id":5}');
+  });
+
+  test.each([[{status: null}], [{status: 'done'}], [{}]])('latest is not chosen past a status like %j', async (odd) => {
+    const target = bundles({id: 6, ...odd, created_at: at(6)}, {id: 5, status: 1, created_at: at(5)});
+    const {outcome, requests} = await deployTo(target, {bundleId: 'latest'});
+    expect(outcome).toMatchObject({code: 'ERR_RESPONSE_INVALID', exitCode: 7});
+    expect(requests.map(({method}) => method)).toEqual(['GET']);
   });
 
   test('latest does not exist while no bundle is completed', async () => {

@@ -1,6 +1,8 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {BundleId, DeploymentItem} from '../../../src/backends/contract.js';
 import type {PromoteBundleOptions} from '../../../src/operations/deploy/promote-bundle.js';
+import {ApiKeyStrategy} from '../../../src/http/index.js';
+import {startRecordingServer} from '../../recording-server.js';
 import {acme} from '../acme.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
@@ -32,6 +34,26 @@ describe.each(['legacy', 'api'])('a promotion with %s', (preference) => {
       message: 'Nothing is deployed to the target "staging" of shop.',
     });
   });
+});
+
+test.each([
+  ['without an ID or a status', [{}]],
+  ['of a failure without an ID', [{status: 'Failed'}]],
+  ['of another status', [{bundle: {id: 9}, status: 'Cancelled'}]],
+])('a promotion is refused if the newest deployment is a row %s', async (_, first) => {
+  const rest = [{bundle: {id: 8}, status: 'Finished', created_at: '2026-01-01T00:00:00Z'}];
+  await using server = await startRecordingServer(({path}) => {
+    const isFirst = new URL(path, 'http://x').searchParams.get('offset') === '0';
+    return {status: 200, body: {count: -3, results: isFirst ? first : path.includes('offset=1') ? rest : []}};
+  });
+  await using project = await createProject();
+  const legacyAuth = new ApiKeyStrategy({apiKey: 'key'});
+  const promoting = promoteBundle(
+    {preference: 'legacy', origin: server.origin, legacyAuth, ...promotion},
+    project.host,
+  );
+  await expect(promoting).rejects.toMatchObject({exitCode: 7});
+  expect(server.requests.every(({method}) => method === 'GET')).toBe(true);
 });
 
 test('a promotion to the target itself is refused, with the flags to change', async () => {

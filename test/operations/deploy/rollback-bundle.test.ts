@@ -107,6 +107,14 @@ describe('the history that a rollback reads', () => {
     expect(await rollbackAmong(rows)).toMatchObject({bundleId: 2, rolledBackFrom: 3});
   });
 
+  test('a history decides nothing when a row in it may be of any bundle', async () => {
+    const decides = (rows: readonly unknown[]) => expect(rollbackAmong(rows)).rejects;
+    await decides([{}, row(3, 3), row(2, 2)]).toMatchObject({exitCode: 7, message: expect.stringMatching(/ runs\.$/)});
+    const message = 'The server does not report what the target "staging" ran before bundle 3.';
+    await decides([row(3, 3), {}, row(2, 2)]).toMatchObject({exitCode: 7, message});
+    expect(await rollbackAmong([row(3, 3), row(2, 2), {}])).toMatchObject({bundleId: 2});
+  });
+
   test('a history decides nothing when its newest deployment is in a state that is not known', async () => {
     await expect(rollbackAmong([row(3, 3, 'Cancelled'), row(2, 2), row(1, 1)])).rejects.toMatchObject({
       code: 'ERR_REJECTED',
