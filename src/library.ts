@@ -24,7 +24,7 @@ import type {
   ListDeploymentsOptions,
   WaitForDeploymentOptions,
 } from './operations/options.js';
-import type {WithoutCallbacks} from './operations/outlet.js';
+import type {DataOf} from './operations/outlet.js';
 import type {PruneBundlesOptions, PruneBundlesResult} from './operations/prune-bundles.js';
 import type {
   PushResult,
@@ -44,13 +44,16 @@ import * as read from './pipelines/read.js';
 import * as rollback from './pipelines/rollback.js';
 import type {Callbacks, PipelineHost} from './pipelines/host.js';
 import {callFromLibrary} from './pipelines/library-call.js';
+import type {Served} from './pipelines/next-steps.js';
 import {packageVersion} from './version.js';
 
 /**
  * Builds a bundle, uploads it to the backend that `preference` selects, and deploys it if there is a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const pushRuntimeBundle = libraryCall<PushRuntimeBundleBackendOptions, PushResult>(push.pushRuntimeBundle);
+export const pushRuntimeBundle = libraryCall<PushRuntimeBundleBackendOptions, PushResult>(
+  resultOf(push.pushRuntimeBundle),
+);
 
 /**
  * Does everything a push does before it sends anything that writes: verifies the push, and with `ifChanged` builds the
@@ -121,7 +124,7 @@ export function bundleSource(text: string): Promise<BundleSource> {
  * Deploys an uploaded bundle, or the latest one, to a target.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(deploy.deployBundle);
+export const deployBundle = libraryCall<DeployBundleOptions, DeployBundleResult>(resultOf(deploy.deployBundle));
 
 /**
  * Waits for a deployment to end.
@@ -168,13 +171,15 @@ export const pruneBundles = libraryCall<PruneBundlesOptions, PruneBundlesResult>
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(rollback.rollbackBundle);
+export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(
+  resultOf(rollback.rollbackBundle),
+);
 
 /**
  * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(promote.promoteBundle);
+export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(resultOf(promote.promoteBundle));
 
 /**
  * Reads the log of a deployment, with `follow` until it is complete.
@@ -191,10 +196,15 @@ export const readDeploymentLogs = libraryCall<ReadLogsOptions, ReadLogsResult>(r
  */
 export const getProjectStatus = libraryCall<ProjectStatusOptions, ProjectStatus>(read.getProjectStatus);
 
-type Operation<Options, Result> = (options: WithoutCallbacks<Options>, host: PipelineHost) => Promise<Result>;
+type Operation<Options, Result> = (options: DataOf<Options>, host: PipelineHost) => Promise<Result>;
 
 function libraryCall<Options extends CallOptions, Result extends object>(operation: Operation<Options, Result>) {
   return (options: Options): Promise<Result> => call(options, operation);
+}
+
+/** Commands also want to know which backend has served a call. */
+function resultOf<Options, Result>(operation: (options: Options, host: PipelineHost) => Promise<Served<Result>>) {
+  return async (options: Options, host: PipelineHost): Promise<Result> => (await operation(options, host)).result;
 }
 
 type CallOptions = Callbacks & Pick<CommonOptions, 'signal'>;

@@ -9,9 +9,9 @@ import {
 } from '../bundle/index.js';
 import type {Bundle} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import type {Host} from './host.js';
+import type {RunHost} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
-import type {Outlet, WithoutCallbacks} from './outlet.js';
+import type {Outlet, DataOf} from './outlet.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
@@ -30,20 +30,15 @@ export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> 
 /** Writes the archive of a plan and its manifest. Each is written completely or not at all. */
 export async function writeBuild(
   plan: BundlePlan,
-  options: WithoutCallbacks<BuildBundleOptions>,
-  host: Host,
-  outlet: Outlet,
+  options: DataOf<BuildBundleOptions>,
+  host: RunHost,
 ): Promise<BuildBundleResult> {
   const path = resolve(options.cwd ?? host.cwd, options.output);
-  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options, outlet)});
+  const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options, host.outlet)});
   return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
 }
 
-export async function planBuild(
-  options: WithoutCallbacks<PreviewBuildOptions>,
-  host: Host,
-  outlet: Outlet,
-): Promise<BundlePlan> {
+export async function planBuild(options: DataOf<PreviewBuildOptions>, host: RunHost): Promise<BundlePlan> {
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
   const plan = await planBundle({
@@ -55,7 +50,7 @@ export async function planBuild(
     now: () => host.now(),
   });
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
-  plan.warnings.forEach((warning) => outlet.warn(warning));
+  plan.warnings.forEach((warning) => host.outlet.warn(warning));
   return plan;
 }
 

@@ -13,8 +13,8 @@ import {findRunning, idFor} from './list.js';
 import {chooseCapable} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import type {Outlet, WithoutCallbacks} from './outlet.js';
-import type {Host} from './host.js';
+import type {DataOf} from './outlet.js';
+import type {RunHost} from './host.js';
 
 /** Where a bundle is. */
 export type BundleSource =
@@ -104,7 +104,7 @@ export interface ReadSource {
   readonly contents: BundleContents;
 }
 
-type SourceOptions = WithoutCallbacks<ReadSourceOptions>;
+type SourceOptions = DataOf<ReadSourceOptions>;
 
 /** A source that can be read: an uploaded bundle has its backend. */
 export type OpenedSource = LocalSource | (RemoteSource & {readonly open: OpenBackend});
@@ -119,8 +119,7 @@ export interface OpenedSources {
 export async function openSources(
   {from, to}: Record<'from' | 'to', BundleSource>,
   options: SourceOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<OpenedSources> {
   const sources = [from, to];
   const targets = sources.flatMap((source) => (source.kind === 'running' ? [source.targetSlug] : []));
@@ -131,7 +130,7 @@ export async function openSources(
     ...(needsList ? (['list'] as const) : []),
     ...(targets.length > 0 ? (['history'] as const) : []),
   ];
-  const {open} = await chooseCapable(remoteOptions(options), capabilities, host, outlet);
+  const {open} = await chooseCapable(remoteOptions(options), capabilities, host);
   for (const source of sources) if (source.kind === 'bundle') verifyId(source.bundleId, open.backend);
   const opened = (source: BundleSource) => (isRemote(source) ? {...source, open} : source);
   return {from: opened(from), to: opened(to)};
@@ -165,14 +164,13 @@ export async function readSource(
   source: OpenedSource,
   options: SourceOptions,
   format: BundleFormat,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<ReadSource> {
   if (source.kind === 'bundle' || source.kind === 'running') {
     const {open} = source;
     const {bundleId} = source.kind === 'bundle' ? source : await findRunning(open, source.targetSlug);
     const read = (path: string) => readArchiveContents(path, options);
-    const {result, ...found} = await readDownloaded(open, bundleId, host, outlet, read);
+    const {result, ...found} = await readDownloaded(open, bundleId, host, read);
     const name = `bundle ${String(found.bundleId)}${source.kind === 'running' ? ` on ${source.targetSlug}` : ''}`;
     return {bundle: {...comparedBundle(name, result), ...found}, contents: result};
   }
@@ -187,7 +185,7 @@ export async function readSource(
   const {env, refusesForeign, ownFiles} = host;
   const now = () => host.now();
   const {contents, warnings} = await readFolderContents({...content, cwd, env, refusesForeign, now, ownFiles});
-  warnings.forEach((warning) => outlet.warn(warning));
+  warnings.forEach((warning) => host.outlet.warn(warning));
   return {bundle: comparedBundle(source.path, contents), contents};
 }
 

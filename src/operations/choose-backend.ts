@@ -14,10 +14,10 @@ import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
 import {flagValue} from '../text/suggest.js';
 import {requireCapability} from './call-backend.js';
-import type {Host} from './host.js';
+import type {Host, RunHost} from './host.js';
 import {configDirectoryOf, openBackend, type OpenBackend, type OpenOptions} from './open-backend.js';
 import type {ConnectionOptions, ProjectOptions} from './options.js';
-import type {Outlet, WithoutCallbacks} from './outlet.js';
+import type {DataOf} from './outlet.js';
 
 /** The backend that serves a run. */
 export interface ChosenBackend {
@@ -46,8 +46,7 @@ export function verifySlugs(options: {readonly projectSlug: string; readonly tar
 export async function chooseBackend(
   options: OpenOptions & {readonly preference: RuntimeBackendPreference},
   {capabilities, previews = false}: Choosing,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<ChosenBackend> {
   const registry = registryOf(options);
   const selection = await select(options, registry, host);
@@ -55,29 +54,28 @@ export async function chooseBackend(
   for (const capability of capabilities) requireCapability(backend, capability);
   const unconfigured = await verifyConfigured(selection.backend, options, registry, host, previews);
   const {fellBack, fallback} = selection;
-  const fallbackTo = (other: HostBackend) => ({backend: other, open: () => openBackend(other, options, host, outlet)});
+  const fallbackTo = (other: HostBackend) => ({backend: other, open: () => openBackend(other, options, host)});
   const warnings = [fellBack && fallbackWarning(fellBack), unconfigured];
-  for (const warning of warnings) if (warning !== undefined) outlet.warn(warning);
+  for (const warning of warnings) if (warning !== undefined) host.outlet.warn(warning);
   host.logger.debug(`Backend: ${backend.name} (${selection.reason})`);
-  outlet.title(`Backend: ${backendTitle(backend.name)}`);
+  host.outlet.title(`Backend: ${backendTitle(backend.name)}`);
   return {
     selection: unconfigured === undefined ? selection : {...selection, unconfigured},
-    open: await openBackend(backend, options, host, outlet),
+    open: await openBackend(backend, options, host),
     fallback: fallback && fallbackTo(registry.get(fallback)),
   };
 }
 
 /** Verifies a call and chooses a backend that has `capabilities`. Sends nothing. */
 export async function chooseCapable(
-  options: WithoutCallbacks<ProjectOptions> & OpenOptions,
+  options: DataOf<ProjectOptions> & OpenOptions,
   capabilities: readonly BackendCapability[],
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<ChosenBackend> {
   options.signal?.throwIfAborted();
   verifySlugs(options);
   try {
-    return await chooseBackend(options, {capabilities}, host, outlet);
+    return await chooseBackend(options, {capabilities}, host);
   } catch (error) {
     const mayBeLegacy = options.preference === 'auto' && options.legacyAuth !== undefined;
     throw withOtherBackend(error, mayBeLegacy ? 'legacy' : undefined);

@@ -1,13 +1,13 @@
 import type {BundleId} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {callBackSafely, type Host} from './host.js';
+import {callBackSafely, type Host, type RunHost} from './host.js';
 import {invoke} from './call-backend.js';
 import {explainMissingBundle, idFor, namingCapabilities, resolveBundleId} from './list.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
-import type {Outlet, WithoutCallbacks} from './outlet.js';
+import type {DataOf} from './outlet.js';
 
 /** The outcome for one bundle. */
 export interface BundleDeletion {
@@ -34,13 +34,12 @@ export interface DeleteBundlesResult {
 }
 
 export async function chooseDeleteBackend(
-  options: WithoutCallbacks<DeleteBundlesOptions>,
-  host: Host,
-  outlet: Outlet,
+  options: DataOf<DeleteBundlesOptions>,
+  host: RunHost,
 ): Promise<ChosenBackend> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const listing = options.bundleIds.flatMap(namingCapabilities);
-  const chosen = await chooseCapable(options, ['delete', ...listing], host, outlet);
+  const chosen = await chooseCapable(options, ['delete', ...listing], host);
   for (const id of options.bundleIds) if (id !== 'latest') idFor(chosen.open.backend, id);
   return chosen;
 }

@@ -6,12 +6,11 @@ import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import type {Host} from './host.js';
+import type {Host, RunHost} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
-import type {Outlet} from './outlet.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../text/sentence.js';
 
@@ -70,8 +69,7 @@ export function downloadCapabilities({
 export async function downloadBundleFrom(
   open: OpenBackend,
   options: Destination,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<DownloadBundleResult> {
   const {force = false} = options;
   const {projectSlug} = open;
@@ -81,7 +79,7 @@ export async function downloadBundleFrom(
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
   const part = new PartFile(`${paths.compressed}.part`, {backend, projectSlug, bundleId});
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
-    outlet.progress({phase: 'download', transferred, total});
+    host.outlet.progress({phase: 'download', transferred, total});
   }).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });
@@ -113,14 +111,13 @@ export async function downloadBundleFrom(
 export async function readDownloaded<Result>(
   open: OpenBackend,
   bundleId: BundleId,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
   read: (path: string) => Promise<Result>,
 ): Promise<Pick<DownloadBundleResult, 'backend' | 'projectSlug' | 'bundleId'> & {readonly result: Result}> {
   const workspace = await host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');
-    const downloaded = await downloadBundleFrom(open, {bundleId, output}, host, outlet);
+    const downloaded = await downloadBundleFrom(open, {bundleId, output}, host);
     const {backend, projectSlug} = downloaded;
     return {backend, projectSlug, bundleId: downloaded.bundleId, result: await read(output)};
   } finally {

@@ -1,6 +1,7 @@
 import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger} from '../http/types.js';
+import type {Outlet} from './outlet.js';
 import type {PushPlace} from './push/records.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
@@ -34,6 +35,12 @@ export interface Host {
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
+}
+
+/** The host of an operation that runs. */
+export interface RunHost extends Host {
+  /** Where it says what happens. */
+  readonly outlet: Outlet;
 }
 
 /** A bundle that failed a check after its deployment. */

@@ -32,7 +32,7 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   const {backend: name, projectSlug = ''} = options;
   const builtIn = builtIns.get(name);
   if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
-  const open = await openBackend(builtIn.backend, {...options, ...impatient, projectSlug}, host, silent);
+  const open = await openBackend(builtIn.backend, {...options, ...impatient, projectSlug}, {...host, outlet: silent});
   return builtIn.identify(options, await open.context());
 }
 
@@ -87,7 +87,7 @@ async function callService<Result>(
   host: Host,
   call: (context: BackendVerifyContext) => Promise<Result>,
 ): Promise<Result> {
-  const open = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, host, silent);
+  const open = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, {...host, outlet: silent});
   const context = await open.context();
   const own = {...(member === 'verify' ? contextFor(member, context) : context), projectSlug: undefined};
   return callBackend(backend, backendMembers[member].doing, context.signal, () => call(own), open.secrets);

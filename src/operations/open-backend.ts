@@ -7,11 +7,11 @@ import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';
 import type {Host} from './host.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import type {Outlet, WithoutCallbacks} from './outlet.js';
+import type {Outlet, DataOf} from './outlet.js';
 import type {PushPlace} from './push/records.js';
 
 /** What a backend is opened with. */
-export type OpenOptions = WithoutCallbacks<CommonOptions> &
+export type OpenOptions = DataOf<CommonOptions> &
   ConnectionOptions & {
     readonly projectSlug: string;
     readonly targetSlug?: string | undefined;
@@ -36,12 +36,11 @@ export interface OpenBackend {
   readonly with: (changes: ContextChanges) => OpenBackend;
 }
 
-/** Opens a backend for the calls of a run: validates its options. Its retries are told to `outlet`. */
+/** Opens a backend for the calls of a run: validates its options. Its retries are told to the outlet. */
 export async function openBackend(
   backend: HostBackend,
   options: OpenOptions,
-  host: Host,
-  outlet: Pick<Outlet, 'retry'>,
+  host: Host & {readonly outlet: Pick<Outlet, 'retry'>},
 ): Promise<OpenBackend> {
   const {env, logger, userAgent, onCleanup, commandFlags} = host;
   const {projectSlug, targetSlug, wait, rateLimit} = options;
@@ -64,7 +63,7 @@ export async function openBackend(
       secrets.push(secret);
       host.maskSecret?.(secret);
     },
-    onRetry: (event) => outlet.retry(event),
+    onRetry: (event) => host.outlet.retry(event),
     onCleanup,
   };
   let created: Promise<HostContext> | undefined;
@@ -85,7 +84,7 @@ export async function openBackend(
   return open(given.signal, () => (created ??= createBackendContext(given)));
 }
 
-function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: WithoutCallbacks<CommonOptions>) {
+function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: DataOf<CommonOptions>) {
   const timeouts = Object.entries({connectTimeout, idleTimeout, requestTimeout});
   const given = timeouts.filter(([, seconds]) => seconds !== undefined);
   rejectProblems(given.flatMap(([option, seconds]) => problemsOf(option, seconds, requestSeconds)));

@@ -23,4 +23,4 @@ export interface Outlet {
 export type CallbackName = 'onProgress' | 'onRetry' | 'onEvent' | 'onFallback' | 'onResolve';
 
 /** The options of a call without the caller's callbacks. */
-export type WithoutCallbacks<Options> = Omit<Options, CallbackName>;
+export type DataOf<Options> = Omit<Options, CallbackName>;

@@ -10,26 +10,23 @@ import {
 } from '../operations/build-bundle.js';
 import {describeArchive, describeFiles} from '../operations/describe-bundle.js';
 import type {BuildBundleOptions} from '../operations/options.js';
-import type {WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline} from './run.js';
 
 const packStep = {name: 'build', title: 'Build the bundle'} as const;
 
-export function previewBuild(options: WithoutCallbacks<PreviewBuildOptions>, host: PipelineHost): Promise<BundlePlan> {
+export function previewBuild(options: DataOf<PreviewBuildOptions>, host: PipelineHost): Promise<BundlePlan> {
   return verified(options, host).run();
 }
 
-export function buildBundle(
-  options: WithoutCallbacks<BuildBundleOptions>,
-  host: PipelineHost,
-): Promise<BuildBundleResult> {
+export function buildBundle(options: DataOf<BuildBundleOptions>, host: PipelineHost): Promise<BuildBundleResult> {
   return verified(options, host)
     .step({
       ...packStep,
-      async task(plan, outlet) {
-        const result = await writeBuild(plan, options, host, outlet);
-        outlet.title(`Built ${describeArchive(result.bundle)}`);
+      async task(plan, host) {
+        const result = await writeBuild(plan, options, host);
+        host.outlet.title(`Built ${describeArchive(result.bundle)}`);
         return result;
       },
     })
@@ -38,28 +35,28 @@ export function buildBundle(
 
 export function buildBundleInto(
   destination: Writable,
-  options: WithoutCallbacks<PreviewBuildOptions>,
+  options: DataOf<PreviewBuildOptions>,
   host: PipelineHost,
 ): Promise<PackResult> {
   return verified(options, host)
     .step({
       ...packStep,
-      async task(plan, outlet) {
-        const packed = await packBundle(plan, destination, packOptions(options, outlet));
-        outlet.title(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
+      async task(plan, host) {
+        const packed = await packBundle(plan, destination, packOptions(options, host.outlet));
+        host.outlet.title(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
         return packed;
       },
     })
     .run();
 }
 
-function verified(options: WithoutCallbacks<PreviewBuildOptions>, host: PipelineHost): Pipeline<BundlePlan> {
+function verified(options: DataOf<PreviewBuildOptions>, host: PipelineHost): Pipeline<BundlePlan> {
   return Pipeline.start(host).step({
     name: 'verify',
     title: 'Verify the build and its configuration',
-    async task(_, outlet) {
-      const plan = await planBuild(options, host, outlet);
-      outlet.title(`Verified: ${describeFiles(plan)}`);
+    async task(_, host) {
+      const plan = await planBuild(options, host);
+      host.outlet.title(`Verified: ${describeFiles(plan)}`);
       return plan;
     },
   });

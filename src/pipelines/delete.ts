@@ -11,7 +11,7 @@ import {
 import {chooseCapable, type ChosenBackend} from '../operations/choose-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely} from '../operations/host.js';
-import type {Outlet, WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import {
   findPrunable,
   stillPrunable,
@@ -20,25 +20,26 @@ import {
   type PruneBundlesResult,
 } from '../operations/prune-bundles.js';
 import {resolveStep} from './steps.js';
+import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline, type Step} from './run.js';
 
 export async function deleteBundles(
-  options: WithoutCallbacks<DeleteBundlesOptions>,
+  options: DataOf<DeleteBundlesOptions>,
   host: PipelineHost,
 ): Promise<DeleteBundlesResult> {
   refuseUnsafe({operation: 'delete'}, host);
   const {confirm, onDeletion, projectSlug} = options;
   const resolved = Pipeline.start(host).step(
-    resolveStep(async (outlet) => {
-      const chosen = await chooseDeleteBackend(options, host, outlet);
+    resolveStep(async (host) => {
+      const chosen = await chooseDeleteBackend(options, host);
       return {...chosen, ids: await resolveIds(chosen.open, options.bundleIds)};
     }),
   );
   const {ids, ...chosen} = await resolved.run();
   const backend = chosen.open.backend.name;
   await confirm?.(backend, ids);
-  const deleting = deleteStep(ids.length, () => Promise.resolve(ids), onDeletion, host);
+  const deleting = deleteStep(ids.length, () => Promise.resolve(ids), onDeletion);
   const deleted = await resolved.after(chosen).step(deleting).run();
   return {backend, projectSlug, deleted};
 }
@@ -46,43 +47,43 @@ export async function deleteBundles(
 /** The step that deletes bundles. It notes each deleted one: of a single one, its outcome says it all. */
 function deleteStep(
   length: number,
-  idsOf: (chosen: ChosenBackend, outlet: Outlet) => Promise<readonly BundleId[]>,
+  idsOf: (chosen: ChosenBackend, host: RunHost) => Promise<readonly BundleId[]>,
   onDeletion: DeleteBundlesOptions['onDeletion'],
-  host: PipelineHost,
 ): Step<ChosenBackend, readonly BundleId[]> {
   return {
     name: 'delete',
     title: `Delete ${count(length, 'bundle')}`,
-    async task(chosen, outlet) {
-      const ids = await idsOf(chosen, outlet);
+    async task(chosen, host) {
+      const ids = await idsOf(chosen, host);
       if (ids.length === 0) return [];
       const tell = (deletion: BundleDeletion) => {
         // The final error says what failed.
-        if (deletion.error === undefined && ids.length > 1) outlet.note(`Deleted bundle ${String(deletion.bundleId)}`);
+        if (deletion.error === undefined && ids.length > 1)
+          host.outlet.note(`Deleted bundle ${String(deletion.bundleId)}`);
         callBackSafely(() => onDeletion?.(deletion));
       };
       const deleted = await deleteBundlesFrom(chosen.open, ids, tell, host);
-      outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
+      host.outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
       return deleted;
     },
   };
 }
 
 export async function pruneBundles(
-  options: WithoutCallbacks<PruneBundlesOptions>,
+  options: DataOf<PruneBundlesOptions>,
   host: PipelineHost,
 ): Promise<PruneBundlesResult> {
   const {projectSlug, dryRun = false, confirm} = options;
   verifyRules(options);
   refuseUnsafe({operation: 'delete'}, host);
   const searching = Pipeline.start(host)
-    .step(resolveStep((outlet) => chooseCapable(options, ['delete', 'list', 'targets', 'history'], host, outlet)))
+    .step(resolveStep((host) => chooseCapable(options, ['delete', 'list', 'targets', 'history'], host)))
     .step({
       name: 'find',
       title: `Find the bundles of ${projectSlug} to prune`,
-      async task(chosen, outlet) {
+      async task(chosen, host) {
         const {prune, bundles} = await findPrunable(chosen.open, options, host);
-        outlet.title(`Found ${String(prune.length)} of ${count(bundles, 'bundle')} to prune`);
+        host.outlet.title(`Found ${String(prune.length)} of ${count(bundles, 'bundle')} to prune`);
         return {chosen, found: prune, kept: bundles - prune.length};
       },
     });
@@ -96,12 +97,13 @@ export async function pruneBundles(
     return result;
   }
   await confirm?.(backend, found);
-  const stillFound = async ({open}: ChosenBackend, outlet: Outlet) => {
+  const stillFound = async ({open}: ChosenBackend, host: RunHost) => {
     const ids = await stillPrunable(found, open, options, host);
     for (const {bundleId} of found)
-      if (!ids.includes(bundleId)) outlet.warn(`Bundle ${String(bundleId)} is needed again, so it was not deleted.`);
+      if (!ids.includes(bundleId))
+        host.outlet.warn(`Bundle ${String(bundleId)} is needed again, so it was not deleted.`);
     return ids;
   };
-  const deleting = deleteStep(found.length, stillFound, undefined, host);
+  const deleting = deleteStep(found.length, stillFound, undefined);
   return {...result, deleted: await searching.after(chosen).step(deleting).run()};
 }

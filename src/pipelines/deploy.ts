@@ -15,18 +15,19 @@ import {refuseUnsafe} from '../operations/guard/safety.js';
 import {resolveBundleId} from '../operations/list.js';
 import {openBackend} from '../operations/open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult, WaitForDeploymentOptions} from '../operations/options.js';
-import type {Outlet, WithoutCallbacks} from '../operations/outlet.js';
-import {resolveStep, withCheck, withRollback} from './steps.js';
+import type {DataOf} from '../operations/outlet.js';
+import {resolveStep, withFollowUpSteps} from './steps.js';
+import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
 import {Pipeline, runGuarded, type Step} from './run.js';
 
-type DeployOptions = Omit<WithoutCallbacks<DeployBundleOptions>, 'bundleId'> & {readonly wait: boolean};
+type DeployOptions = Omit<DataOf<DeployBundleOptions>, 'bundleId'> & {readonly wait: boolean};
 
 /** What is particular to an operation that deploys a bundle of the service. */
 interface Deploying {
   readonly operation: Exclude<DeployOperation, 'push'>;
-  readonly choose: (outlet: Outlet) => Promise<ChosenBackend>;
+  readonly choose: (host: RunHost) => Promise<ChosenBackend>;
   readonly bundle: BundleId | FindStep;
   /** The target that runs the bundle, for a promotion. */
   readonly from?: string;
@@ -34,7 +35,7 @@ interface Deploying {
 
 interface FindStep {
   readonly title: string;
-  readonly find: (chosen: ChosenBackend, outlet: Outlet) => Promise<BundleId>;
+  readonly find: (chosen: ChosenBackend, host: RunHost) => Promise<BundleId>;
 }
 
 /** The bundle to deploy, and the backend that has it. */
@@ -52,40 +53,29 @@ export async function runDeployment(
   refuseUnsafe({...options, operation}, host);
   const rollback = operation === 'rollback' ? undefined : watchForRollback(options);
   const start = Pipeline.start(host);
-  const deploying = (found: Pipeline<FoundBundle>, bundleId: BundleId | undefined) => {
-    const deployed = found.step({
-      name: 'deploy',
-      title: bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(bundleId)} to ${targetSlug}`,
-      async task(chosen, outlet): Promise<AcceptedDeployment> {
-        const watch = watchBundle(rollback, operation, chosen.bundleId, options, host);
-        const request = {operation, bundleId: chosen.bundleId, targetSlug, from, watch};
-        const accepted = await requestDeployment(chosen, request, options, host, outlet);
-        const what = operation === 'promote' ? 'Promotion' : 'Deployment';
-        const route = from === undefined ? `to ${targetSlug}` : `from ${from} to ${targetSlug}`;
-        outlet.title(`${what} of bundle ${String(accepted.bundleId)} ${route} accepted`);
-        return accepted;
-      },
-    });
-    const waited = !options.wait
-      ? deployed
-      : deployed.step({
-          name: 'wait',
-          title: 'Wait for the deployment',
-          async task(accepted, outlet) {
-            const finished = await waitForAccepted(accepted, options, host, outlet);
-            outlet.title(`Deployed to ${targetSlug}`);
-            return finished;
-          },
-        });
-    return withRollback(withCheck(waited, options, host), rollback, options, host);
-  };
   const known = typeof bundle === 'object' ? undefined : bundle;
   try {
     const deployed = await runGuarded({
       finding: findingBundle(start, choose, bundle),
-      guard: guardStep(operation, options, host),
+      guard: guardStep(operation, options),
       ask: ({bundleId}) => askForTarget({operation, projectSlug, targetSlug, bundleId}, options),
-      changing: (found, checked) => deploying(found, checked?.bundleId ?? known),
+      changing(found, checked) {
+        const {bundleId = known} = checked ?? {};
+        const requested = found.step({
+          name: 'deploy',
+          title: bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(bundleId)} to ${targetSlug}`,
+          async task(chosen, run): Promise<AcceptedDeployment> {
+            const watch = watchBundle(rollback, operation, chosen.bundleId, options, run);
+            const request = {operation, bundleId: chosen.bundleId, targetSlug, from, watch};
+            const accepted = await requestDeployment(chosen, request, options, run);
+            const what = operation === 'promote' ? 'Promotion' : 'Deployment';
+            const route = from === undefined ? `to ${targetSlug}` : `from ${from} to ${targetSlug}`;
+            run.outlet.title(`${what} of bundle ${String(accepted.bundleId)} ${route} accepted`);
+            return accepted;
+          },
+        });
+        return withFollowUpSteps(requested, options, rollback, (one, run) => waitForAccepted(one, options, run));
+      },
     });
     return {open: deployed.open, result: deploymentResult(deployed, start.warnings)};
   } catch (error) {
@@ -112,20 +102,12 @@ function deploymentResult(accepted: AcceptedDeployment, warnings: readonly strin
   };
 }
 
-export async function deployBundle(
-  options: WithoutCallbacks<DeployBundleOptions>,
-  host: PipelineHost,
-): Promise<DeployBundleResult> {
-  return (await serveDeployment(options, host)).result;
-}
-
-/** Deploys a bundle, and says which backend has served the call. */
-export function serveDeployment(
-  given: WithoutCallbacks<DeployBundleOptions>,
+export function deployBundle(
+  given: DataOf<DeployBundleOptions>,
   host: PipelineHost,
 ): Promise<Served<DeployBundleResult>> {
   const {bundleId: bundle, ...options} = withFollowUps(given);
-  const choose = (outlet: Outlet) => chooseDeployBackend({...options, bundleId: bundle}, host, outlet);
+  const choose = (run: RunHost) => chooseDeployBackend({...options, bundleId: bundle}, run);
   return runDeployment(options, {operation: 'deploy', choose, bundle}, host);
 }
 
@@ -135,13 +117,13 @@ function findingBundle(
   bundle: Deploying['bundle'],
 ): Pipeline<FoundBundle> {
   if (typeof bundle !== 'object')
-    return start.step(resolveStep(async (outlet) => ({...(await choose(outlet)), bundleId: bundle})));
+    return start.step(resolveStep(async (host) => ({...(await choose(host)), bundleId: bundle})));
   return start.step(resolveStep(choose)).step({
     name: 'find',
     title: bundle.title,
-    async task(chosen, outlet) {
+    async task(chosen, host) {
       try {
-        return {...chosen, bundleId: await bundle.find(chosen, outlet)};
+        return {...chosen, bundleId: await bundle.find(chosen, host)};
       } catch (error) {
         throw withOtherBackend(error, chosen.fallback?.backend.name);
       }
@@ -153,17 +135,16 @@ function findingBundle(
 function guardStep(
   operation: Deploying['operation'],
   options: DeployOptions,
-  host: PipelineHost,
 ): Step<FoundBundle, FoundBundle> | undefined {
   const {projectSlug, targetSlug, guard} = options;
   if (activeGuards(guard).length === 0) return undefined;
   return {
     name: 'guard',
     title: `Check the guards of ${targetSlug}`,
-    async task(found, outlet) {
+    async task(found, host) {
       const bundleId = await resolveBundleId(found.open, found.bundleId);
       await guardBundle({operation, projectSlug, targetSlug, bundleId}, found.open, options, host);
-      outlet.title(describeGuards(targetSlug, guard));
+      host.outlet.title(describeGuards(targetSlug, guard));
       return {...found, bundleId};
     },
   };
@@ -175,7 +156,7 @@ function watchBundle(
   operation: Deploying['operation'],
   bundleId: BundleId,
   options: DeployOptions,
-  host: PipelineHost,
+  host: RunHost,
 ): DeploymentWatch | undefined {
   const {projectSlug, targetSlug} = options;
   return watchNotOlder(watch, options, (open, guard) =>
@@ -184,16 +165,16 @@ function watchBundle(
 }
 
 export function waitForDeployment(
-  options: WithoutCallbacks<WaitForDeploymentOptions>,
+  options: DataOf<WaitForDeploymentOptions>,
   host: PipelineHost,
 ): Promise<DeploymentState> {
   return Pipeline.start(host)
     .step({
       name: 'wait',
       title: 'Wait for the deployment',
-      async task(_, outlet) {
+      async task(_, run) {
         const backend = registryOf(options).get(options.backend);
-        return waitFor(await openBackend(backend, options, host, outlet), options.deployment, options, outlet);
+        return waitFor(await openBackend(backend, options, run), options.deployment, options, run.outlet);
       },
     })
     .run();

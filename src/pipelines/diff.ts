@@ -13,8 +13,9 @@ import {
 import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../text/sentence.js';
 import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
-import type {Outlet, WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import {resolveStep} from './steps.js';
+import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline} from './run.js';
 
@@ -33,20 +34,17 @@ export interface DiffBundlesResult extends ContentsDiff {
   readonly warnings: readonly string[];
 }
 
-export async function diffBundles(
-  options: WithoutCallbacks<DiffBundlesOptions>,
-  host: PipelineHost,
-): Promise<DiffBundlesResult> {
+export async function diffBundles(options: DataOf<DiffBundlesOptions>, host: PipelineHost): Promise<DiffBundlesResult> {
   const {from, to} = options;
   options.signal?.throwIfAborted();
   const start = Pipeline.start(host);
   const opened: Pipeline<OpenedSources> =
     isRemote(from) || isRemote(to)
-      ? start.step(resolveStep((outlet) => openSources({from, to}, options, host, outlet)))
+      ? start.step(resolveStep((host) => openSources({from, to}, options, host)))
       : start.after({from, to});
-  const read = async (source: OpenedSource, format: BundleFormat, outlet: Outlet): Promise<ReadSource> => {
-    const found = await readSource(source, options, format, host, outlet);
-    outlet.title(`Read ${found.bundle.name}: ${count(found.contents.files.length, 'file')}`);
+  const read = async (source: OpenedSource, format: BundleFormat, host: RunHost): Promise<ReadSource> => {
+    const found = await readSource(source, options, format, host);
+    host.outlet.title(`Read ${found.bundle.name}: ${count(found.contents.files.length, 'file')}`);
     return found;
   };
   const title = (name: 'from' | 'to') => `Read ${describeSource(options[name])}`;
@@ -56,14 +54,14 @@ export async function diffBundles(
     .step({
       name: first,
       title: title(first),
-      task: async (sources, outlet) => ({sources, one: await read(sources[first], 'v2', outlet)}),
+      task: async (sources, host) => ({sources, one: await read(sources[first], 'v2', host)}),
     })
     .step({
       name: second,
       title: title(second),
-      task: async ({sources, one}, outlet) => ({
+      task: async ({sources, one}, host) => ({
         one,
-        other: await read(sources[second], one.contents.format, outlet),
+        other: await read(sources[second], one.contents.format, host),
       }),
     });
   const {one, other} = await pipeline.run();

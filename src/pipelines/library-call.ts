@@ -3,7 +3,7 @@ import {messageOf} from '../errors/system-failure.js';
 import type {EventError, FailureEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
 import type {CommonOptions} from '../operations/options.js';
-import type {WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import {createEventFeed} from './event-feed.js';
 import type {Callbacks, EventBody, PipelineHost} from './host.js';
 
@@ -16,7 +16,7 @@ type CallOptions = Callbacks & Pick<CommonOptions, 'signal'>;
 export async function callFromLibrary<Options extends CallOptions, Result extends object>(
   {onProgress, onRetry, onEvent, onFallback, onResolve, ...options}: Options,
   host: PipelineHost,
-  operation: (options: WithoutCallbacks<Options>, host: PipelineHost) => Promise<Result>,
+  operation: (options: DataOf<Options>, host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
   const feed =
     onEvent &&

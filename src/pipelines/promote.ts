@@ -5,21 +5,13 @@ import {
   type PromoteBundleResult,
 } from '../operations/deploy/promote-bundle.js';
 import {findRunning} from '../operations/list.js';
-import type {WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import {runDeployment} from './deploy.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
 
 export async function promoteBundle(
-  options: WithoutCallbacks<PromoteBundleOptions>,
-  host: PipelineHost,
-): Promise<PromoteBundleResult> {
-  return (await servePromotion(options, host)).result;
-}
-
-/** Promotes a bundle, and says which backend has served the call. */
-export async function servePromotion(
-  given: WithoutCallbacks<PromoteBundleOptions>,
+  given: DataOf<PromoteBundleOptions>,
   host: PipelineHost,
 ): Promise<Served<PromoteBundleResult>> {
   const {from, ...options} = withFollowUps(given);
@@ -27,12 +19,12 @@ export async function servePromotion(
     options,
     {
       operation: 'promote',
-      choose: (outlet) => choosePromoter({...options, from}, host, outlet),
+      choose: (host) => choosePromoter({...options, from}, host),
       bundle: {
         title: `Find the bundle that ${from} runs`,
-        async find(chosen, outlet) {
+        async find(chosen, host) {
           const {bundleId, message} = await findRunning(chosen.open, from);
-          outlet.title(`${from} runs bundle ${String(bundleId)}${message === undefined ? '' : ` "${message}"`}`);
+          host.outlet.title(`${from} runs bundle ${String(bundleId)}${message === undefined ? '' : ` "${message}"`}`);
           return bundleId;
         },
       },

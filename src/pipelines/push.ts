@@ -1,11 +1,12 @@
 import type {AuthStrategy} from '../http/types.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import {withFollowUps} from '../operations/deploy/check-deployment.js';
+import type {DeploymentWatch} from '../operations/deploy/deploy-bundle.js';
 import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
 import {askForTarget, checkPush, describeGuards, isGuarded, watchPush} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBack} from '../operations/host.js';
-import type {WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import type {
   PushResult,
   PushRuntimeBundleBackendOptions,
@@ -27,19 +28,11 @@ import {buildPush, describeBuilt, type BuiltPush} from '../operations/push/push-
 import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
-import {resolveStep, withCheck, withRollback} from './steps.js';
+import {resolveStep, withFollowUpSteps} from './steps.js';
 import {Pipeline, runGuarded, type Step} from './run.js';
 
 export async function pushRuntimeBundle(
-  given: WithoutCallbacks<PushRuntimeBundleBackendOptions>,
-  host: PipelineHost,
-): Promise<PushResult> {
-  return (await servePush(given, host)).result;
-}
-
-/** Makes a push, and says which backend has served it. */
-export async function servePush(
-  given: WithoutCallbacks<PushRuntimeBundleBackendOptions>,
+  given: DataOf<PushRuntimeBundleBackendOptions>,
   host: PipelineHost,
 ): Promise<Served<PushResult>> {
   const options = startPush(given, host);
@@ -49,51 +42,20 @@ export async function servePush(
   const workspaces: TemporaryDirectory[] = [];
   const start = Pipeline.start(host);
   const uploading = (routed: Pipeline<PushRoute>) =>
-    routed
-      .step(verifyStep(options, host))
-      .step(buildStep(options, host, workspaces))
-      .step({
-        name: 'upload',
-        title: 'Upload the bundle',
-        async task(built, outlet) {
-          const uploaded = await uploadPush(built, options, watch, host, outlet);
-          outlet.title(describeUpload(uploaded));
-          return uploaded;
-        },
-      });
-  const deploying = (uploaded: Pipeline<UploadedPush>, target: string): Pipeline<DeployedPush> => {
-    const deployed = uploaded.step({
-      name: 'deploy',
-      title: `Deploy to ${target}`,
-      async task(push, outlet) {
-        const accepted = await deployPush(push, target, options, watch, host, outlet);
-        const {deploymentId: id} = accepted.deployment;
-        // With its ID, which may be long, it fits a terminal without the target, which has been told.
-        outlet.title(`Deployment ${id === undefined ? `to ${target}` : String(id)} accepted`);
-        return accepted;
-      },
-    });
-    const waited = !options.wait
-      ? deployed
-      : deployed.step({
-          name: 'wait',
-          title: 'Wait for the deployment',
-          async task(push, outlet) {
-            const finished = await waitForPush(push, options, host, outlet);
-            outlet.title(`Deployed to ${target}`);
-            return finished;
-          },
-        });
-    return withRollback(withCheck(waited, options, host), rollback, options, host);
-  };
+    routed.step(verifyStep(options)).step(buildStep(options, workspaces)).step(uploadStep(options, watch));
   try {
     const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>({
-      finding: start.step(resolveStep((outlet) => routePush(options, false, host, outlet))),
-      guard: guardStep(options, host),
-      ask: async () => {
+      finding: start.step(resolveStep((run) => routePush(options, false, run))),
+      guard: guardStep(options),
+      async ask() {
         if (targetSlug !== undefined) await askForTarget({operation: 'push', projectSlug, targetSlug}, options);
       },
-      changing: (routed) => (targetSlug === undefined ? uploading(routed) : deploying(uploading(routed), targetSlug)),
+      changing(routed) {
+        const uploaded = uploading(routed);
+        if (targetSlug === undefined) return uploaded;
+        const deployed = uploaded.step(deployStep(targetSlug, options, watch));
+        return withFollowUpSteps(deployed, options, rollback, (one, run) => waitForPush(one, options, run));
+      },
     });
     return {open: push.open, result: pushResult(push, start.warnings)};
   } catch (error) {
@@ -104,7 +66,7 @@ export async function servePush(
 }
 
 export async function previewPush(
-  given: WithoutCallbacks<PushRuntimeBundleBackendOptions>,
+  given: DataOf<PushRuntimeBundleBackendOptions>,
   host: PipelineHost,
 ): Promise<PushPreview> {
   const options = startPush(given, host);
@@ -113,10 +75,10 @@ export async function previewPush(
   const start = Pipeline.start(host);
   try {
     const plan = await runGuarded<PushRoute, PushPlan>({
-      finding: start.step(resolveStep((outlet) => routePush(options, true, host, outlet))),
-      guard: guardStep(options, host),
+      finding: start.step(resolveStep((run) => routePush(options, true, run))),
+      guard: guardStep(options),
       ask: () => Promise.resolve(),
-      changing: (routed) => routed.step(verifyStep(options, host)),
+      changing: (routed) => routed.step(verifyStep(options)),
     });
     const {open, selection, format, content} = plan;
     const planned = content.kind === 'build' ? content.plan : content.bundle;
@@ -125,10 +87,7 @@ export async function previewPush(
       await askBeforePush({open, bundle: planned}, options, host, {dryRun: true});
       return {...preview, warnings: start.warnings};
     }
-    const {built} = await start
-      .after(plan)
-      .step(buildStep(options, host, workspaces))
-      .run();
+    const {built} = await start.after(plan).step(buildStep(options, workspaces)).run();
     const unchanged = built.kind === 'unchanged' ? built.unchanged : undefined;
     await askBeforePush({open, bundle: built.bundle, unchanged}, options, host, {dryRun: true});
     return {...preview, warnings: start.warnings, unchanged};
@@ -138,7 +97,7 @@ export async function previewPush(
 }
 
 /** Verifies a push before its first step. */
-function startPush(given: WithoutCallbacks<PushRuntimeBundleBackendOptions>, host: PipelineHost): PushOptions {
+function startPush(given: DataOf<PushRuntimeBundleBackendOptions>, host: PipelineHost): PushOptions {
   const options = withFollowUps(given);
   refuseUnsafe({...options, operation: 'push'}, host);
   options.signal?.throwIfAborted();
@@ -146,59 +105,85 @@ function startPush(given: WithoutCallbacks<PushRuntimeBundleBackendOptions>, hos
   return options;
 }
 
-function guardStep(options: PushOptions, host: PipelineHost): Step<PushRoute, PushRoute> | undefined {
+function guardStep(options: PushOptions): Step<PushRoute, PushRoute> | undefined {
   const {targetSlug, guard} = options;
   if (targetSlug === undefined || !isGuarded(options)) return undefined;
   return {
     name: 'guard',
     title: `Check the guards of ${targetSlug}`,
-    async task(route, outlet) {
+    async task(route, host) {
       await checkPush(route.open, options, host);
-      outlet.title(describeGuards(targetSlug, guard));
+      host.outlet.title(describeGuards(targetSlug, guard));
       return route;
     },
   };
 }
 
-function verifyStep(options: PushOptions, host: PipelineHost): Step<PushRoute, PushPlan> {
+function verifyStep(options: PushOptions): Step<PushRoute, PushPlan> {
   return {
     name: 'verify',
     title: 'Verify the build and its configuration',
-    async task(route, outlet) {
+    async task(route, host) {
       await callBack(() => options.onFormat?.(route.format));
-      const plan = await planPush(options, route, host, outlet);
-      outlet.title(`Verified: ${describePlan(plan)}`);
+      const plan = await planPush(options, route, host);
+      host.outlet.title(`Verified: ${describePlan(plan)}`);
       return plan;
     },
   };
 }
 
 /** @param workspaces gets the folder of what is packed, to be removed at the end */
-function buildStep(
-  options: PushOptions,
-  host: PipelineHost,
-  workspaces: TemporaryDirectory[],
-): Step<PushPlan, BuiltPush> {
+function buildStep(options: PushOptions, workspaces: TemporaryDirectory[]): Step<PushPlan, BuiltPush> {
   return {
     name: 'build',
     title: options.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle',
-    async task(plan, outlet) {
+    async task(plan, host) {
       const workspace = await host.createTemporaryDirectory();
       workspaces.push(workspace);
-      const built = await buildPush(plan.open, plan.content, workspace, options, host, outlet);
+      const built = await buildPush(plan.open, plan.content, workspace, options, host);
       const push = {...plan, workspace, built};
-      outlet.title(describeBuilt(push));
+      host.outlet.title(describeBuilt(push));
       return push;
     },
   };
 }
 
+function uploadStep(options: PushOptions, watch: DeploymentWatch | undefined): Step<BuiltPush, UploadedPush> {
+  return {
+    name: 'upload',
+    title: 'Upload the bundle',
+    async task(built, host) {
+      const uploaded = await uploadPush(built, options, watch, host);
+      host.outlet.title(describeUpload(uploaded));
+      return uploaded;
+    },
+  };
+}
+
+function deployStep(
+  targetSlug: string,
+  options: PushOptions,
+  watch: DeploymentWatch | undefined,
+): Step<UploadedPush, DeployedPush> {
+  return {
+    name: 'deploy',
+    title: `Deploy to ${targetSlug}`,
+    async task(uploaded, host) {
+      const deployed = await deployPush(uploaded, targetSlug, options, watch, host);
+      const {deploymentId: id} = deployed.deployment;
+      // With its ID, which may be long, it fits a terminal without the target, which has been told.
+      host.outlet.title(`Deployment ${id === undefined ? `to ${targetSlug}` : String(id)} accepted`);
+      return deployed;
+    },
+  };
+}
+
 export async function pushBundleV2(
-  options: WithoutCallbacks<PushV2Options>,
+  options: DataOf<PushV2Options>,
   auth: AuthStrategy,
   host: PipelineHost,
 ): Promise<PushV2Result> {
-  const result = await pushRuntimeBundle(
+  const {result} = await pushRuntimeBundle(
     {...options, preference: 'legacy', v2: true, legacyAuth: auth, targetSlug: undefined},
     host,
   );

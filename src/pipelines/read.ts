@@ -24,7 +24,7 @@ import {
 } from '../operations/list.js';
 import {listRange} from '../operations/pages.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {Outlet, WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import {backendTitle} from '../backends/names.js';
 import {chooseCapable} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions, ProjectOptions} from '../operations/options.js';
@@ -39,47 +39,47 @@ import {
   type TargetStatus,
 } from '../operations/targets.js';
 import {resolveStep} from './steps.js';
+import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline, type Step} from './run.js';
 
 /** Chooses a backend and reads something from it: the whole pipeline of what changes nothing. */
 function readFrom<Result>(
-  options: WithoutCallbacks<ProjectOptions>,
+  options: DataOf<ProjectOptions>,
   host: PipelineHost,
   capabilities: readonly BackendCapability[],
   step: Pick<Step<never, never>, 'name' | 'title'>,
-  read: (open: OpenBackend, outlet: Outlet) => Promise<Result>,
+  read: (open: OpenBackend, host: RunHost) => Promise<Result>,
 ): Promise<Result> {
   return Pipeline.start(host)
-    .step(resolveStep((outlet) => chooseCapable(options, capabilities, host, outlet)))
-    .step({...step, task: ({open}, outlet) => read(open, outlet)})
+    .step(resolveStep((host) => chooseCapable(options, capabilities, host)))
+    .step({...step, task: ({open}, host) => read(open, host)})
     .run();
 }
 
-export async function listBundles(
-  options: WithoutCallbacks<ListBundlesOptions>,
-  host: PipelineHost,
-): Promise<ListBundlesResult> {
+export async function listBundles(options: DataOf<ListBundlesOptions>, host: PipelineHost): Promise<ListBundlesResult> {
   const {projectSlug} = options;
   const part = listRange(options);
   const step = {name: 'list', title: 'List the bundles'};
-  return readFrom(options, host, ['list'], step, async (open, outlet) => {
+  return readFrom(options, host, ['list'], step, async (open, host) => {
     const {items, total} = await readBundles(open, part);
-    outlet.title(items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`);
+    host.outlet.title(
+      items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`,
+    );
     return {backend: open.backend.name, projectSlug, bundles: items, total};
   });
 }
 
 export async function listDeployments(
-  options: WithoutCallbacks<ListDeploymentsOptions>,
+  options: DataOf<ListDeploymentsOptions>,
   host: PipelineHost,
 ): Promise<ListDeploymentsResult> {
   const {projectSlug, targetSlug} = options;
   const range = listRange(options);
   const step = {name: 'list', title: `List the deployments to ${targetSlug}`};
-  return readFrom(options, host, ['history'], step, async (open, outlet) => {
+  return readFrom(options, host, ['history'], step, async (open, host) => {
     const {items, total} = await collectDeployments(open, targetSlug, range);
-    outlet.title(
+    host.outlet.title(
       items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
     );
     return {backend: open.backend.name, projectSlug, targetSlug, deployments: items, total};
@@ -87,18 +87,18 @@ export async function listDeployments(
 }
 
 export async function getProjectStatus(
-  options: WithoutCallbacks<ProjectStatusOptions>,
+  options: DataOf<ProjectStatusOptions>,
   host: PipelineHost,
 ): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
   const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
   const step = {name: 'status', title: `Look at the targets of ${projectSlug}`};
-  return readFrom(options, host, needed, step, async (open, outlet) => {
+  return readFrom(options, host, needed, step, async (open, host) => {
     const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
     const items = listed ? await listTargets(open) : [await knownTarget(open, targetSlug)];
     const targets: TargetStatus[] = [];
     for (const item of items) targets.push(await targetStatus(open, item));
-    outlet.title(
+    host.outlet.title(
       targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`,
     );
     return {backend: open.backend.name, projectSlug, targets};
@@ -106,7 +106,7 @@ export async function getProjectStatus(
 }
 
 export async function findTarget(
-  options: WithoutCallbacks<ProjectStatusOptions> & {readonly targetSlug: string},
+  options: DataOf<ProjectStatusOptions> & {readonly targetSlug: string},
   host: PipelineHost,
 ): Promise<FoundTarget> {
   const {projectSlug, targetSlug} = options;
@@ -128,15 +128,17 @@ export async function findTarget(
 }
 
 export async function downloadBundle(
-  options: WithoutCallbacks<DownloadBundleOptions>,
+  options: DataOf<DownloadBundleOptions>,
   host: PipelineHost,
 ): Promise<DownloadBundleResult> {
   const step = {name: 'download', title: `Download ${describeBundle(options.bundleId)}`};
-  return readFrom(options, host, downloadCapabilities(options), step, async (open, outlet) => {
-    const downloaded = await downloadBundleFrom(open, options, host, outlet);
+  return readFrom(options, host, downloadCapabilities(options), step, async (open, host) => {
+    const downloaded = await downloadBundleFrom(open, options, host);
     const {bundleId, size, resumedFrom, sha256} = downloaded;
     const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
-    outlet.title(`Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
+    host.outlet.title(
+      `Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`,
+    );
     return downloaded;
   });
 }
@@ -144,16 +146,16 @@ export async function downloadBundle(
 /** @param path relative to the host's working directory. */
 export async function inspectArchive(
   path: string,
-  options: WithoutCallbacks<InspectArchiveOptions>,
+  options: DataOf<InspectArchiveOptions>,
   host: PipelineHost,
 ): Promise<ArchiveInspection> {
   return Pipeline.start(host)
     .step({
       name: 'read',
       title: `Read ${path}`,
-      async task(_, outlet) {
+      async task(_, host) {
         const result = await inspectFile(resolve(host.cwd, path), options);
-        outlet.title(`Read ${path}: ${count(result.files.length, 'file')}`);
+        host.outlet.title(`Read ${path}: ${count(result.files.length, 'file')}`);
         return result;
       },
     })
@@ -161,26 +163,26 @@ export async function inspectArchive(
 }
 
 export async function inspectBundle(
-  options: WithoutCallbacks<InspectBundleOptions>,
+  options: DataOf<InspectBundleOptions>,
   host: PipelineHost,
 ): Promise<BundleInspection> {
   const step = {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`};
-  return readFrom(options, host, downloadCapabilities(options), step, async (open, outlet) => {
-    const {result, ...bundle} = await readDownloaded(open, options.bundleId, host, outlet, (path) =>
+  return readFrom(options, host, downloadCapabilities(options), step, async (open, host) => {
+    const {result, ...bundle} = await readDownloaded(open, options.bundleId, host, (path) =>
       inspectFile(path, options),
     );
-    outlet.title(`Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`);
+    host.outlet.title(`Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`);
     return {...bundle, ...result};
   });
 }
 
 export async function readDeploymentLogs(
-  options: WithoutCallbacks<ReadLogsOptions>,
+  options: DataOf<ReadLogsOptions>,
   host: PipelineHost,
 ): Promise<ReadLogsResult> {
   const {projectSlug, targetSlug, onLines} = options;
   const step = {name: 'read', title: `Read the log of a deployment to ${targetSlug}`};
-  return readFrom(options, host, ['logs', 'history'], step, async (open, outlet) => {
+  return readFrom(options, host, ['logs', 'history'], step, async (open, host) => {
     const {deployment, bundleId, status} = await findDeployment(open, options);
     const lines: string[] = [];
     let total = 0;
@@ -190,7 +192,7 @@ export async function readDeploymentLogs(
       else for (const line of more) lines.push(line);
     };
     const done = await readLog(open, deployment, take, options);
-    outlet.title(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
+    host.outlet.title(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
     const {deploymentId} = deployment;
     return {backend: open.backend.name, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
   });

@@ -9,7 +9,7 @@ import {
 import type {BundleId} from '../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {rollbackRules} from '../operations/guard/guards.js';
-import type {WithoutCallbacks} from '../operations/outlet.js';
+import type {DataOf} from '../operations/outlet.js';
 import {runDeployment} from './deploy.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
@@ -17,15 +17,7 @@ import type {Served} from './next-steps.js';
 const deletedAdvice = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
 
 export async function rollbackBundle(
-  options: WithoutCallbacks<RollbackBundleOptions>,
-  host: PipelineHost,
-): Promise<RollbackBundleResult> {
-  return (await serveRollback(options, host)).result;
-}
-
-/** Rolls a target back, and says which backend has served the call. */
-export async function serveRollback(
-  given: WithoutCallbacks<RollbackBundleOptions>,
+  given: DataOf<RollbackBundleOptions>,
   host: PipelineHost,
 ): Promise<Served<RollbackBundleResult>> {
   const {to, ...followed} = withFollowUps(given);
@@ -36,13 +28,13 @@ export async function serveRollback(
       options,
       {
         operation: 'rollback',
-        choose: (outlet) => chooseRollbackBackend({...options, to}, host, outlet),
+        choose: (host) => chooseRollbackBackend({...options, to}, host),
         bundle: {
           title: 'Find the bundle to roll back to',
-          async find(chosen, outlet) {
+          async find(chosen, host) {
             const plan = await planRollback(chosen.open, {...options, to}, host);
-            outlet.title(`Rolling back to ${describeRollback(plan)}`);
-            plan.warnings.forEach((warning) => outlet.warn(warning));
+            host.outlet.title(`Rolling back to ${describeRollback(plan)}`);
+            plan.warnings.forEach((warning) => host.outlet.warn(warning));
             rolledBackFrom = plan.current?.bundleId;
             return plan.bundleId;
           },

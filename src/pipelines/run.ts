@@ -1,7 +1,7 @@
 import {Listr, ListrTaskEventType, ListrTaskState, type ListrRendererFactory, type ListrTask} from 'listr2';
 import {isRuntimeCliError} from '../errors/index.js';
 import {messageOf} from '../errors/system-failure.js';
-import type {Outlet} from '../operations/outlet.js';
+import type {RunHost} from '../operations/host.js';
 import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
 import {describeDuration, RunOutlet} from './report.js';
@@ -12,7 +12,7 @@ export interface Step<Input, Result> {
   readonly name: string;
   /** What the step does, for users: `Upload the bundle`. */
   readonly title: string;
-  readonly task: (input: Input, outlet: Outlet) => Promise<Result>;
+  readonly task: (input: Input, host: RunHost) => Promise<Result>;
 }
 
 /** The last step of a pipeline, for when one before it has failed. */
@@ -22,7 +22,7 @@ export interface RecoveryStep {
   /** Whether it can do anything about that failure. */
   readonly handles: (error: unknown) => boolean;
   /** Resolves to the error that the run ends with. */
-  readonly task: (error: unknown, outlet: Outlet) => Promise<unknown>;
+  readonly task: (error: unknown, host: RunHost) => Promise<unknown>;
 }
 
 /** A step as a task of listr2 has it. Without `isDue`, it is left out once a step before it has failed. */
@@ -33,8 +33,7 @@ interface PlannedStep extends Pick<Step<never, never>, 'name' | 'title'> {
 
 /** What the steps of a run have in common. */
 interface Run {
-  readonly host: PipelineHost;
-  readonly outlet: RunOutlet;
+  readonly host: PipelineHost & {readonly outlet: RunOutlet};
   /** Why a step failed. */
   failure?: {readonly error: unknown} | undefined;
 }
@@ -52,18 +51,18 @@ export class Pipeline<Result> {
   }
 
   static start(host: PipelineHost): Pipeline<undefined> {
-    return new Pipeline({host, outlet: new RunOutlet(host)}, [], Promise.resolve(undefined));
+    return new Pipeline({host: {...host, outlet: new RunOutlet(host)}}, [], Promise.resolve(undefined));
   }
 
   /** The warnings of all steps so far. */
   get warnings(): readonly string[] {
-    return this.#run.outlet.warnings;
+    return this.#run.host.outlet.warnings;
   }
 
   step<Next>({name, title, task}: Step<Result, Next>): Pipeline<Next> {
     const steps = [...this.#steps];
     const result = new Promise<Next>((resolve) => {
-      const hand = async () => resolve(await task(await this.#result, this.#run.outlet));
+      const hand = async () => resolve(await task(await this.#result, this.#run.host));
       steps.push({name, title, task: hand});
     });
     return new Pipeline(this.#run, steps, result);
@@ -77,7 +76,7 @@ export class Pipeline<Result> {
     // Until everything before it has succeeded, a terminal shows that it may come.
     const isDue = () => (run.failure === undefined ? !isOver : handles(run.failure.error));
     const recover = async () => {
-      if (run.failure !== undefined) run.failure = {error: await task(run.failure.error, run.outlet)};
+      if (run.failure !== undefined) run.failure = {error: await task(run.failure.error, run.host)};
     };
     return new Pipeline(run, [...this.#steps, {name, title, task: recover, isDue}], this.#result);
   }
@@ -151,7 +150,8 @@ function taskOf({name, title, isDue, task}: PlannedStep, run: Run): ListrTask<un
     enabled: isDue ?? (() => run.failure === undefined),
     rendererOptions: {persistentOutput: true},
     task: async (_, shown) => {
-      const {host, outlet} = run;
+      const {host} = run;
+      const {outlet} = host;
       outlet.begin(shown, {name, title});
       try {
         await task();

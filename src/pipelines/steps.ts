@@ -7,53 +7,68 @@ import {
 } from '../operations/deploy/check-deployment.js';
 import {failedDeployment, rollBack, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
 import type {CheckOutcome, DeploymentOptions} from '../operations/options.js';
-import type {Outlet} from '../operations/outlet.js';
-import type {PipelineHost} from './host.js';
-import type {Pipeline, Step} from './run.js';
+import type {RunHost} from '../operations/host.js';
+import type {Pipeline, RecoveryStep, Step} from './run.js';
 
 /** The first step. `choose` opens a backend. */
-export function resolveStep<Chosen>(choose: (outlet: Outlet) => Promise<Chosen>): Step<unknown, Chosen> {
-  return {name: 'resolve', title: 'Prepare', task: (_, outlet) => choose(outlet)};
+export function resolveStep<Chosen>(choose: (host: RunHost) => Promise<Chosen>): Step<unknown, Chosen> {
+  return {name: 'resolve', title: 'Prepare', task: (_, host) => choose(host)};
 }
 
-/** Adds the step that checks what was deployed, if there is anything to check. */
-export function withCheck<Deployed extends FinishedDeployment & {readonly check?: CheckOutcome | undefined}>(
-  pipeline: Pipeline<Deployed>,
-  options: DeploymentOptions,
-  host: PipelineHost,
-): Pipeline<Deployed> {
-  const [first, ...more] = checksOf(options);
-  if (first === undefined) return pipeline;
-  return pipeline.step({
+type Deployed = FinishedDeployment & {readonly check?: CheckOutcome | undefined};
+
+/** Adds what follows a deployment: waiting for it, its checks, and the way back if it or one of them fails. */
+export function withFollowUpSteps<Found extends Deployed>(
+  deployed: Pipeline<Found>,
+  options: DeploymentOptions & {readonly wait: boolean},
+  watch: RollbackWatch | undefined,
+  waitFor: (deployed: Found, host: RunHost) => Promise<Found>,
+): Pipeline<Found> {
+  const waited = options.wait ? deployed.step(waitStep(waitFor)) : deployed;
+  const checked = checksOf(options).length > 0 ? waited.step(checkStep(options)) : waited;
+  return watch === undefined ? checked : checked.recover(rollbackStep(watch, options));
+}
+
+function waitStep<Found extends Deployed>(
+  waitFor: (deployed: Found, host: RunHost) => Promise<Found>,
+): Step<Found, Found> {
+  return {
+    name: 'wait',
+    title: 'Wait for the deployment',
+    async task(deployed, host) {
+      const finished = await waitFor(deployed, host);
+      host.outlet.title(`Deployed to ${finished.targetSlug}`);
+      return finished;
+    },
+  };
+}
+
+function checkStep<Found extends Deployed>(options: DeploymentOptions): Step<Found, Found> {
+  const [only, ...more] = checksOf(options);
+  return {
     name: 'check',
-    title: more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(first)}`,
-    async task(deployed, outlet) {
-      const check = await checkDeployment(deployed, options, host, outlet);
-      outlet.title(describeChecks(check));
+    title: only === undefined || more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(only)}`,
+    async task(deployed, host) {
+      const check = await checkDeployment(deployed, options, host);
+      host.outlet.title(describeChecks(check));
       return {...deployed, check};
     },
-  });
+  };
 }
 
-/** Adds the step that deploys what ran before if the deployment or a check of it has failed. */
-export function withRollback<Result>(
-  pipeline: Pipeline<Result>,
-  watch: RollbackWatch | undefined,
-  options: DeploymentOptions,
-  host: PipelineHost,
-): Pipeline<Result> {
-  if (watch === undefined) return pipeline;
+/** The step that deploys what ran before if the deployment or a check of it has failed. */
+function rollbackStep(watch: RollbackWatch, options: DeploymentOptions): RecoveryStep {
   const {targetSlug} = watch;
-  return pipeline.recover({
+  return {
     name: 'rollback',
     title: `Roll ${targetSlug} back if this fails`,
     handles: (error) => failedDeployment(error, watch) !== undefined,
-    async task(failure, outlet) {
+    async task(failure, host) {
       const failed = failedDeployment(failure, watch);
       if (failed === undefined) return failure;
-      const {bundleId, error} = await rollBack(failed, targetSlug, options, host, outlet);
-      outlet.title(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
+      const {bundleId, error} = await rollBack(failed, targetSlug, options, host);
+      host.outlet.title(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
       return error;
     },
-  });
+  };
 }

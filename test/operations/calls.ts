@@ -1,20 +1,32 @@
+import type {RollbackBundleOptions} from '../../src/operations/deploy/rollback-bundle.js';
+import type {PromoteBundleOptions} from '../../src/operations/deploy/promote-bundle.js';
 import type {DownloadBundleOptions} from '../../src/operations/download-bundle.js';
 import type {DeployBundleOptions} from '../../src/operations/options.js';
 import type {PushRuntimeBundleBackendOptions} from '../../src/operations/push/options.js';
 import * as deploy from '../../src/pipelines/deploy.js';
 import type {PipelineHost} from '../../src/pipelines/host.js';
 import {callFromLibrary} from '../../src/pipelines/library-call.js';
+import * as promote from '../../src/pipelines/promote.js';
 import * as push from '../../src/pipelines/push.js';
 import * as read from '../../src/pipelines/read.js';
+import * as rollback from '../../src/pipelines/rollback.js';
 
 // Calls of the library, with callbacks among their options, in the host of a test.
 
 export function pushRuntimeBundle(options: PushRuntimeBundleBackendOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, push.pushRuntimeBundle);
+  return callFromLibrary(options, host, async (data, run) => (await push.pushRuntimeBundle(data, run)).result);
 }
 
 export function deployBundle(options: DeployBundleOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, deploy.deployBundle);
+  return callFromLibrary(options, host, async (data, run) => (await deploy.deployBundle(data, run)).result);
+}
+
+export function rollbackBundle(options: RollbackBundleOptions, host: PipelineHost) {
+  return callFromLibrary(options, host, async (data, run) => (await rollback.rollbackBundle(data, run)).result);
+}
+
+export function promoteBundle(options: PromoteBundleOptions, host: PipelineHost) {
+  return callFromLibrary(options, host, async (data, run) => (await promote.promoteBundle(data, run)).result);
 }
 
 export function downloadBundle(options: DownloadBundleOptions, host: PipelineHost) {

@@ -2,7 +2,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import type {BackendContext} from '../../src/backends/contract.js';
 import {acme} from './acme.js';
 import {createProject} from './test-host.js';
-import {pushRuntimeBundle} from '../../src/pipelines/push.js';
+import {pushRuntimeBundle} from './calls.js';
 
 test.each([
   ['the folder of the configuration file', '/etc/shop'],

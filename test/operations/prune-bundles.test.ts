@@ -4,7 +4,7 @@ import type {BundleId, BundleItem, DeploymentItem} from '../../src/backends/cont
 import {planPrune, type PruneBundlesOptions, type PruneRules} from '../../src/operations/prune-bundles.js';
 import {bundlesLeft as left, startService, type Service} from './pushed-bundles.js';
 import {pruneBundles} from '../../src/pipelines/delete.js';
-import {deployBundle} from '../../src/pipelines/deploy.js';
+import {deployBundle} from './calls.js';
 
 const now = new Date('2026-06-30T12:00:00Z');
 const dayMs = 86_400_000;

@@ -3,8 +3,8 @@ import {ApiKeyStrategy, OAuthClientCredentialsStrategy} from '../../src/http/ind
 import type {ConnectionOptions} from '../../src/operations/options.js';
 import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../src/testing.js';
 import {createProject, type TestProject} from './test-host.js';
-import {pushRuntimeBundle} from '../../src/pipelines/push.js';
 import {listBundles, listDeployments} from '../../src/pipelines/read.js';
+import {pushRuntimeBundle} from './calls.js';
 
 /** A runtime, a project, and how to reach the one from the other. */
 export interface Service {

@@ -5,9 +5,10 @@ import {startRecordingServer, type Reply} from '../recording-server.js';
 import {acme} from './acme.js';
 import {startService} from './pushed-bundles.js';
 import {createProject} from './test-host.js';
-import {deployBundle, serveDeployment} from '../../src/pipelines/deploy.js';
+import * as served from '../../src/pipelines/deploy.js';
 import {withNextSteps} from '../../src/pipelines/next-steps.js';
 import {listDeployments, findTarget, getProjectStatus} from '../../src/pipelines/read.js';
+import {deployBundle} from './calls.js';
 
 describe('the status of a project', () => {
   test('tells for each target what runs, what is under way, and where', async () => {
@@ -93,7 +94,7 @@ async function deployAndLook(rows: Reply | undefined) {
   await using project = await createProject();
   const connection = {origin: server.origin, legacyAuth: new ApiKeyStrategy({apiKey: 'key'})};
   const options = {...connection, preference: 'legacy', bundleId: 1, projectSlug: 'shop', targetSlug: 'live'};
-  const deploy = () => serveDeployment(options, project.host);
+  const deploy = () => served.deployBundle(options, project.host);
   const {result} = await withNextSteps(deploy, project.host, {history: true});
   expect(server.requests.map(({method}) => method)).toEqual(['POST', 'GET']);
   return result;
@@ -147,7 +148,7 @@ describe("a plugin's backend", () => {
   ])('gives the URL %s', async (_, changes, wait, url) => {
     await using project = await createProject();
     const options = {...optionsFor(changes), bundleId: 'b-1', wait, pollInterval: 0.01};
-    const deploy = () => serveDeployment(options, project.host);
+    const deploy = () => served.deployBundle(options, project.host);
     const {result} = await withNextSteps(deploy, project.host, {history: true});
     expect(result).toMatchObject({url});
   });

@@ -5,10 +5,8 @@ import type {PushRecord} from '../../src/operations/push/records.js';
 import type {Host, WriteFacts} from '../../src/operations/host.js';
 import {startService, type Service} from './pushed-bundles.js';
 import {deleteBundles} from '../../src/pipelines/delete.js';
-import {deployBundle} from '../../src/pipelines/deploy.js';
-import {promoteBundle} from '../../src/pipelines/promote.js';
-import {previewPush, pushRuntimeBundle} from '../../src/pipelines/push.js';
-import {rollbackBundle} from '../../src/pipelines/rollback.js';
+import {previewPush} from '../../src/pipelines/push.js';
+import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from './calls.js';
 
 const veto = createError('ERR_VETOED', 'A freeze.');
 

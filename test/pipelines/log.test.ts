@@ -21,12 +21,12 @@ describe('a log', () => {
       .step({
         name: 'resolve',
         title: 'Prepare',
-        task: async (_, outlet) => outlet.title('Backend: legacy'),
+        task: async (_, {outlet}) => outlet.title('Backend: legacy'),
       })
       .step({
         name: 'upload',
         title: 'Upload the bundle',
-        task: async (_, outlet) => outlet.note('Falling back'),
+        task: async (_, {outlet}) => outlet.note('Falling back'),
       })
       .run();
     expect(lines).toEqual([
@@ -57,7 +57,7 @@ test('a step gets what the step before it has made, and a warning that is given 
   const pipeline = start.step({name: 'one', title: 'One', task: async () => 1}).step({
     name: 'two',
     title: 'Two',
-    async task(one, outlet) {
+    async task(one, {outlet}) {
       for (const message of ['careful', 'careful']) outlet.warn(message);
       return one + 1;
     },

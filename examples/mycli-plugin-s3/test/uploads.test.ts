@@ -9,11 +9,11 @@ import {describe, expect, test} from 'vitest';
 import {callInContext} from '../../../src/backends/call.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
 import {uploadStateFiles} from '../../../src/cli/command/records.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {s3Backend} from '../src/backend.js';
 import {makeProject} from './test-project.js';
 import {startProxy, type Proxy} from './proxy.js';
 import {createBucket, createBundle, createState, endpoint} from './test-store.js';
+import {pushRuntimeBundle} from '../../../test/operations/calls.js';
 
 const mebibyte = 1024 * 1024;
 /** A gateway that takes one request at a time and answers the others 503 SlowDown. */

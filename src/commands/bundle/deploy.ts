@@ -27,7 +27,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
 
   async #deploy(context: CommandContext): Promise<BundleDeployDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
-    const {serveDeployment} = await import('../../pipelines/deploy.js');
+    const {deployBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const deploy = {
@@ -37,7 +37,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
       waitForSlot: settings.waitForSlot.value,
     };
     const {output} = context;
-    const outcome = await withNextSteps(() => serveDeployment(deploy, host), host, {history: !output.json});
+    const outcome = await withNextSteps(() => deployBundle(deploy, host), host, {history: !output.json});
     return renderDeployment(outcome, output);
   }
 }

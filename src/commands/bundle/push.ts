@@ -73,12 +73,12 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       cwd: context.cwd,
       onFormat: (format: BundleFormat) => rejectV2OnlyFlags(format, settings, '--v2'),
     };
-    const {previewPush, servePush} = await import('../../pipelines/push.js');
+    const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {output} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);
-    const outcome = await withNextSteps(() => servePush(push, host), host, {history: !output.json});
+    const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), host, {history: !output.json});
     return renderPush(outcome, output);
   }
 

@@ -20,11 +20,11 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
 
   protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
-    const {serveRollback} = await import('../../pipelines/rollback.js');
+    const {rollbackBundle} = await import('../../pipelines/rollback.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const rollback = {...options, to: this.flags.to, ...deploymentOptions(settings, context, {canRollBack: false})};
-    const outcome = await withNextSteps(() => serveRollback(rollback, host), host, {history: false});
+    const outcome = await withNextSteps(() => rollbackBundle(rollback, host), host, {history: false});
     return renderDeployment(outcome, context.output);
   }
 }

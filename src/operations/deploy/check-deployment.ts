@@ -11,8 +11,7 @@ import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, CheckResult, DeploymentOptions} from '../options.js';
-import type {FailedCheck, Host} from '../host.js';
-import type {Outlet} from '../outlet.js';
+import type {FailedCheck, Host, RunHost} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
@@ -59,8 +58,7 @@ export interface FinishedDeployment {
 export async function checkDeployment(
   finished: FinishedDeployment,
   options: DeploymentOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<CheckOutcome> {
   const {open} = finished;
   const checks = checksOf(options);
@@ -68,7 +66,7 @@ export async function checkDeployment(
   try {
     const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished, checks))};
     for (const check of checks) {
-      const result = await runCheck(deployed, check, host, outlet);
+      const result = await runCheck(deployed, check, host);
       results.push(result);
       if (result.passed) continue;
       await recordFailedCheck(finished, host);
@@ -100,8 +98,7 @@ async function urlOfPaths(
 async function runCheck(
   deployed: FinishedDeployment,
   {url: place, status, text, ...times}: CheckOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<CheckResult> {
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
@@ -114,7 +111,7 @@ async function runCheck(
   const {env, userAgent, logger} = host;
   const shown = `${url.origin}${url.pathname}`;
   const accepts = (found: number) => (status === undefined ? found >= 200 && found < 300 : status.includes(found));
-  const show = (description: string) => outlet.progress({phase: 'check', transferred: 0, description});
+  const show = (description: string) => host.outlet.progress({phase: 'check', transferred: 0, description});
   show(shown);
   for (let attempts = 1; ; attempts += 1) {
     const request = {url, accepts, text, timeoutMs: timeout * 1000};

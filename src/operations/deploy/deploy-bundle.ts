@@ -11,11 +11,11 @@ import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import {chooseCapable, withOtherBackend, type ChosenBackend} from '../choose-backend.js';
 import {withFallback} from '../fall-back.js';
-import type {Host} from '../host.js';
+import type {RunHost} from '../host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, DeployBundleOptions, DeploymentOptions, WaitOptions} from '../options.js';
-import type {Outlet, WithoutCallbacks} from '../outlet.js';
+import type {Outlet, DataOf} from '../outlet.js';
 import {followUpCapabilities, requireTargetUrl} from './check-deployment.js';
 import {withLastLines} from './read-logs.js';
 import {inTargetSlot} from './target-slot.js';
@@ -46,13 +46,9 @@ export interface AcceptedDeployment {
   readonly check?: CheckOutcome | undefined;
 }
 
-export async function chooseDeployBackend(
-  options: WithoutCallbacks<DeployBundleOptions>,
-  host: Host,
-  outlet: Outlet,
-): Promise<ChosenBackend> {
+export async function chooseDeployBackend(options: DataOf<DeployBundleOptions>, host: RunHost): Promise<ChosenBackend> {
   const capabilities = ['deploy', ...followUpCapabilities(options), ...namingCapabilities(options.bundleId)] as const;
-  return chooseCapable(options, capabilities, host, outlet);
+  return chooseCapable(options, capabilities, host);
 }
 
 /**
@@ -63,35 +59,33 @@ export async function requestDeployment(
   chosen: ChosenBackend,
   request: DeploymentRequest,
   options: DeploymentOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<AcceptedDeployment> {
-  const deployWith = (open: OpenBackend) => deploy(open, request, options, host, outlet);
+  const deployWith = (open: OpenBackend) => deploy(open, request, options, host);
   const reasonFor = (error: unknown) => {
     if (request.bundleId !== 'latest') throw withOtherBackend(error, chosen.fallback?.backend.name);
     return deployFallbackReason(error);
   };
-  return withFallback(chosen, {reasonFor, first: deployWith, second: deployWith}, outlet);
+  return withFallback(chosen, {reasonFor, first: deployWith, second: deployWith}, host.outlet);
 }
 
 async function deploy(
   open: OpenBackend,
   request: DeploymentRequest,
   options: DeploymentOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<AcceptedDeployment> {
   const {operation, targetSlug} = request;
   const {backend, projectSlug} = open;
   const bundleId = await resolveBundleId(open, request.bundleId);
-  if (request.bundleId === 'latest') outlet.note(`Latest bundle: ${String(bundleId)}`);
+  if (request.bundleId === 'latest') host.outlet.note(`Latest bundle: ${String(bundleId)}`);
   await requireTargetUrl(open, targetSlug, options);
   await host.writes?.before({operation, backend: backend.name, projectSlug, targetSlug, bundleIds: [bundleId]});
-  const accepted = await requestDeploy(open, {...request, bundleId}, options, outlet);
+  const accepted = await requestDeploy(open, {...request, bundleId}, options, host.outlet);
   const {deployment, status, warnings = [], raw} = accepted;
   const url = shownUrl(accepted.url);
   host.writes?.learn({deployment, status, url});
-  warnings.forEach((warning) => outlet.warn(warning));
+  warnings.forEach((warning) => host.outlet.warn(warning));
   return {open, bundleId, targetSlug, deployment, status, url, raw};
 }
 
@@ -99,11 +93,10 @@ async function deploy(
 export async function waitForAccepted<Accepted extends AcceptedDeployment>(
   accepted: Accepted,
   options: WaitOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<Accepted> {
   const {open, bundleId, deployment} = accepted;
-  const state = await waitForDeployment(open, deployment, options, outlet).catch((error: unknown) => {
+  const state = await waitForDeployment(open, deployment, options, host.outlet).catch((error: unknown) => {
     throw isRuntimeCliError(error) ? amendError(error, {details: {bundleId}}) : error;
   });
   const {status} = state;

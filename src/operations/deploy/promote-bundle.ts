@@ -3,8 +3,8 @@ import {createError} from '../../errors/index.js';
 import {requireCapability} from '../call-backend.js';
 import {chooseCapable, type ChosenBackend} from '../choose-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import type {Host} from '../host.js';
-import type {Outlet, WithoutCallbacks} from '../outlet.js';
+import type {RunHost} from '../host.js';
+import type {DataOf} from '../outlet.js';
 import {followUpCapabilities} from './check-deployment.js';
 
 /** Options of `promoteBundle`. */
@@ -19,11 +19,7 @@ export interface PromoteBundleResult extends DeployBundleResult {
   readonly promotedFrom: string;
 }
 
-export async function choosePromoter(
-  options: WithoutCallbacks<PromoteBundleOptions>,
-  host: Host,
-  outlet: Outlet,
-): Promise<ChosenBackend> {
+export async function choosePromoter(options: DataOf<PromoteBundleOptions>, host: RunHost): Promise<ChosenBackend> {
   const {from, targetSlug} = options;
   if (from === targetSlug) {
     throw createError('ERR_OPTION_INVALID', `--from and --target are both ${from}, so there is nothing to promote.`, {
@@ -33,7 +29,7 @@ export async function choosePromoter(
   }
   rejectProblems(slugProblems('from', from));
   const capabilities = ['history', ...followUpCapabilities(options)] as const;
-  const chosen = await chooseCapable(options, capabilities, host, outlet);
+  const chosen = await chooseCapable(options, capabilities, host);
   const {backend} = chosen.open;
   if (!backend.promote) requireCapability(backend, 'deploy');
   return chosen;

@@ -14,8 +14,8 @@ import {
 } from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import type {FailedCheck, Host} from '../host.js';
-import type {Outlet, WithoutCallbacks} from '../outlet.js';
+import type {FailedCheck, Host, RunHost} from '../host.js';
+import type {DataOf} from '../outlet.js';
 import {failedChecks, followUpCapabilities, hasFailedCheck} from './check-deployment.js';
 
 /** Options of `rollbackBundle`. */
@@ -48,14 +48,13 @@ export interface RollbackBundleResult extends DeployBundleResult {
 }
 
 export async function chooseRollbackBackend(
-  options: WithoutCallbacks<RollbackBundleOptions>,
-  host: Host,
-  outlet: Outlet,
+  options: DataOf<RollbackBundleOptions>,
+  host: RunHost,
 ): Promise<ChosenBackend> {
   const {to} = options;
   const finding: readonly BackendCapability[] = to === undefined ? ['history'] : namingCapabilities(to);
   const capabilities = ['deploy', ...followUpCapabilities(options), ...finding] as const;
-  const chosen = await chooseCapable(options, capabilities, host, outlet);
+  const chosen = await chooseCapable(options, capabilities, host);
   if (to !== undefined && to !== 'latest') idFor(chosen.open.backend, to);
   return chosen;
 }

@@ -7,8 +7,7 @@ import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {isUnclear, liveDeployment, readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DeploymentOptions} from '../options.js';
-import type {Outlet} from '../outlet.js';
-import type {Host} from '../host.js';
+import type {Host, RunHost} from '../host.js';
 import {requestDeploy, type DeploymentWatch} from './deploy-bundle.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
@@ -113,8 +112,7 @@ export async function rollBack(
   failed: FailedDeployment,
   targetSlug: string,
   options: DeploymentOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<{readonly bundleId: BundleId; readonly error: Error}> {
   const {failure, before, ours} = failed;
   const {open} = before;
@@ -138,11 +136,11 @@ export async function rollBack(
       open.with({beforeAttempt}),
       {bundleId, targetSlug},
       {...options, waitForSlot: false},
-      outlet,
+      host.outlet,
     );
     progress = {bundleId, isRequested: true, deployment};
     host.writes?.learn({deployment, status});
-    const state = await waitForDeployment(open, deployment, options, outlet);
+    const state = await waitForDeployment(open, deployment, options, host.outlet);
     host.writes?.learn({status: state.status});
   } catch (error) {
     if (signal.aborted) throw interruptedRollback(signal.reason, failed, place, progress);

@@ -10,13 +10,13 @@ import type {OpenBackend} from '../open-backend.js';
 import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
 import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
-import type {WithoutCallbacks} from '../outlet.js';
+import type {DataOf} from '../outlet.js';
 import {checks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
 
 type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDirectory?: string | undefined};
 
-type PushOptions = WithoutCallbacks<PushRuntimeBundleBackendOptions>;
+type PushOptions = DataOf<PushRuntimeBundleBackendOptions>;
 
 /** The guards that are about the work tree, or about the commit of a bundle. */
 const sourceGuards: ReadonlySet<GuardName> = new Set(['cleanTree', 'branch', 'notOlder']);

@@ -5,8 +5,7 @@ import {commandLine, placeFlags} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {requestDeploy, type AcceptedDeployment, type DeploymentWatch} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
-import type {Host} from '../host.js';
-import type {Outlet} from '../outlet.js';
+import type {RunHost} from '../host.js';
 import type {PushResult} from './options.js';
 import type {PushOptions} from './plan-push.js';
 import type {UploadedPush} from './upload-push.js';
@@ -20,15 +19,14 @@ export async function deployPush(
   targetSlug: string,
   options: PushOptions,
   watch: DeploymentWatch | undefined,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<DeployedPush> {
   const {open, bundleId, uploaded} = push;
   let accepted: DeployResult;
   if (uploaded?.deployment) accepted = {deployment: uploaded.deployment, status: 'queued', raw: undefined};
   else {
     try {
-      accepted = await requestDeploy(open, {bundleId, targetSlug, watch}, options, outlet);
+      accepted = await requestDeploy(open, {bundleId, targetSlug, watch}, options, host.outlet);
     } catch (error) {
       throw afterUpload(error, push, targetSlug);
     }
@@ -37,19 +35,14 @@ export async function deployPush(
   const url = shownUrl(accepted.url);
   watch?.note({bundleId, deployment});
   host.writes?.learn({deployment, status, url: url ?? shownUrl(uploaded?.url)});
-  warnings.forEach((warning) => outlet.warn(warning));
+  warnings.forEach((warning) => host.outlet.warn(warning));
   return {...push, targetSlug, deployment, status, url, raw};
 }
 
-export async function waitForPush(
-  push: DeployedPush,
-  options: PushOptions,
-  host: Host,
-  outlet: Outlet,
-): Promise<DeployedPush> {
+export async function waitForPush(push: DeployedPush, options: PushOptions, host: RunHost): Promise<DeployedPush> {
   const {open, deployment, targetSlug} = push;
   try {
-    const state = await waitForDeployment(open, deployment, options, outlet);
+    const state = await waitForDeployment(open, deployment, options, host.outlet);
     const url = shownUrl(state.url ?? push.url);
     host.writes?.learn({status: state.status, url: url ?? shownUrl(push.uploaded?.url)});
     return {...push, status: state.status, url};

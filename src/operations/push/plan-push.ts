@@ -23,14 +23,14 @@ import {chooseBackend, type ChosenBackend} from '../choose-backend.js';
 import {checksOf, followUpCapabilities, requireTargetUrl} from '../deploy/check-deployment.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {needsCommit} from '../guard/guards.js';
-import type {Host} from '../host.js';
-import type {Outlet, WithoutCallbacks} from '../outlet.js';
+import type {Host, RunHost} from '../host.js';
+import type {DataOf} from '../outlet.js';
 import {verifyLimits} from './limits.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 
 /** The options of a push. What follows its deployment waits for it. */
-export type PushOptions = WithoutCallbacks<PushRuntimeBundleBackendOptions> & {readonly wait: boolean};
+export type PushOptions = DataOf<PushRuntimeBundleBackendOptions> & {readonly wait: boolean};
 
 /** What a push would do. */
 export interface PushPreview {
@@ -82,15 +82,10 @@ function missingOptions(options: PushOptions): readonly OptionProblem[] {
  * Chooses the backend of a push. Sends nothing.
  * @param previews whether the push is not made, so that missing credentials are only a warning
  */
-export async function routePush(
-  options: PushOptions,
-  previews: boolean,
-  host: Host,
-  outlet: Outlet,
-): Promise<PushRoute> {
+export async function routePush(options: PushOptions, previews: boolean, host: RunHost): Promise<PushRoute> {
   const {archive, cwd = host.cwd, targetSlug} = options;
   const capabilities = targetSlug === undefined ? [] : (['deploy', ...followUpCapabilities(options)] as const);
-  const chosen = await chooseBackend(options, {capabilities, previews}, host, outlet);
+  const chosen = await chooseBackend(options, {capabilities, previews}, host);
   const archived = archive === undefined ? undefined : await archiveFormat(resolve(cwd, archive));
   const format = formatFor(chosen.open.backend, options, archived);
   host.logger.debug(`Format: ${format}`);
@@ -123,13 +118,13 @@ function contentOptions(options: PushOptions, format: BundleFormat, host: Host):
 }
 
 /** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
-export async function planPush(options: PushOptions, route: PushRoute, host: Host, outlet: Outlet): Promise<PushPlan> {
+export async function planPush(options: PushOptions, route: PushRoute, host: RunHost): Promise<PushPlan> {
   const {format, open} = route;
   const {targetSlug} = options;
   // Before anything is packed: there will be a URL to check.
   if (targetSlug !== undefined && checksOf(options).length > 0) await requireTargetUrl(open, targetSlug, options);
   if (options.archive === undefined) {
-    const plan = await planContent(options, format, host, outlet);
+    const plan = await planContent(options, format, host);
     verifyLimits(open.backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
     return {...route, content: {kind: 'build', plan}};
   }
@@ -142,18 +137,13 @@ export async function planPush(options: PushOptions, route: PushRoute, host: Hos
     ...(await strictWarnings(bundle, options.signal)),
     ...sizeWarnings(bundle),
   ];
-  warnings.forEach((warning) => outlet.warn(warning));
+  warnings.forEach((warning) => host.outlet.warn(warning));
   return {...route, content: {kind: 'archive', bundle}};
 }
 
-export async function planContent(
-  options: PushOptions,
-  format: BundleFormat,
-  host: Host,
-  outlet: Outlet,
-): Promise<BundlePlan> {
+export async function planContent(options: PushOptions, format: BundleFormat, host: RunHost): Promise<BundlePlan> {
   const plan = await planBundle(contentOptions(options, format, host));
-  for (const warning of [...plan.warnings, ...unusedOptions(options, format)]) outlet.warn(warning);
+  for (const warning of [...plan.warnings, ...unusedOptions(options, format)]) host.outlet.warn(warning);
   return plan;
 }
 

@@ -6,9 +6,8 @@ import {count} from '../../text/sentence.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
-import type {Host} from '../host.js';
+import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {Outlet} from '../outlet.js';
 import {verifyLimits} from './limits.js';
 import {sizeWarnings, type PushOptions, type PushPlan} from './plan-push.js';
 import {compareWithLastPush, type UnchangedBundle} from './unchanged-bundle.js';
@@ -59,13 +58,12 @@ export async function buildPush(
   content: PushPlan['content'],
   workspace: TemporaryDirectory,
   options: PushOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<PushContent> {
   const isPrebuilt = content.kind === 'archive';
   const planned = isPrebuilt ? content.bundle : content.plan;
   const digest = async () => (isPrebuilt ? content.bundle.contentSha256 : contentDigest(content.plan, options.signal));
-  const unchanged = await compareWithLastPush(open, planned, digest, options, host, outlet);
+  const unchanged = await compareWithLastPush(open, planned, digest, options, host);
   if (unchanged) return {kind: 'unchanged', bundle: {...planned, ...unchanged.archive}, unchanged};
   if (isPrebuilt) return {kind: 'file', bundle: content.bundle};
   const {plan} = content;
@@ -76,8 +74,8 @@ export async function buildPush(
     return {kind: 'stream', ...stream, upload: uploadStream};
   }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  const bundle = await writeBundle(plan, {path, ...packOptions(options, outlet), onRead: preloadBackendContext});
+  const bundle = await writeBundle(plan, {path, ...packOptions(options, host.outlet), onRead: preloadBackendContext});
   verifyLimits(open.backend, bundle);
-  sizeWarnings(bundle).forEach((warning) => outlet.warn(warning));
+  sizeWarnings(bundle).forEach((warning) => host.outlet.warn(warning));
   return {kind: 'file', bundle};
 }

@@ -4,11 +4,10 @@ import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {findBundle} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {Outlet} from '../outlet.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {PushRecord} from './records.js';
-import type {Host} from '../host.js';
+import type {Host, RunHost} from '../host.js';
 import {asSentence} from '../../text/sentence.js';
 
 /** The bundle of the last push, which a new one would only duplicate. */
@@ -35,13 +34,12 @@ export async function compareWithLastPush(
   bundle: BundleContent,
   digest: () => Promise<string>,
   {ifChanged, pushRecords}: RecordOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<UnchangedBundle | undefined> {
   if (!ifChanged || pushRecords === undefined) return undefined;
   const doubt = (what: string, error: unknown) => {
     open.signal.throwIfAborted();
-    outlet.warn(asSentence(`${what}, so the bundle is uploaded: ${reasonOf(error)}`));
+    host.outlet.warn(asSentence(`${what}, so the bundle is uploaded: ${reasonOf(error)}`));
   };
   let record: PushRecord | undefined;
   try {
@@ -74,8 +72,7 @@ export async function recordPush(
   bundle: BundleContent & PackResult,
   bundleId: BundleId,
   {ifChanged, pushRecords}: RecordOptions,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<void> {
   const {size, sha256} = bundle;
   const [fingerprint, fileBytes] = [bundleFingerprint(bundle), fileBytesOf(bundle)];
@@ -86,7 +83,7 @@ export async function recordPush(
     const warning = asSentence(
       `Bundle ${String(bundleId)} could not be recorded for the next push: ${reasonOf(error)}`,
     );
-    if (ifChanged) outlet.warn(warning);
+    if (ifChanged) host.outlet.warn(warning);
     else host.logger.debug(warning);
   }
 }

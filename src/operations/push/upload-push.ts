@@ -13,10 +13,9 @@ import type {DeploymentWatch} from '../deploy/deploy-bundle.js';
 import {inTargetSlot} from '../deploy/target-slot.js';
 import {withFallback} from '../fall-back.js';
 import {watchPush} from '../guard/guards.js';
-import type {Host} from '../host.js';
+import type {Host, RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
-import type {Outlet} from '../outlet.js';
 import {withKeptState} from './kept-state.js';
 import {formatFor, planContent, type PushOptions} from './plan-push.js';
 import {buildPush, type BuiltPush, type SentContent} from './push-content.js';
@@ -69,11 +68,10 @@ export async function uploadPush(
   push: BuiltPush,
   options: PushOptions,
   watch: DeploymentWatch | undefined,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<UploadedPush> {
   const {built, content, workspace, fallback} = push;
-  const upload = (sent: BuiltPush) => pushTo(sent, options, watch, host, outlet);
+  const upload = (sent: BuiltPush) => pushTo(sent, options, watch, host);
   return withFallback(
     push,
     {
@@ -95,12 +93,12 @@ export async function uploadPush(
         const planned =
           built.kind === 'file' && built.bundle.format === format
             ? ({kind: 'archive', bundle: built.bundle} as const)
-            : ({kind: 'build', plan: await planContent(options, format, host, outlet)} as const);
-        const replacement = await buildPush(open, planned, workspace, options, host, outlet);
+            : ({kind: 'build', plan: await planContent(options, format, host)} as const);
+        const replacement = await buildPush(open, planned, workspace, options, host);
         return upload({...push, open, format, content: planned, built: replacement});
       },
     },
-    outlet,
+    host.outlet,
   );
 }
 
@@ -109,8 +107,7 @@ async function pushTo(
   push: BuiltPush,
   options: PushOptions,
   watch: DeploymentWatch | undefined,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<UploadedPush> {
   const {open, built} = push;
   const {bundle} = built;
@@ -122,15 +119,15 @@ async function pushTo(
     return {...push, bundleId, bundle: built.bundle, unchanged};
   }
   await askBeforePush({open, bundle}, options, host);
-  const uploaded = await uploadTo(open, built, options, watch, host, outlet);
+  const uploaded = await uploadTo(open, built, options, watch, host);
   const {bundleId, warnings = []} = uploaded;
   const packed = built.kind === 'file' ? built.bundle : {...built.bundle, ...built.packed()};
-  warnings.forEach((warning) => outlet.warn(warning));
+  warnings.forEach((warning) => host.outlet.warn(warning));
   host.writes?.learn({
     bundleIds: [bundleId],
     ...(options.targetSlug === undefined && {url: shownUrl(uploaded.url)}),
   });
-  await recordPush(open, packed, bundleId, options, host, outlet);
+  await recordPush(open, packed, bundleId, options, host);
   return {...push, bundleId, bundle: packed, uploaded};
 }
 
@@ -139,8 +136,7 @@ async function uploadTo(
   content: SentContent,
   options: PushOptions,
   watch: DeploymentWatch | undefined,
-  host: Host,
-  outlet: Outlet,
+  host: RunHost,
 ): Promise<BuiltInUploadResult> {
   const {backend, secrets} = open;
   const {targetSlug} = options;
@@ -148,7 +144,7 @@ async function uploadTo(
   let isPartlySent = false;
   const onProgress = (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => {
     isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
-    outlet.progress({phase: 'upload', ...progress});
+    host.outlet.progress({phase: 'upload', ...progress});
   };
   const context = await open.with({onProgress}).context();
   const send = (own: BuiltInContext) =>
@@ -161,7 +157,7 @@ async function uploadTo(
     });
   const deploys = targetSlug !== undefined && backend.deploysOnUpload?.includes(content.bundle.format) === true;
   const result = deploys
-    ? await inTargetSlot(open, targetSlug, options, outlet, async () => {
+    ? await inTargetSlot(open, targetSlug, options, host.outlet, async () => {
         await watch?.look(open);
         return upload();
       })

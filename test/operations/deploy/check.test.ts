@@ -5,10 +5,7 @@ import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import type {Host} from '../../../src/operations/host.js';
 import {startService, stagingHistory as history, type Service} from '../pushed-bundles.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
-import {promoteBundle} from '../../../src/pipelines/promote.js';
-import {pushRuntimeBundle} from '../calls.js';
-import {rollbackBundle} from '../../../src/pipelines/rollback.js';
+import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
 
 const home = {url: '/static/index.html', retries: 0};
 const staging = {preference: 'legacy', targetSlug: 'staging', pollInterval: 0.01} as const;

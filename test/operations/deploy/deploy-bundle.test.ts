@@ -1,12 +1,11 @@
 import {describe, expect, test} from 'vitest';
 import type {Backend} from '../../../src/backends/contract.js';
 import {createBackendRegistry} from '../../../src/backends/registry.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {startRecordingServer, type Handler, type RecordedRequest, type Reply} from '../../recording-server.js';
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {deployTo} from './deploy-to.js';
+import {deployBundle, pushRuntimeBundle} from '../calls.js';
 
 /** Answers lists of bundles with these. */
 function bundles(...results: readonly object[]) {

@@ -6,8 +6,8 @@ import {startRecordingServer} from '../../recording-server.js';
 import {acme} from '../acme.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
-import {promoteBundle} from '../../../src/pipelines/promote.js';
 import {listDeployments} from '../../../src/pipelines/read.js';
+import {promoteBundle} from '../calls.js';
 
 const promotion = {from: 'staging', targetSlug: 'production', projectSlug: 'shop'};
 

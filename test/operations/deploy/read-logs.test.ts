@@ -3,8 +3,8 @@ import type {Backend, DeploymentLog} from '../../../src/backends/contract.js';
 import type {ReadLogsOptions} from '../../../src/operations/deploy/read-logs.js';
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {readDeploymentLogs} from '../../../src/pipelines/read.js';
+import {deployBundle} from '../calls.js';
 
 /** A service whose log has these parts: the cursor is the number of the next one. */
 async function serviceWith(

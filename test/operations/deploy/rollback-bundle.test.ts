@@ -5,11 +5,9 @@ import {startRecordingServer, type RecordingServer} from '../../recording-server
 import {startService, stagingHistory as history, type Service} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';
 import {deleteBundles} from '../../../src/pipelines/delete.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
 import {downloadBundle, inspectBundle} from '../../../src/pipelines/read.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
-import {rollbackBundle} from '../../../src/pipelines/rollback.js';
 import {deployOptions} from './deploy-to.js';
+import {deployBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
 
 const wait = {wait: true, pollInterval: 0.01, targetSlug: 'staging'};
 

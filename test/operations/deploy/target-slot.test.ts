@@ -5,8 +5,7 @@ import {startRecordingServer, type Handler, type Reply} from '../../recording-se
 import {acme} from '../acme.js';
 import {createProject} from '../test-host.js';
 import {deployOptions, deployTo} from './deploy-to.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
-import {pushRuntimeBundle} from '../calls.js';
+import {deployBundle, pushRuntimeBundle} from '../calls.js';
 
 const since = '2026-01-01T00:00:00Z';
 const busy: Reply = {status: 409, body: {detail: 'Another deployment is running.'}};

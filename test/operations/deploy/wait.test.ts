@@ -1,10 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import {pauseMs} from '../../../src/operations/deploy/poll.js';
 import {waitForDeployment} from '../../../src/pipelines/deploy.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
 import {startRecordingServer, type Reply} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
 import {deployOptions, deployTo} from './deploy-to.js';
+import {pushRuntimeBundle} from '../calls.js';
 
 const row = (id: number, status: string, second: number) => ({
   bundle: {id, message: 'm'},

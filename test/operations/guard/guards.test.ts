@@ -10,10 +10,8 @@ import {makeFolder} from '../../bundle/project.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {buildBundle} from '../../../src/pipelines/build.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
-import {promoteBundle} from '../../../src/pipelines/promote.js';
-import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
-import {rollbackBundle} from '../../../src/pipelines/rollback.js';
+import {previewPush} from '../../../src/pipelines/push.js';
+import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
 
 interface Release extends Service {
   readonly host: Host;

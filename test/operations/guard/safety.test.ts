@@ -3,11 +3,9 @@ import {isProductionName, parseSafety} from '../../../src/operations/guard/safet
 import type {Host} from '../../../src/operations/host.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {deleteBundles, pruneBundles} from '../../../src/pipelines/delete.js';
-import {deployBundle} from '../../../src/pipelines/deploy.js';
-import {promoteBundle} from '../../../src/pipelines/promote.js';
-import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {previewPush} from '../../../src/pipelines/push.js';
 import {listBundles} from '../../../src/pipelines/read.js';
-import {rollbackBundle} from '../../../src/pipelines/rollback.js';
+import {deployBundle, promoteBundle, pushRuntimeBundle, rollbackBundle} from '../calls.js';
 
 const operations = {
   push: ({connection}: Service, host: Host, targetSlug?: string) =>

@@ -6,7 +6,8 @@ import type {Backend, BackendLimits} from '../../../src/backends/contract.js';
 import {checkBackendShape} from '../../../src/backends/backend-shape.js';
 import {acme} from '../acme.js';
 import {createProject, smallBuild} from '../test-host.js';
-import {previewPush, pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {previewPush} from '../../../src/pipelines/push.js';
+import {pushRuntimeBundle} from '../calls.js';
 
 async function storeWith(limits: BackendLimits, formats: Backend['formats'] = ['v2']) {
   const project = await createProject({...smallBuild, 'build/static/deep/a.txt': 'a', 'build/static/deep/b.txt': 'b'});

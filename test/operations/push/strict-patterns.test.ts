@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {createProject} from '../test-host.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {pushRuntimeBundle} from '../calls.js';
 
 describe('a given pattern that matches no file', () => {
   const patterns = {ssrOnly: ['ssr.js'], ssrShared: ['statics/**/*', 'static/app.cs']};

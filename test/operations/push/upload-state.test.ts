@@ -6,7 +6,7 @@ import {createBackendRegistry} from '../../../src/backends/registry.js';
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import type {UploadPlace, UploadStates} from '../../../src/operations/push/records.js';
 import {createProject} from '../test-host.js';
-import {pushRuntimeBundle} from '../../../src/pipelines/push.js';
+import {pushRuntimeBundle} from '../calls.js';
 
 type Options = Partial<PushRuntimeBundleBackendOptions>;
 
