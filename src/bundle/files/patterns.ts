@@ -159,6 +159,10 @@ export function limitedMatching({what, example, isForAll}: MatchedKind = globPat
         // It is an Error of the other context.
         const isTimeout = isRecord(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
         if (!isTimeout) throw error;
+        // A signal that came meanwhile is heard between these two.
+        await nextTurn();
+        await nextTurn();
+        signal?.throwIfAborted();
         throw createError('ERR_PATTERN_INVALID', `Matching the ${what} against all files takes too long.`, {
           suggestions: [`Use fewer and simpler ${what}, such as ${example}.`],
         });
