@@ -63,6 +63,48 @@ export async function hostileArchive(...entries: readonly HostileEntry[]): Promi
   );
 }
 
+/** A header with bytes that no program would write, and its content. */
+export function rawEntry(
+  name: string,
+  {type = '0', size, content = ''}: {readonly type?: string; readonly size?: Buffer; readonly content?: string},
+): Buffer {
+  const header = Buffer.alloc(512);
+  const fields = {0: name, 100: '0000644', 108: '0000000', 116: '0000000', 136: '00000000000', 148: ' '.repeat(8)};
+  const more = {124: content.length.toString(8).padStart(11, '0'), 156: type, 257: 'ustar\u000000'};
+  for (const [at, text] of Object.entries({...fields, ...more})) header.write(text, Number(at), 'latin1');
+  size?.copy(header, 124);
+  header.write(
+    `${header
+      .reduce((sum, byte) => sum + byte)
+      .toString(8)
+      .padStart(6, '0')}\0 `,
+    148,
+  );
+  return Buffer.concat([header, Buffer.from(content), Buffer.alloc((512 - (content.length % 512)) % 512)]);
+}
+
+/** Entries that programs read differently. */
+export const unclearEntries: Readonly<Record<string, readonly Buffer[]>> = {
+  'an empty path in a pax header': [
+    rawEntry('pax', {type: 'x', content: '8 path=\n'}),
+    rawEntry('bld/static/a.js', {content: 'a'}),
+  ],
+  'a path in a global pax header': [
+    rawEntry('pax', {type: 'g', content: '16 path=../evil\n'}),
+    rawEntry('bld/static/a.js', {content: 'a'}),
+  ],
+  'a size in a pax header': [
+    rawEntry('pax', {type: 'x', content: '10 size=0\n'}),
+    rawEntry('bld/static/a.js', {content: 'a'}),
+  ],
+  'a binary size below 0': [rawEntry('bld/static/a.js', {size: Buffer.alloc(12, 0xff)})],
+  'a binary size below 0 that is a large one to some': [
+    rawEntry('bld/static/a.js', {size: Buffer.from('c00000000000000000000001', 'hex')}),
+  ],
+  'a header with a size below 0': [rawEntry('pax', {type: 'x', size: Buffer.alloc(12, 0xff)})],
+  'a folder with a size': [rawEntry('bld/static/', {type: '5', content: 'x'.repeat(512)})],
+};
+
 /** A tar of entries as they are given. */
 export async function rawTar(...entries: readonly HostileEntry[]): Promise<Buffer> {
   const archive = pack();

@@ -89,6 +89,17 @@ describe('a deployment', () => {
     for (const outcome of outcomes) expect(['201 409', '404 202']).toContain(outcome);
   });
 
+  test('stays live when the clock is set back', async () => {
+    const {client, advance} = await startWithClock();
+    await client.pushV2(await v2Archive());
+    await client.deploy(1);
+    advance(10);
+    expect((await client.site('shop/production/static/app.js')).status).toBe(200);
+    advance(-3600);
+    expect((await client.site('shop/production/static/app.js')).status).toBe(200);
+    expect((await client.deploy(1)).status).toBe(201);
+  });
+
   test('is served without a gap from the one before', async () => {
     const {client} = await startRuntime();
     await client.pushV2(await v2Archive());

@@ -1,3 +1,4 @@
+import {execFileSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -87,6 +88,19 @@ describe('a data folder from an untrusted source', () => {
       await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
     },
   );
+
+  test.each([
+    'bundles/1/bundle.json',
+    'bundles/1/contents.json',
+    'bundles/1/archive',
+    'deployments/1.json',
+    'port.json',
+  ])('is refused when its %s is a named pipe, which would never be read to its end', async (name) => {
+    const {data} = await usedFolder();
+    await rm(path.join(data, name));
+    execFileSync('mkfifo', [path.join(data, name)]);
+    await expect(startLocalRuntime({dataDirectory: data})).rejects.toMatchObject(refused(path.join(data, name)));
+  });
 
   test('is refused when a credential is more than a word, for it becomes a variable of a shell or a dotenv file', async () => {
     const {data, change} = await usedFolder();

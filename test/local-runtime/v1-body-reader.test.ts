@@ -42,6 +42,8 @@ describe('V1BodyReader', () => {
 
   test.each([
     ['{"data":"YQ==","data":"YQ=="}', 'twice'],
+    ['{"data":"YQ==","data":""}', 'twice'],
+    ['{"data":null,"data":"YQ=="}', 'twice'],
     ['{"data":"YQ=="', 'not JSON'],
     ['{"data":"YQ==', 'not JSON'],
     ['{"data" "YQ=="}', 'not JSON'],
@@ -55,6 +57,11 @@ describe('V1BodyReader', () => {
     ['{"data":"YQ==\\n"}', 'not base64'],
   ])('refuses %s', (document, reason) => {
     for (const size of [1, 7, 1000]) expect(() => read(document, size)).toThrow(reason);
+  });
+
+  test('reads a document with a hundred thousand keys in one pass', () => {
+    const members = '"x":{"data":"YQ=="},'.repeat(100_000);
+    expect(read(`{${members}"data":"YQ=="}`, 65_536).data.toString()).toBe('a');
   });
 
   test('refuses a document that is large besides its data', () => {

@@ -3,6 +3,7 @@ import {open, stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import {createGunzip} from 'node:zlib';
 import type {Header} from 'tar-stream';
+import {asRecord} from '../../text/json.js';
 import type {Digest} from '../archive/digest.js';
 
 interface TarPart {
@@ -36,12 +37,18 @@ export async function* readTar(
     default: {extract},
   } = await import('tar-stream');
   const {size} = await stat(path);
+  let unpacked = 0;
   const gunzip = (await isGzip(path)) ? createGunzip({chunkSize: readBytes}) : undefined;
   const parser = extract();
   const file = createReadStream(path, {highWaterMark: readBytes});
   const hashed = (bytes: AsyncIterable<Buffer>) => digests?.archive.of(bytes) ?? bytes;
   const checked = (bytes: AsyncIterable<Buffer>) =>
-    withEndMark(digests?.tar?.of(bytes) ?? bytes, (unpacked) => checkSize?.(unpacked, size));
+    checkHeaders(
+      withEndMark(digests?.tar?.of(bytes) ?? bytes, (bytesSoFar) => {
+        unpacked = bytesSoFar;
+        checkSize?.(unpacked, size);
+      }),
+    );
   const feeding = gunzip
     ? pipeline(file, hashed, gunzip, checked, parser, {signal})
     : pipeline(file, hashed, checked, parser, {signal});
@@ -49,12 +56,15 @@ export async function* readTar(
   feeding.catch(() => undefined);
   try {
     for await (const entry of parser) {
+      verifyHeader(entry.header);
       yield {header: entry.header, content: buffersOf(entry)};
       entry.resume();
     }
     await feeding;
     // zlib ignores trailing data, unless it is another member.
     if (gunzip && gunzip.bytesWritten !== size) throw behindGzip();
+    // The last bytes of a member are the number of its own.
+    if (gunzip && (await readAt(path, size - 4, 4)).readUInt32LE() !== unpacked % 2 ** 32) throw behindGzip();
   } catch (error) {
     // Nothing reads the trailing data that zlib skips, so the file is closed early.
     throw error instanceof Error && error.name === 'AbortError' && signal?.aborted !== true ? behindGzip() : error;
@@ -66,6 +76,69 @@ export async function* readTar(
 
 function behindGzip(): Error {
   return new Error('there is data after the end of its gzip stream');
+}
+
+/**
+ * Verifies what programs read differently: some skip the size of a folder or a link, and take an empty name for one.
+ * @throws Error
+ */
+function verifyHeader({name, type, size, pax}: Header): void {
+  const isFile = type === 'file' || type === 'contiguous-file';
+  const {path, linkpath, size: paxSize} = asRecord(pax);
+  const isClear = path !== '' && linkpath !== '' && paxSize === undefined && (isFile || size === 0);
+  if (isClear && Number.isSafeInteger(size)) return;
+  throw new Error(`the header of ${JSON.stringify(name.slice(0, 200))} in it is not clear about its name or size`);
+}
+
+const blockBytes = 512;
+/** Maximum bytes of the records for all entries. */
+const maxRecords = 64 * 1024;
+/** A record for all entries that names them or states their size. */
+const globalName = /\d+ (?:[\w.]+\.)?(?:path|linkpath|name|size|realsize)=/;
+
+/**
+ * Passes on the bytes of a tar.
+ * @throws Error for what its parser passes over: a size below 0, and a header that renames all entries after it.
+ */
+async function* checkHeaders(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let kept: Buffer[] = [];
+  let toKeep = blockBytes;
+  let toSkip = 0;
+  let isRecords = false;
+  for await (const chunk of chunks) {
+    for (let at = 0, step = 0; at < chunk.length; at += step) {
+      step = Math.min(toSkip || toKeep, chunk.length - at);
+      if (toSkip > 0) {
+        toSkip -= step;
+        continue;
+      }
+      kept.push(chunk.subarray(at, at + step));
+      toKeep -= step;
+      if (toKeep > 0) continue;
+      const bytes = Buffer.concat(kept);
+      kept = [];
+      toKeep = blockBytes;
+      if (isRecords) {
+        if (globalName.test(bytes.toString('latin1'))) throw new Error('a header in it renames all entries after it');
+        isRecords = false;
+        continue;
+      }
+      const padded = Math.ceil(sizeOf(bytes) / blockBytes) * blockBytes;
+      isRecords = bytes.toString('latin1', 156, 157) === 'g' && padded > 0;
+      if (isRecords && padded > maxRecords) throw new Error('a header in it is too long');
+      if (isRecords) toKeep = padded;
+      else toSkip = padded;
+    }
+    yield chunk;
+  }
+}
+
+/** The size in a header: octal, or with the highest bit a binary number, which the next bit makes negative. */
+function sizeOf(header: Buffer): number {
+  const first = header.readUInt8(124);
+  if (first < 0x80) return Number.parseInt(header.toString('latin1', 124, 136), 8) || 0;
+  if (first !== 0x80) throw new Error('an entry in it has a size below 0');
+  return Number(header.readBigUInt64BE(128));
 }
 
 /** The library's streams do not tell the type of their chunks. */
@@ -98,9 +171,13 @@ async function* withEndMark(
 
 /** The first bytes of a file, at most `count`. */
 export async function readStart(path: string, count: number): Promise<Buffer> {
+  return readAt(path, 0, count);
+}
+
+async function readAt(path: string, position: number, count: number): Promise<Buffer> {
   const handle = await open(path);
   try {
-    const {buffer, bytesRead} = await handle.read(Buffer.alloc(count), 0, count, 0);
+    const {buffer, bytesRead} = await handle.read(Buffer.alloc(count), 0, count, position);
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();

@@ -58,6 +58,8 @@ async function serveSite(request: Call): Promise<Response> {
   const isRead = method === 'GET' || method === 'HEAD';
   const found = isRead && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
   if (found !== undefined) return sendSiteFile(call, found);
+  // A newer one was finished meanwhile, and the files of this one are gone.
+  if (context.deployments.current(projectSlug, targetSlug) !== deployment) return serveSite(request);
   const answered = await context.appServers?.answer(call, deployment);
   if (answered) return answered;
   if (!isRead) throw new HttpFailure(405, `${requested} does not accept ${method}, only GET.`, {allow: 'GET'});

@@ -23,8 +23,8 @@ const files = ['credentials.json', 'port.json'];
 
 /**
  * Opens a folder for one runtime, or creates a temporary one after removing those that killed runtimes left behind. It
- * may come from a checkout, so no link in it is followed.
- * @throws RuntimeCliError `ERR_OPTION_INVALID` if there is a link in it; a system error if it cannot be used.
+ * may come from a checkout, so no link in it is followed, and no named pipe read.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if there is either in it; a system error if it cannot be used.
  */
 export async function openDataFolder(dataDirectory: string | undefined): Promise<DataFolder> {
   if (dataDirectory === undefined) {
@@ -56,7 +56,7 @@ async function verify(folder: string): Promise<void> {
   }
   for (const name of ['bundles', 'deployments']) {
     const entries = await readdir(path.join(folder, name), {recursive: true, withFileTypes: true}).catch(() => []);
-    const found = entries.find((entry) => entry.isSymbolicLink());
+    const found = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
     if (found) throw damaged(path.join(found.parentPath, found.name));
   }
 }

@@ -171,7 +171,8 @@ export function deploymentState(deployment: DeploymentRecord, now: Date): Deploy
   const time = now.getTime();
   const [created, starts, ends] = [Date.parse(createdAt), Date.parse(startsAt), Date.parse(endsAt)];
   const limit = outcome === 'finished' ? 100 : failsAt;
-  if (time >= ends) {
+  // A clock that was set back must not take a target down.
+  if (time >= ends || time < created) {
     return {status: outcome, percentage: limit, updatedAt: endsAt, duration: (ends - created) / 1000};
   }
   if (time < starts) return {status: 'queued', percentage: undefined, updatedAt: createdAt, duration: undefined};

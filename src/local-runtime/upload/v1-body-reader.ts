@@ -1,7 +1,5 @@
-import {isRecord} from '../../text/json.js';
 import {HttpFailure, parsed} from '../answer.js';
 
-const quote = 0x22;
 const maxRestBytes = 16 * 1024 * 1024;
 
 /**
@@ -10,7 +8,9 @@ const maxRestBytes = 16 * 1024 * 1024;
  */
 export class V1BodyReader {
   readonly #decoder = new Base64Decoder();
-  #rest = Buffer.alloc(0);
+  readonly #finder = new DataFinder();
+  readonly #rest: Buffer[] = [];
+  #restBytes = 0;
   #at: 'before' | 'data' | 'after' = 'before';
 
   /**
@@ -18,25 +18,20 @@ export class V1BodyReader {
    * @throws HttpFailure 400 for data that is not base64, 413 when the rest of the document is too large.
    */
   push(piece: Buffer): Buffer {
-    if (this.#at === 'after') {
-      this.#keep(piece);
-      return Buffer.alloc(0);
-    }
-    if (this.#at === 'before') {
-      this.#keep(piece);
-      const start = startOfData(this.#rest.toString('latin1'));
+    if (this.#at !== 'data') {
+      const start = this.#finder.find(piece);
+      this.#keep(piece.subarray(0, start));
       if (start === undefined) return Buffer.alloc(0);
       this.#at = 'data';
-      const data = this.#rest.subarray(start);
-      this.#rest = this.#rest.subarray(0, start);
-      return this.push(data);
+      return this.push(piece.subarray(start));
     }
     const end = piece.indexOf(quote);
     if (end === -1) return this.#decoder.push(piece.toString('latin1'));
     this.#at = 'after';
     const data = this.#decoder.push(piece.toString('latin1', 0, end));
     this.#decoder.end();
-    this.#keep(piece.subarray(end));
+    this.#finder.goOn();
+    this.push(piece.subarray(end));
     return data;
   }
 
@@ -45,36 +40,75 @@ export class V1BodyReader {
    * @throws HttpFailure 400 when it is not JSON, or has no data or several.
    */
   end(): unknown {
-    const value = parsed(this.#rest.toString('utf8'), 'The body');
+    const value = parsed(Buffer.concat(this.#rest).toString('utf8'), 'The body');
     if (this.#at === 'before') throw new HttpFailure(400, 'The body has no "data" string.');
-    if (isRecord(value) && value['data'] !== '') throw new HttpFailure(400, 'The body has "data" twice.');
     return value;
   }
 
   #keep(bytes: Buffer): void {
-    if (this.#rest.length + bytes.length > maxRestBytes) {
+    this.#restBytes += bytes.length;
+    if (this.#restBytes > maxRestBytes) {
       throw new HttpFailure(413, `The body has more than ${maxRestBytes} bytes besides its data.`);
     }
-    this.#rest = Buffer.concat([this.#rest, bytes]);
+    this.#rest.push(bytes);
   }
 }
 
-/** Where the string of the member `data` starts, after its quote, in the beginning of a document. */
-function startOfData(text: string): number | undefined {
-  for (const {0: found, index} of text.matchAll(/"data"\s*:\s*"/g)) {
-    const start = index + found.length;
-    // It is a member of the document, and not of an object in it, if only one brace is left to close.
-    if (isDocument(`${text.slice(0, start)}"}`)) return start;
-  }
-  return undefined;
-}
+const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
+const opening: ReadonlySet<number> = new Set(Buffer.from('{['));
+const closing: ReadonlySet<number> = new Set(Buffer.from('}]'));
+const space: ReadonlySet<number> = new Set(Buffer.from(' \t\n\r'));
 
-function isDocument(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) && value['data'] === '';
-  } catch {
-    return false;
+/** Follows a JSON object byte by byte, to the value of its member `data`. Whether it is JSON is found out later. */
+class DataFinder {
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  /** The last string, as it is written, until something follows it. */
+  #string = '';
+  #isData = false;
+  #count = 0;
+
+  /**
+   * Where the value of `data` starts in a piece, after its quote; undefined if it does not.
+   * @throws HttpFailure 400 for a second `data`.
+   */
+  find(piece: Buffer): number | undefined {
+    for (let at = 0; at < piece.length; at += 1) {
+      const byte = piece.readUInt8(at);
+      if (this.#inString) this.#readString(byte);
+      else if (byte === quote) {
+        if (this.#isData) return at + 1;
+        this.#inString = true;
+        this.#string = '';
+      } else if (byte === colon) {
+        this.#isData = this.#depth === 1 && this.#string === 'data';
+        if (this.#isData) this.#count += 1;
+        if (this.#count > 1) throw new HttpFailure(400, 'The body has "data" twice.');
+      } else if (!space.has(byte)) {
+        this.#isData = false;
+        this.#string = '';
+        if (opening.has(byte)) this.#depth += 1;
+        if (closing.has(byte)) this.#depth -= 1;
+      }
+    }
+    return undefined;
+  }
+
+  /** The value of `data` has been read, up to its quote. */
+  goOn(): void {
+    this.#isData = false;
+    this.#inString = true;
+  }
+
+  #readString(byte: number): void {
+    if (byte === quote && !this.#isEscaped) {
+      this.#inString = false;
+      return;
+    }
+    this.#isEscaped = byte === backslash && !this.#isEscaped;
+    // One character more than the key tells it apart.
+    if (this.#string.length <= 'data'.length) this.#string += String.fromCharCode(byte);
   }
 }
 

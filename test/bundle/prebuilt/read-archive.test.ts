@@ -9,7 +9,7 @@ import {digestFile, readArchive, type ArchiveContents} from '../../../src/bundle
 import {isGzip} from '../../../src/bundle/prebuilt/read-tar.js';
 import {withReaders} from '../../../src/bundle/prebuilt/bundle-readers.js';
 import type {Bundle} from '../../../src/bundle/types.js';
-import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
+import {rawEntry, rawTar, unclearEntries, type HostileEntry} from '../../local-runtime/archives.js';
 import {makeFolder} from '../project.js';
 
 const MiB = 1024 * 1024;
@@ -184,6 +184,22 @@ test.each<readonly [string, HostileEntry, string]>([
   ['too many characters of names', {name: 'a', linkname: 'n'.repeat(3_000_000), type: 'symlink'}, 'add up to more'],
 ])('an archive is refused for %s', async (_what, entry, reason) => {
   await expect(read(gzipSync(await rawTar(...Array<HostileEntry>(12).fill(entry))))).rejects.toThrow(reason);
+});
+
+test.each(Object.entries(unclearEntries))('an archive is refused for %s', async (_what, entries) => {
+  const tar = Buffer.concat([await rawTar({name: 'bld/ssr.js', content: 'x'}), endOfTar]);
+  await expect(read(Buffer.concat([...entries, tar]))).rejects.toThrow(/not clear|renames|below 0/);
+});
+
+test('a comment for all entries, as git archive writes it, is not refused', async () => {
+  const comment = rawEntry('pax', {type: 'g', content: '16 comment=0123\n'});
+  expect((await read(Buffer.concat([comment, await rawTar({name: 'a', content: 'x'})]))).entries).toHaveLength(1);
+});
+
+test.each([0, 1000])('an archive is refused for a second gzip stream, after %i bytes of the tar or all', async (at) => {
+  const tar = await rawTar({name: 'a', content: 'x'});
+  const [first, second] = at === 0 ? [tar, tar] : [tar.subarray(0, at), tar.subarray(at)];
+  await expect(read(Buffer.concat([gzipSync(first), gzipSync(second)]))).rejects.toThrow('after the end of its gzip');
 });
 
 test('data after the gzip stream is refused', async () => {
