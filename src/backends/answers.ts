@@ -16,9 +16,10 @@ import type {
   ListRange,
   ListResult,
 } from './contract.js';
+import {deploymentStatuses} from './references.js';
 import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
-export type Answer = Readonly<Record<string, unknown>>;
+type Answer = Readonly<Record<string, unknown>>;
 
 /** What the path of a request names. */
 type PathValues = Readonly<Partial<Record<PathParameter, string>>>;
@@ -150,17 +151,15 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   }
 }
 
-/** A server's words for the status of a deployment. */
-export type StatusWords = ReadonlyMap<unknown, DeploymentStatus>;
-
-/** The status of a deployment in a list. The server may omit it at first. */
-export function listedStatus(word: unknown, words: StatusWords): DeploymentItem['status'] {
-  return words.get(word) ?? 'unknown';
+/** The status of a deployment in a list. The server may omit it at first, and writes it in any case. */
+export function listedStatus(word: unknown = 'queued'): DeploymentItem['status'] {
+  const written = typeof word === 'string' ? word.toLowerCase().replaceAll(' ', '_') : word;
+  return deploymentStatuses.find((status) => status === written) ?? 'unknown';
 }
 
 /** @throws RuntimeCliError `ERR_RESPONSE_INVALID` if the status is not defined. */
-export function deploymentStatus(backend: BuiltInName, word: unknown, words: StatusWords): DeploymentStatus {
-  const status = listedStatus(word, words);
+export function deploymentStatus(backend: BuiltInName, word: unknown): DeploymentStatus {
+  const status = listedStatus(word);
   if (status !== 'unknown') return status;
   throw createError(
     'ERR_RESPONSE_INVALID',

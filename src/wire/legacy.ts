@@ -8,8 +8,6 @@ const {object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings
 
 export const maxDeletedBundles = 1000;
 
-const statusWord = (description: string, marks: s.Part = {}) =>
-  optional(s.word(['Queued', 'In Progress', 'Finished', 'Failed'], description, marks));
 const deletionStatus = optional(text('`ACTIVE`, or a word that starts with `CLEANUP_`: it is being deleted.'));
 const bundleMessage = optional(text('The message of the bundle.'));
 
@@ -37,7 +35,12 @@ const deployment = object(
   'A deployment. It has no ID that a client could ask for: a client that waits takes the first deployment of its bundle that is later than those it saw before its request.',
   {
     bundle: optional(v.object({id: optional(s.givenBundleId), message: bundleMessage})),
-    status: statusWord('`Finished` and `Failed` are final. If missing, the deployment counts as queued.'),
+    status: optional(
+      s.word(
+        ['Queued', 'In Progress', 'Finished', 'Failed'],
+        '`Finished` and `Failed` are final. If missing, the deployment counts as queued.',
+      ),
+    ),
     deploy_type: optional(s.word(['Publish', 'Reset Bundle', 'Push', 'Deploy Settings', 'Redeploy'], 'What it was.')),
     external_publish_id: optional(text('A UUID, or null.', {format: 'uuid'})),
     user: optional(text('Who requested it.')),
@@ -59,7 +62,7 @@ const target = object('A target. Clients show the URL of what it serves: of the 
   deletion_status: deletionStatus,
   current_deploy: optional(
     object('The newest deployment to the target.', {
-      status: statusWord('See `LegacyDeployment`.'),
+      status: optional(text('As in `LegacyDeployment`, or in lower case.')),
       bundle: optional(v.object({id: s.givenBundleId, message: bundleMessage})),
     }),
   ),
@@ -129,20 +132,30 @@ export const legacySchemas = {
     {examples: [{bundle_ids: [41, 42]}]},
   ),
   LegacyBulkDeleted: object('What became of each bundle.', {
-    rejected_bundles: v.pipe(
-      v.array(v.object({bundle_id: s.givenBundleId, errors: text('The reason, for people.')})),
-      s.say('Bundles that are not deleted: they do not exist, or a target uses them.'),
+    rejected_bundles: optional(
+      v.pipe(
+        v.array(
+          v.object({
+            bundle_id: optional(s.givenBundleId),
+            bundle_ids: optional(v.pipe(v.array(s.givenBundleId), s.say('Several with the same reason.', onlyHosted))),
+            errors: optional(text('The reason, for people.')),
+            detail: optional(text('The same. Services send one of the two.', onlyHosted)),
+          }),
+        ),
+        s.say('Bundles that are not deleted: they do not exist, or a target uses them.'),
+      ),
     ),
-    bundles_queued_for_cleanup: v.pipe(v.array(s.givenBundleId), s.say('Bundles that are deleted.')),
+    bundles_queued_for_cleanup: optional(v.pipe(v.array(s.givenBundleId), s.say('Bundles that are deleted.'))),
   }),
   LegacyDeployRequest: object(
     'The bundle to deploy. `current`: deploy again what the target runs.',
-    {bundle_id: v.union([s.bundleId, v.literal('current')])},
+    {bundle_id: v.union([s.bundleId, s.typedBundleId, v.literal('current')])},
     {examples: [{bundle_id: 42}]},
   ),
   LegacyDeployAccepted: object('The deployment was accepted. Every member may be missing or null.', {
     warnings,
-    status: statusWord('Its status so far.', onlyHosted),
+    status: optional(text('Its status so far: as in `LegacyDeployment`, or in lower case.', onlyHosted)),
+    bundle_id: optional(s.bundleIdAs('The bundle.', onlyHosted)),
     bundle: optional(object('The bundle.', {id: s.givenBundleId}, onlyHosted)),
     created_at: optional(time('When it was requested.', onlyHosted)),
   }),
@@ -275,7 +288,7 @@ export const legacy = {
       json: legacySchemas.LegacyDeployRequest,
       status: 201,
       answer: legacySchemas.LegacyDeployAccepted,
-      also: [200, 204],
+      also: [200, 202, 204],
       mayConflict: true,
     },
     listDeployments: {

@@ -115,6 +115,14 @@ const aboutId = 'ID of a bundle. It is never reused, even after the bundle was d
 /** The ID of a bundle in a request. */
 export const bundleId = v.pipe(wholeNumber(0), say(aboutId));
 
+/** The same, as some clients write it. */
+export const typedBundleId = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,15}$/, 'must be the ID of a bundle'),
+  say('The same, written as a string.'),
+  v.transform(Number),
+);
+
 /** The ID of a bundle in an answer. Clients also read one that is written as a string. */
 export const givenBundleId = bundleIdAs(aboutId);
 

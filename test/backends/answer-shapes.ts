@@ -156,8 +156,8 @@ export const answerShapes = {
     method: 'POST',
     path: /^\/api\/projects\/[^/]+\/target\/[^/]+\/deploy\/$/,
     status: 201,
-    alsoStatus: [200, 204],
-    answer: {warnings: ['careful'], status: 'In Progress', bundle: {id: 7}, created_at: at(4)},
+    alsoStatus: [200, 202, 204],
+    answer: {warnings: ['careful'], status: 'In Progress', bundle_id: 7, bundle: {id: 7}, created_at: at(4)},
     required: ['bundle.id'],
   },
   'legacy deployments': {

@@ -87,7 +87,7 @@ describe('the state of a deployment on legacy', () => {
   };
   const before = {createdAt: at(3), count: 2};
 
-  test.each(['finished', 'Lost', 4])('is an error when the row says %j', async (said) => {
+  test.each(['Done', 'Lost', 4])('is an error when the row says %j', async (said) => {
     await expect(stateAmong([row(5, said, 4)], before, 3)).rejects.toMatchObject({
       code: 'ERR_RESPONSE_INVALID',
       message: expect.stringContaining(`unknown deployment status: ${JSON.stringify(said)}`) as string,

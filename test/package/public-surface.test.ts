@@ -48,6 +48,11 @@ function declarationsOf({declarations = []}: ts.Symbol): readonly string[] {
   });
 }
 
+test('the types of the package lead to no package that is not installed with it', () => {
+  const strangers = program.getSourceFiles().filter(({fileName}) => /node_modules\/valibot\//.test(fileName));
+  expect(strangers.map(({fileName}) => fileName)).toEqual([]);
+});
+
 describe.each(entries)('$name', ({name, types, module}) => {
   const exported = exportsOf(types);
 

@@ -15,9 +15,7 @@ import {
   readAnswer,
   readUpload,
   sender,
-  type Answer,
   type Send,
-  type StatusWords,
 } from '../answers.js';
 import {checkResult, type BuiltInContext, type HostBackend} from '../built-in.js';
 import type {BundleItem, DeploymentItem} from '../contract.js';
@@ -86,7 +84,7 @@ export const apiBackend = {
     const {deploymentId, status, url, warnings = []} = answer;
     return {
       deployment: {deploymentId, targetSlug},
-      status: deploymentStatus('api', status, deploymentStatuses),
+      status: deploymentStatus('api', status),
       url,
       warnings,
       raw,
@@ -104,7 +102,7 @@ export const apiBackend = {
     const {status, statusMessage, progress, url} = answer;
     if (answer.deploymentId === undefined && status === undefined) throw wrongAnswer(response, 'is not a deployment');
     return {
-      status: deploymentStatus('api', status, deploymentStatuses),
+      status: deploymentStatus('api', status),
       description: progress?.description ?? statusMessage,
       percentage: progress?.percentage,
       url,
@@ -147,7 +145,7 @@ export async function identifyClient(context: Context) {
   return {...owner, asked: true};
 }
 
-function claimsOf(header: string): Answer {
+function claimsOf(header: string) {
   const payload = header.split('.')[1] ?? '';
   try {
     return asRecord(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
@@ -177,14 +175,6 @@ function connect({options: {connection}, projectSlug, http}: Context): Send {
   return sender(authorize(http, auth, origin), origin, {organizationId, storefrontId: projectSlug});
 }
 
-const deploymentStatuses: StatusWords = new Map([
-  [undefined, 'queued'],
-  ['queued', 'queued'],
-  ['in_progress', 'in_progress'],
-  ['finished', 'finished'],
-  ['failed', 'failed'],
-]);
-
 const bundleStatuses = new Map<unknown, BundleItem['status']>([
   ['ok', 'ready'],
   ['preparing', 'preparing'],
@@ -210,7 +200,7 @@ function deploymentItem(row: v.InferOutput<typeof apiSchemas.ApiDeployment>, tar
   return {
     deployment: {deploymentId, targetSlug},
     bundleId: bundle?.bundleId ?? bundle?.id ?? row.bundleId,
-    status: listedStatus(status, deploymentStatuses),
+    status: listedStatus(status),
     message: bundle?.description ?? bundle?.message,
     createdAt: creationDate,
     createdBy,

@@ -52,7 +52,8 @@ export const legacyBackend = {
   async deleteBundle({bundleId}, context: LegacyContext) {
     const request = connect(context)(operations.deleteBundle, {bundleId: String(bundleId)});
     const response = await request.catch((error: unknown) => {
-      if (!isRuntimeCliError(error) || error.status !== 409) throw error;
+      // Services answer 409 or 403 if a target runs it.
+      if (!isRuntimeCliError(error) || ![403, 409].includes(error.status ?? 0)) throw error;
       throw amendError(error, {
         suggestions: [
           ['If a target runs it, deploy another bundle there first: ', {run: ['status']}, ' tells which one.'],

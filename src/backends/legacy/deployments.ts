@@ -4,15 +4,7 @@ import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import {messageOf} from '../../errors/system-failure.js';
 import {legacy, legacySchemas} from '../../wire/legacy.js';
-import {
-  asText,
-  deploymentStatus,
-  fetchPage,
-  fromTarget,
-  listedStatus,
-  readAcceptance,
-  type StatusWords,
-} from '../answers.js';
+import {asText, deploymentStatus, fetchPage, fromTarget, listedStatus, readAcceptance} from '../answers.js';
 import type {
   BundleId,
   DeployResult,
@@ -60,9 +52,10 @@ export async function deploy(
   const request = send(legacy.operations.deploy, {targetSlug}, {json: {bundle_id: bundleId}});
   const raw = readAcceptance(await fromTarget(request), deployAnswer);
   const {status, warnings: more = []} = v.parse(LegacyDeployAccepted, raw ?? {});
+  const listed = listedStatus(status);
   return {
     deployment: {bundleId, targetSlug, before},
-    status: statuses.get(status) ?? 'queued',
+    status: listed === 'unknown' ? 'queued' : listed,
     warnings: [...warnings, ...more],
     raw,
   };
@@ -126,7 +119,7 @@ export async function getDeployment(deployment: DeploymentRef, context: LegacyCo
     return createdAt === undefined ? isAfter(row, index, total, before) : row.created_at === createdAt;
   });
   const found = items[ours];
-  if (found) return {status: deploymentStatus('legacy', found.status, statuses), raw: [raw['results']].flat()[ours]};
+  if (found) return {status: deploymentStatus('legacy', found.status), raw: [raw['results']].flat()[ours]};
   // Accepted, but not listed yet.
   if (createdAt === undefined) return {status: 'queued', raw};
   throw outcomeUnknown(
@@ -179,16 +172,8 @@ function deploymentItem({bundle, created_at: createdAt, status, user}: Row, targ
     deployment: {bundleId, targetSlug, ...found},
     bundleId,
     createdAt,
-    status: listedStatus(status, statuses),
+    status: listedStatus(status),
     message: bundle?.message,
     createdBy: user,
   };
 }
-
-const statuses: StatusWords = new Map([
-  [undefined, 'queued'],
-  ['Queued', 'queued'],
-  ['In Progress', 'in_progress'],
-  ['Finished', 'finished'],
-  ['Failed', 'failed'],
-]);
