@@ -190,7 +190,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await writeFile(join(root, 'crash'), '');
     expect(await screen.ended).toBe(10);
     const text = screen.text();
-    expect(text).toContain('mycli failed unexpectedly: boom.');
+    expect(text).toContain('config.server.mjs failed: boom.');
     expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
   });
 });
