@@ -78,6 +78,7 @@ export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} fro
 export type {
   AuthContext,
   AuthStrategy,
+  ClientKey,
   HttpClient,
   HttpOptions,
   HttpRequest,

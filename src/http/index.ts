@@ -5,6 +5,7 @@ export {
   OAuthClientCredentialsStrategy,
   type OAuthClientCredentialsOptions,
 } from './auth/strategies.js';
+export type {ClientKey} from './auth/client-assertion.js';
 export {createRequestBodies} from './request-bodies.js';
 export {createHttpClient, loadHttpClient, rateLimitRules, redactedLogger, type HttpClientOptions} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';

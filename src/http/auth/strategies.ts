@@ -5,6 +5,7 @@ import {notJson} from '../errors/failure.js';
 import {isFromBetween, responseError, serverMessage} from '../errors/response-error.js';
 import {parseServiceUrl} from '../origin.js';
 import {createRedactor, formEncode} from '../redact.js';
+import {assertionType, createAssertion, type ClientKey} from './client-assertion.js';
 import type {AuthStrategy, AuthContext, StreamingClient} from '../types.js';
 import {asSentence} from '../../text/sentence.js';
 
@@ -72,7 +73,10 @@ export interface OAuthClientCredentialsOptions {
   /** URL of the token endpoint. It may have a query. */
   readonly tokenUrl: string;
   readonly clientId: string;
-  readonly clientSecret: string;
+  /** Either it or `clientKey`. */
+  readonly clientSecret?: string | undefined;
+  /** Signs an assertion for each token request, instead of a secret (RFC 7523, JWT bearer). */
+  readonly clientKey?: ClientKey | undefined;
   /** @default none */
   readonly scopes?: readonly string[] | undefined;
   /** Called with each fetched token, so that it can be masked. */
@@ -95,7 +99,10 @@ const renewalMarginMs = 60_000;
  */
 export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #tokenUrl: URL;
-  readonly #credentials: string;
+  readonly #credentials: () => {
+    readonly headers?: Record<string, string>;
+    readonly form?: Record<string, string>;
+  };
   readonly #form: Record<string, string>;
   readonly #redact: (text: string) => string;
   readonly #now: () => number;
@@ -105,15 +112,23 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
 
   /**
    * @throws RuntimeCliError `ERR_ORIGIN_INVALID` for an invalid `tokenUrl`; `ERR_OPTION_INVALID` when the client ID
-   * contains a control character, or the client secret is empty.
+   * contains a control character, the client secret is empty, or the key cannot be used.
    */
   constructor(options: OAuthClientCredentialsOptions) {
-    const {tokenUrl, clientId, clientSecret, scopes = [], onToken = () => undefined, now = Date.now} = options;
+    const {tokenUrl, clientId, clientSecret = '', clientKey, scopes = []} = options;
+    const {onToken = () => undefined, now = Date.now} = options;
     this.#tokenUrl = parseServiceUrl('tokenUrl', tokenUrl);
-    // RFC 6749, 2.3.1: services decode the parts.
-    this.#credentials = basic(['client ID', clientId], ['client secret', clientSecret], formEncode);
     this.#form = {grant_type: 'client_credentials', ...(scopes.length === 0 ? {} : {scope: scopes.join(' ')})};
-    this.#redact = createRedactor([clientSecret, this.#credentials.replace('Basic ', '')]);
+    if (clientKey === undefined) {
+      // RFC 6749, 2.3.1: services decode the parts.
+      const authorization = basic(['client ID', clientId], ['client secret', clientSecret], formEncode);
+      this.#credentials = () => ({headers: {authorization}});
+      this.#redact = createRedactor([clientSecret, authorization.replace('Basic ', '')]);
+    } else {
+      const signed = createAssertion(clientKey, {clientId, audience: this.#tokenUrl.href, now});
+      this.#credentials = () => ({form: {client_assertion_type: assertionType, client_assertion: signed()}});
+      this.#redact = createRedactor([]);
+    }
     this.#now = now;
     this.#onToken = onToken;
   }
@@ -139,9 +154,10 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   async #fetch(context: AuthContext | undefined): Promise<Token> {
     const http = context?.http ?? (await createOwnClient());
     const askedAt = this.#now();
+    const {form, headers: credentials = {}} = this.#credentials();
     const asked = http.post(this.#tokenUrl, {
-      form: this.#form,
-      headers: {authorization: this.#credentials},
+      form: {...this.#form, ...form},
+      headers: credentials,
       throwHttpErrors: false,
       // A token that nobody received is harmless.
       repeatable: true,
@@ -187,7 +203,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       suggestions: [
         oauthError === 'invalid_scope'
           ? 'Pass only scopes that the client is allowed to request (--scope).'
-          : 'Check the token URL, the client ID and the client secret.',
+          : 'Check the token URL, the client ID and its secret or certificate.',
       ],
     });
   }
