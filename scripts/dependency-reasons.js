@@ -1,7 +1,6 @@
 /** Why each package that users get is worth it: the words of docs/reference/dependencies.md. */
 export const reasons = {
   '@oclif/core': 'The framework of the command line: commands, flags, help, hooks for plugins.',
-  '@oclif/plugin-autocomplete': 'The command `autocomplete`: completion for bash and zsh.',
   '@oclif/plugin-help': 'The command `help`.',
   '@oclif/plugin-plugins':
     'The commands `plugins`, by which users install backends. As a dependency it would bring npm and Yarn: 155 packages and 24 MB.',

@@ -1,20 +1,33 @@
-import {Command} from '@oclif/core/command';
-import * as Args from '@oclif/core/args';
+import {basename} from 'node:path';
+import {Args, BaseCommand, type CommandContext} from '../cli/command/base-command.js';
+import {shells} from '../cli/command/complete.js';
+import type {CompletionDocument} from '../cli/output/documents.js';
+import {createError} from '../errors/index.js';
 
-export default class Completion extends Command {
-  static override readonly summary = 'Show how to complete commands and flags in bash or zsh.';
+export default class Completion extends BaseCommand<typeof Completion> {
+  static override readonly summary = 'Print a script that completes commands, flags and values in bash, zsh or fish.';
   static override readonly description =
-    'Another name for autocomplete. After installing or updating a plugin, run mycli autocomplete --refresh-cache.';
+    'The script asks mycli at each Tab. Projects and targets come from the configuration file; nothing is requested ' +
+    'and no plugin is run, so that commands of plugins are not completed.';
   static override readonly examples = [
-    '<%= config.bin %> <%= command.id %> bash',
-    '<%= config.bin %> <%= command.id %> zsh',
+    'source <(<%= config.bin %> <%= command.id %> bash)',
+    'source <(<%= config.bin %> <%= command.id %> zsh)',
+    '<%= config.bin %> <%= command.id %> fish > ~/.config/fish/completions/mycli.fish',
   ];
   static override readonly args = {
-    shell: Args.string({options: ['bash', 'zsh'], description: 'bash or zsh; default: the current shell.'}),
+    shell: Args.string({options: [...shells], description: 'The shell; default: that of $SHELL.'}),
   };
 
-  override async run(): Promise<void> {
-    await this.parse(Completion);
-    await this.config.runCommand('autocomplete', this.argv);
+  protected async execute({output, session}: CommandContext): Promise<CompletionDocument> {
+    const {completionScript} = await import('../cli/command/completion-scripts.js');
+    const asked = this.args.shell ?? basename(session.env['SHELL'] ?? '');
+    const shell = shells.find((name) => name === asked);
+    if (shell === undefined) {
+      const suggestions = [`Name one of them: ${shells.join(', ')}.`];
+      throw createError('ERR_USAGE', 'No shell specified, and $SHELL is none that can be completed.', {suggestions});
+    }
+    const script = completionScript(shell);
+    output.result(script.trimEnd());
+    return {shell, script};
   }
 }

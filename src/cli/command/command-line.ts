@@ -125,10 +125,9 @@ export function givenValue(argv: readonly string[], name: string, char?: string)
 }
 
 /**
- * Whether a command is oclif's although it is part of our package. These are the plugin commands, without the npm and
- * Yarn of oclif's own package, and another name for `autocomplete`. They print what they like, and their `--json` is
- * oclif's.
+ * Whether a command is oclif's although it is part of our package: the plugin commands, without the npm and Yarn of
+ * oclif's own package. They print what they like, and their `--json` is oclif's.
  */
 export function isOclifCommand(id: string): boolean {
-  return id === 'plugins' || id.startsWith('plugins:') || id === 'completion';
+  return id === 'plugins' || id.startsWith('plugins:');
 }

@@ -83,8 +83,8 @@ export class GroupedHelp extends Help {
   }
 
   #all(): readonly string[] {
-    // List commands with aliases once, by what people type. Completion has a command of our own.
-    const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id) && id !== 'autocomplete');
+    // List commands with aliases once, by what people type.
+    const commands = this.sortedCommands.filter(({id, aliases}) => !aliases.includes(id));
     const name = ({id, aliases}: Command.Loadable) => (isOclifCommand(id) ? id : [...aliases, id].join(', '));
     return groupTitles.map((title) => {
       const group = commands.filter((command) => groupOf(command) === title);

@@ -18,7 +18,7 @@ export function skipsPlugins(env: Environment): boolean {
 }
 
 /** oclif's options, which it passes on to every configuration that it makes of ours. */
-interface HostOptions extends Interfaces.Options {
+export interface HostOptions extends Interfaces.Options {
   readonly session: Session;
 }
 

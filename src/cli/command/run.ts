@@ -31,6 +31,7 @@ import {
   spellHelp,
   versionFlags,
 } from './command-line.js';
+import {completionRequest} from './complete.js';
 import type {Session} from './context.js';
 import {loadConfig, skipsPlugins, type HostConfig} from './plugins.js';
 
@@ -215,9 +216,14 @@ async function runCommand(host: NodeJS.Process, root: string, session: Session):
   // A linked plugin is what its package.json points to. oclif would look for its TypeScript, and warn about not using
   // it.
   settings.enableAutoTranspile = false;
-  const given = commandFirst(spellHelp(host.argv.slice(2)));
+  const typed = host.argv.slice(2);
+  const given = commandFirst(spellHelp(typed));
   const options = {root, logger: silentLogger, userPlugins: !skipsPlugins(host.env), session};
   setLogger(options);
+  if (typed[0] === completionRequest) {
+    const {answerCompletion} = await import('./answer-completion.js');
+    return answerCompletion(typed.slice(typed.indexOf('--') + 1), options);
+  }
   const config = await loadConfig(options, given);
   const args = joinWords(given, config);
   const [id = '', ...argv] = args;

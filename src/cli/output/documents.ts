@@ -53,6 +53,13 @@ export interface AuthLoginDocument {
   readonly expiresAt?: string | undefined;
 }
 
+/** How to complete mycli in a shell. */
+export interface CompletionDocument {
+  readonly shell: 'bash' | 'zsh' | 'fish';
+  /** What to source. */
+  readonly script: string;
+}
+
 /** The result of each check, none of which failed. If one fails, they are in `error.details.checks`. */
 export interface DoctorDocument {
   readonly checks: readonly CheckResult[];

@@ -90,11 +90,6 @@ describe('mycli', () => {
     }
   });
 
-  test('knows the commands of a plugin as words', async () => {
-    const ended = await runWarm(['autocomplete', 'script', 'bash']);
-    expect(ended).toMatchObject({code: 0, stdout: (await runWarm(['autocomplete:script', 'bash'])).stdout});
-  });
-
   test.each([
     [['psuh'], 'Did you mean mycli push?'],
     [['--nope'], 'Run mycli help to list all commands.'],

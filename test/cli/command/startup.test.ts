@@ -72,14 +72,4 @@ describe('what only looks', () => {
       expect(files.filter((file) => working.test(file))).toEqual([]);
     },
   );
-
-  test.each([[['autocomplete:create']], [['autocomplete:script', 'bash']]])(
-    '%j, which is a plugin with an oclif of its own, loads none of our commands',
-    async (args) => {
-      const {packages, files} = await loadedBy(args);
-      expect(packages).toContain('@oclif/plugin-autocomplete');
-      expect(files).toContain('dist/chunks/start.js');
-      expect(files.filter((file) => working.test(file))).toEqual([]);
-    },
-  );
 });

@@ -1,26 +1,116 @@
-import {mkdtemp, readFile, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {spawn, spawnSync} from 'node:child_process';
+import {mkdir, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {makeFolder} from '../../bundle/project.js';
+import {binary} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 
-test.each(['bash', 'zsh'])(
-  'completion: prints what to add to the configuration of %s, and knows our flags',
-  async (shell) => {
-    const cache = await mkdtemp(join(tmpdir(), 'mycli-completion-'));
-    const {code, stdout} = await runWarm(['completion', shell], {env: {XDG_CACHE_HOME: cache, HOME: cache}});
-    expect(code).toBe(0);
-    expect(stdout).toContain(`mycli autocomplete:script ${shell}`);
-    const file = {bash: 'mycli.bash', zsh: '_mycli'}[shell] ?? '';
-    const functions = await readFile(join(cache, 'mycli/autocomplete/functions', shell, file), 'utf8');
-    expect(functions).toMatch(/push[^]*--target/);
-    await rm(cache, {recursive: true});
-  },
-);
+const project = {
+  'mycli.config.json': '{"projectSlug": "my-shop", "targetSlug": "staging", "targets": {"production": {}}}',
+  'output/ssr.js': '',
+};
 
-test('completion: a shell that is not supported is an error', async () => {
-  expect(await runWarm(['completion', 'tcsh'])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('bash, zsh') as string,
+/** The first words of the lines that a shell gets. */
+async function completed(line: string): Promise<readonly string[]> {
+  const cwd = await makeFolder(project);
+  const {stdout} = await runWarm(['completion:words', '--', ...line.split(' ')], {cwd});
+  return stdout
+    .trim()
+    .split('\n')
+    .map((row) => row.replace(/\t.*/, ''));
+}
+
+test.each([
+  ['bundle:pu', ['bundle:push']],
+  ['bundle pu', ['push']],
+  ['pus', ['push']],
+  ['runti', ['runtime']],
+  ['build di', [':directories']],
+  ['inspect l', ['latest', ':files']],
+  ['push --targ', ['--target']],
+  ['push --target s', ['staging']],
+  ['push -t p', ['production']],
+  ['push --target=p', ['--target=production']],
+  ['push -p ', ['my-shop']],
+  ['login --kind api', ['api-key', 'api-token']],
+  ['push --match-mode ', ['strict', 'ignore_missing']],
+  ['push --runtime-backend l', ['legacy']],
+  ['push --message s', ['']],
+  ['push --target staging --targ', ['']],
+  ['--json push --config ', [':files']],
+  ['runtime:start -- ./', [':files']],
+])('completion: %j goes on with %j', async (line, words) => {
+  expect(await completed(line)).toEqual(words);
+});
+
+test('completion: hidden flags are offered once some of them is typed', async () => {
+  expect(await completed('push --')).not.toContain('--root-dir');
+  expect(await completed('push --ro')).toContain('--root-dir');
+});
+
+test('completion: a configuration that is broken completes nothing of it, without a word', async () => {
+  const cwd = await makeFolder({'mycli.config.mjs': 'throw new Error("broken")'});
+  const ended = await runWarm(['completion:words', '--', 'push', '--target', ''], {cwd});
+  expect(ended).toMatchObject({code: 0, stdout: '', stderr: ''});
+});
+
+test('completion: the shell is an argument or that of $SHELL, and any other an error', async () => {
+  expect((await runWarm(['completion'], {env: {SHELL: '/usr/bin/fish'}})).stdout).toContain('complete -c mycli');
+  expect(await runWarm(['completion', 'tcsh'])).toMatchObject({code: 2});
+  expect(await runWarm(['completion'], {env: {SHELL: '/bin/tcsh'}})).toMatchObject({code: 2});
+});
+
+const starts = {
+  bash: ['bash --norc -i', 'source <(mycli completion bash)'],
+  zsh: ['zsh -f -i', 'autoload -U compinit; compinit -u; source <(mycli completion zsh)'],
+  fish: ['fish --no-config -i', 'mycli completion fish | source'],
+} as const;
+
+// script(1) of util-linux gives the shell a pseudo-terminal.
+const has = (tool: string) => spawnSync(tool, ['--version']).status === 0;
+
+describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
+  test.skipIf(!has('script') || !has(shell))('Tab completes commands, flags, values and files', async () => {
+    const cwd = await makeFolder(project);
+    await mkdir(join(cwd, 'bin'));
+    await symlink(binary, join(cwd, 'bin/mycli'));
+    const [start, setUp] = starts[shell];
+    const child = spawn('script', ['-qfec', start, '/dev/null'], {
+      cwd,
+      env: {
+        PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}`,
+        HOME: cwd,
+        TERM: 'dumb',
+        PS1: '$ ',
+        LANG: 'C.UTF-8',
+      },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let screen = '';
+    // A bell may ring while a name is completed.
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (screen += text.replaceAll('\u0007', '')));
+    const shows = async (pattern: RegExp) => expect.poll(() => screen).toMatch(pattern);
+    child.stdin.write(`${setUp}; echo rea''dy\n`);
+    await shows(/^ready/m);
+    for (const [typed, rest] of [
+      ['mycli bundle:pus', 'bundle:push '],
+      ['mycli bundle pus', 'push '],
+      ['mycli push --targ', '--target '],
+      ['mycli push --target p', 'production '],
+      ['mycli push --runtime-backend=l', 'legacy '],
+      ['mycli push --config=my', 'mycli.config.json '],
+      ['mycli build ou', 'output/'],
+    ] as const) {
+      screen = '';
+      child.stdin.write(`${typed}\t`);
+      await shows(new RegExp(rest));
+      // Ctrl-C, and a new prompt: shells draw only what differs from the line before.
+      screen = '';
+      child.stdin.write('\u0003');
+      await shows(/[$>#] /);
+    }
+    child.stdin.end('exit\n');
   });
 });

@@ -92,7 +92,7 @@ describe('mycli help', () => {
   );
 
   test('has nothing short to say of what is not ours', async () => {
-    expect((await runWarm(['autocomplete', '-h'])).stdout).toContain('--refresh-cache');
+    expect((await runWarm(['plugins', '-h'])).stdout).toContain('--core');
   });
 
   test.each([

@@ -1,0 +1,111 @@
+import type {Command} from '@oclif/core';
+import {commandFirst, givenValue, helpFlags, joinWords} from './command-line.js';
+
+/** What may stand where the cursor is. */
+export interface Completion {
+  /** Each with what it means, for shells that show it. */
+  readonly words: readonly (readonly [word: string, meaning: string])[];
+  /** Whether a path may stand there, too. */
+  readonly paths?: 'files' | 'directories' | undefined;
+}
+
+/** What completion knows of commands: the manifest, read by oclif. */
+export interface KnownCommands {
+  readonly commands: readonly Command.Loadable[];
+  readonly topics: readonly {readonly name: string; readonly description?: string | undefined}[];
+  findCommand(id: string): Command.Loadable | undefined;
+}
+
+/**
+ * Completes a command line.
+ * @param words What follows `mycli`, up to the cursor. The last one is being typed, or empty.
+ * @param valuesOf The values that the configuration has for a flag.
+ */
+export async function complete(
+  words: readonly string[],
+  known: KnownCommands,
+  valuesOf: (flag: string) => Promise<readonly string[]>,
+): Promise<Completion> {
+  const current = words.at(-1) ?? '';
+  const [id = '', ...rest] = joinWords(commandFirst(words.slice(0, -1)), known);
+  const command = known.findCommand(id);
+  const names = rest.length > 0 && command !== undefined ? [] : commandNames([id, ...rest], current, known);
+  if (command === undefined) return {words: current.startsWith('-') ? flagNames({}, [], current) : names};
+
+  const {flags} = command;
+  const [, assigned, value = ''] = /^--([\w-]+)=(.*)$/s.exec(current) ?? [];
+  const flag = assigned === undefined ? optionOf(rest.at(-1) ?? '', flags) : flags[assigned];
+  const isPastFlags = rest.includes('--');
+  if (flag?.type === 'option' && !isPastFlags) {
+    const typed = assigned === undefined ? current : value;
+    const prefix = assigned === undefined ? '' : `--${assigned}=`;
+    const values = [...(flag.options ?? []), ...(await valuesOf(flag.name))].filter((item) => item.startsWith(typed));
+    return {words: values.map((item) => [prefix + item, '']), paths: pathsIn(flag.helpValue)};
+  }
+  if (current.startsWith('-') && !isPastFlags) return {words: flagNames(flags, rest, current)};
+  const args = Object.values(command.args);
+  const {options = [], description = '', name} = args[argumentsIn(rest, flags).length] ?? args.at(-1) ?? {name: ''};
+  const sources = [...options, ...(/\blatest\b/.test(description) ? ['latest'] : [])];
+  const fitting = sources.filter((item) => item.startsWith(current));
+  const paths = isPastFlags ? 'files' : pathsIn(`${name} ${description}`);
+  return {words: [...names, ...fitting.map((item) => [item, ''] as const)], paths};
+}
+
+/** The names of commands that go on with `typed`, in parts as `bundle push` has them, or whole with colons. */
+function commandNames(typed: readonly string[], current: string, {commands, topics}: KnownCommands) {
+  const before = typed.filter((word) => word !== '').map((word) => `${word}:`);
+  const prefix = before.join('');
+  const found = new Map<string, string>();
+  for (const {id, hidden, summary = ''} of commands) {
+    if (hidden || !id.startsWith(prefix + current)) continue;
+    const name = id.slice(prefix.length);
+    const [part = ''] = current.includes(':') ? [name] : name.split(':');
+    const topic = topics.find((one) => one.name === prefix + part)?.description;
+    if (part === name || !found.has(part)) found.set(part, part === name ? summary : (topic ?? ''));
+  }
+  return [...found];
+}
+
+/** Flags that go on with `current` and are not given yet. Hidden ones need more than a dash or two. */
+function flagNames(flags: Command.Loadable['flags'], given: readonly string[], current: string) {
+  const usual = Object.entries(flags).filter(([, {hidden}]) => !hidden || current.length > '--x'.length);
+  const names = usual.flatMap(([name, flag]): (readonly [string, string])[] => {
+    const {summary = ''} = flag;
+    const isRepeatable = flag.type === 'option' && flag.multiple === true;
+    if (!isRepeatable && givenValue(given, `--${name}`, flag.char && `-${flag.char}`) !== undefined) return [];
+    if (given.includes(`--${name}`) && !isRepeatable) return [];
+    const negated = flag.type === 'boolean' && flag.allowNo ? [[`--no-${name}`, summary] as const] : [];
+    return [[`--${name}`, summary], ...(current.startsWith('--no') ? negated : [])];
+  });
+  const help = helpFlags.map((name) => [name, 'Show help.'] as const);
+  return [...names, ...help].filter(([name]) => name.startsWith(current));
+}
+
+function optionOf(word: string, flags: Command.Loadable['flags']) {
+  const found = Object.entries(flags).find(([name, {char}]) => word === `--${name}` || word === `-${String(char)}`);
+  return found?.[1];
+}
+
+/** What stands among `words` that is neither a flag nor the value of one. */
+function argumentsIn(words: readonly string[], flags: Command.Loadable['flags']): readonly string[] {
+  const isValue = (at: number) => optionOf(words[at - 1] ?? '', flags)?.type === 'option';
+  return words.filter((word, at) => !word.startsWith('-') && !isValue(at));
+}
+
+/** Whether help names a file or a folder. */
+function pathsIn(help: string | string[] = ''): Completion['paths'] {
+  const text = [help].flat().join(' ');
+  if (/\b(?:file|path)\b/i.test(text)) return 'files';
+  return /\b(?:dir|folder)\b/i.test(text) ? 'directories' : undefined;
+}
+
+/** The scripts of the shells: each asks mycli with this word. */
+export const completionRequest = 'completion:words';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+/** What mycli prints when a script asks: a line for each word, and one for paths. */
+export function completionLines({words, paths}: Completion): string {
+  const lines = words.map(([word, meaning]) => (meaning === '' ? word : `${word}\t${meaning}`));
+  return [...lines, ...(paths === undefined ? [] : [`:${paths}`])].map((line) => `${line}\n`).join('');
+}
