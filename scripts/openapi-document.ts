@@ -148,7 +148,8 @@ function operationPart(half: Half, operation: Operation): Part {
   return {
     operationId: id,
     tags: [half.kind === 'Legacy' ? 'legacy' : 'Api'],
-    security: half.security.map((name) => ({[name]: []})),
+    // An assertion in the body is none of OpenAPI's schemes.
+    security: half.security.map((name) => (name === 'assertion' ? {} : {[name]: []})),
     summary,
     ...(text !== undefined && {description: text}),
     ...(query && {parameters: Object.keys(range.entries).map((name) => ref('parameters', name))}),

@@ -10,8 +10,8 @@ export default class Completion extends BaseCommand<typeof Completion> {
     'The script asks mycli at each Tab. Projects and targets come from the configuration file; nothing is requested ' +
     'and no plugin is run, so that commands of plugins are not completed.';
   static override readonly examples = [
-    'source <(<%= config.bin %> <%= command.id %> bash)',
-    'source <(<%= config.bin %> <%= command.id %> zsh)',
+    '<%= config.bin %> <%= command.id %> bash',
+    '<%= config.bin %> <%= command.id %> zsh',
     '<%= config.bin %> <%= command.id %> fish > ~/.config/fish/completions/mycli.fish',
   ];
   static override readonly args = {

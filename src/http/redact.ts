@@ -80,7 +80,8 @@ function base64FormsOf(secret: string): string[] {
 }
 
 /** Names of secrets, without word separators. */
-const secretName = /^(?:.*(?:apikey|clientsecret|token|password|secret|privatekey)|credentials?)$/;
+const secretName =
+  /^(?:.*(?:apikey|clientsecret|clientkey|token|password|passphrase|secret|privatekey|clientcertificate)|credentials?)$/;
 
 /** Whether the name of a key or a variable is that of a secret, not of a setting about secrets like `tokenUrl`. */
 export function isSecretName(name: string): boolean {

@@ -1,7 +1,9 @@
-import {createHash, randomUUID, timingSafeEqual} from 'node:crypto';
+import {createHash, randomUUID, timingSafeEqual, verify, X509Certificate, type KeyObject} from 'node:crypto';
 import type {IncomingMessage} from 'node:http';
 import {sign as signToken, verify as verifyToken} from 'hono/jwt';
 import * as v from 'valibot';
+import {createError} from '../errors/index.js';
+import {parseJson} from '../text/json.js';
 import {HttpFailure} from './answer.js';
 import type {Call, RuntimeContext} from './context.js';
 
@@ -108,6 +110,30 @@ async function readToken(token: string, key: string, now: Date) {
   const options = {alg: 'HS256', exp: false, iat: false} as const;
   const claims = v.safeParse(claimsSchema, await verifyToken(token, key, options).catch(() => undefined));
   return claims.success && claims.output.exp * 1000 > now.getTime() ? claims.output : undefined;
+}
+
+/** Whether the client has signed this assertion for this audience, and it has not expired (RFC 7523). */
+export function isAssertion(assertion: string, audience: string, context: RuntimeContext): boolean {
+  const {clientKey, credentials, now} = context;
+  const [header = '', payload = '', signature = ''] = assertion.split('.');
+  const signed = Buffer.from(`${header}.${payload}`);
+  if (!clientKey || !verify('RSA-SHA256', signed, clientKey, Buffer.from(signature, 'base64url'))) return false;
+  const claims = v.safeParse(assertionSchema, parseJson(Buffer.from(payload, 'base64url').toString()));
+  if (!claims.success) return false;
+  const {iss, sub, aud, exp} = claims.output;
+  const isOurs = iss === credentials.clientId && sub === iss && aud === audience;
+  return isOurs && exp * 1000 > now().getTime();
+}
+
+const assertionSchema = v.object({iss: v.string(), sub: v.string(), aud: v.string(), exp: v.number()});
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` if it is no certificate. */
+export function publicKeyOf(certificate: string): KeyObject {
+  try {
+    return new X509Certificate(certificate).publicKey;
+  } catch (cause) {
+    throw createError('ERR_OPTION_INVALID', 'The client certificate is no certificate in PEM format.', {cause});
+  }
 }
 
 /** Compares two secrets in constant time. */

@@ -1,3 +1,4 @@
+import type {KeyObject} from 'node:crypto';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {HttpFailure} from './answer.js';
 import type {LocalRuntimeCredentials, RequestRecord} from './options.js';
@@ -25,6 +26,8 @@ export interface RuntimeContext {
   readonly auth: boolean;
   readonly scopes: readonly string[] | undefined;
   readonly tokenSeconds: number;
+  /** The key that assertions of the client are signed with. */
+  readonly clientKey: KeyObject | undefined;
   readonly maxUploadBytes: number;
   readonly stallSeconds: number;
   readonly now: () => Date;

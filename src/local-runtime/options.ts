@@ -45,6 +45,11 @@ export interface LocalRuntimeOptions {
   readonly auth?: boolean | undefined;
   /** Replaces individual credentials of the data folder. The token URL depends on the origin. */
   readonly credentials?: Partial<Omit<LocalRuntimeCredentials, 'tokenUrl'>> | undefined;
+  /**
+   * The certificate of the client, in PEM format. Token requests may then be signed with its key instead of having the
+   * client secret. @default none
+   */
+  readonly clientCertificate?: string | undefined;
   /** Initial faults, as rules or in the syntax of `parseFault()`. @default [] */
   readonly faults?: readonly (string | FaultRule)[] | undefined;
   /** Duration of a deployment in seconds; 0: finished at once. @default 2 */

@@ -7,6 +7,7 @@ import {createError} from '../errors/index.js';
 import {asSentence} from '../text/sentence.js';
 import {reasonOf, systemCode} from '../errors/system-failure.js';
 import type {LocalRuntime, LocalRuntimeOptions} from './options.js';
+import {publicKeyOf} from './access.js';
 import type {RuntimeContext} from './context.js';
 import {openCredentials, openDataFolder, readJson, writeJson, type DataFolder} from './store/data-folder.js';
 import {Deployments} from './store/deployments.js';
@@ -106,6 +107,7 @@ function createContext(
     auth: options.auth ?? true,
     scopes: options.scopes,
     tokenSeconds: options.tokenSeconds ?? 3600,
+    clientKey: options.clientCertificate === undefined ? undefined : publicKeyOf(options.clientCertificate),
     maxUploadBytes: options.maxUploadBytes ?? Infinity,
     stallSeconds: options.stallSeconds ?? 60,
     now,

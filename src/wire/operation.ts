@@ -36,7 +36,7 @@ export interface Operation {
 /** A group of operations with the same credentials and the same form of refusals. */
 export interface Half {
   readonly kind: 'Legacy' | 'Api' | 'OAuth';
-  /** Names of the security schemes that it accepts. */
+  /** Names of the security schemes that it accepts. `assertion`: one in the body. */
   readonly security: readonly string[];
   readonly operations: Readonly<Record<string, Operation>>;
 }

@@ -6,6 +6,14 @@ export const tokenSchemas = {
   TokenRequest: object('A request of the client credentials grant.', {
     grant_type: v.literal('client_credentials', 'The grant type must be client_credentials.'),
     scope: v.optional(text('The requested scopes, separated by spaces. None: all.'), ''),
+    client_assertion_type: optional(
+      v.literal('urn:ietf:params:oauth:client-assertion-type:jwt-bearer', 'The assertion must be a JWT.'),
+    ),
+    client_assertion: optional(
+      text(
+        'A JWT that the client has signed with the key of its certificate (RS256), instead of HTTP Basic (RFC 7523, section 2.2): `iss` and `sub` are the client ID, `aud` is the URL of this endpoint, `exp` is within minutes.',
+      ),
+    ),
   }),
   AccessToken: object('An access token.', {
     access_token: text(
@@ -29,7 +37,7 @@ export const tokenSchemas = {
 /** The token endpoint of the Api half: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const token = {
   kind: 'OAuth',
-  security: ['client'],
+  security: ['client', 'assertion'],
   operations: {
     request: {
       method: 'POST',

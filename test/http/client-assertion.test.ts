@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {OAuthClientCredentialsStrategy, type ClientKey} from '../../src/http/index.js';
+import {startLocalRuntime} from '../../src/testing.js';
 import {selfSigned} from './self-signed.js';
 import {sendJson, startRecordingServer} from './with-server.js';
 
@@ -73,6 +74,18 @@ test('a client key signs an assertion for each token, and no secret is sent', as
   const {publicKey} = new X509Certificate(certificate);
   const signed = Buffer.from(`${String(header)}.${String(claims)}`);
   expect(verify('RSA-SHA256', signed, publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
+});
+
+test('the local runtime accepts what the key of its client has signed, and nothing else', async () => {
+  const {privateKey, certificate} = createCertificate('-nodes');
+  const runtime = await startLocalRuntime({clientCertificate: certificate});
+  onTestFinished(async () => runtime.close());
+  const {tokenUrl, clientId} = runtime.credentials;
+  const authorize = async (key: string) =>
+    new OAuthClientCredentialsStrategy({tokenUrl, clientId, clientKey: {privateKey: key}}).getAuthorizationHeader();
+  expect(await authorize(privateKey)).toMatch(/^Bearer /);
+  const other = createCertificate('-nodes');
+  await expect(authorize(other.privateKey)).rejects.toMatchObject({code: 'ERR_OAUTH', status: 401});
 });
 
 describe('a client key that cannot be used is refused before a request', () => {

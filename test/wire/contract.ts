@@ -64,6 +64,8 @@ export interface Operation {
   readonly bodySchema: Schema | undefined;
   /** `Bearer` or `Basic`; none: it needs no credentials. */
   readonly schemes: readonly string[];
+  /** Whether what is in the body may stand in for them. */
+  readonly isOpen: boolean;
   readonly answers: Readonly<Record<string, DocumentedAnswer>>;
 }
 
@@ -88,6 +90,7 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
       bodyType,
       bodySchema: body?.schema,
       schemes: operation.security.flatMap(Object.keys).map(schemeOf),
+      isOpen: operation.security.some((scheme) => Object.keys(scheme).length === 0),
       answers: Object.fromEntries(
         Object.entries(operation.responses).map(([status, answer]) => [status, resolve(answer)]),
       ),

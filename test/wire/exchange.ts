@@ -108,7 +108,8 @@ export function requestProblems(exchange: Exchange): readonly string[] {
   ];
 }
 
-function credentialProblems({schemes}: Operation, header: string | undefined): readonly string[] {
+function credentialProblems({schemes, isOpen}: Operation, header: string | undefined): readonly string[] {
+  if (isOpen && header === undefined) return [];
   const scheme = /^(\S+) \S+$/.exec(header ?? '')?.[1];
   if (schemes.length === 0) return header === undefined ? [] : ['it has credentials, which it does not need'];
   return scheme !== undefined && schemes.includes(scheme) ? [] : [`its credentials are not ${schemes.join(' or ')}`];

@@ -44,8 +44,8 @@ export async function complete(
   }
   if (current.startsWith('-') && !isPastFlags) return {words: flagNames(flags, rest, current)};
   const args = Object.values(command.args);
-  const {options = [], description = '', name} = args[argumentsIn(rest, flags).length] ?? args.at(-1) ?? {name: ''};
-  const sources = [...options, ...(/\blatest\b/.test(description) ? ['latest'] : [])];
+  const {options, description = '', name = ''} = args[argumentsIn(rest, flags).length] ?? args.at(-1) ?? {};
+  const sources: readonly string[] = [...(options ?? []), ...(/\blatest\b/.test(description) ? ['latest'] : [])];
   const fitting = sources.filter((item) => item.startsWith(current));
   const paths = isPastFlags ? 'files' : pathsIn(`${name} ${description}`);
   return {words: [...names, ...fitting.map((item) => [item, ''] as const)], paths};

@@ -54,15 +54,20 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
 
 function apiAuth(
   context: ConnectionContext,
-  {apiToken, tokenUrl, clientId, clientSecret, scopes}: Settings,
+  {apiToken, tokenUrl, clientId, clientSecret, clientKey, clientKeyPassphrase, clientCertificate, scopes}: Settings,
   credentialsGo: boolean,
 ): AuthStrategy | undefined {
   if (apiToken !== undefined) return new BearerTokenStrategy(apiToken.value.reveal());
-  if (tokenUrl === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  if (tokenUrl === undefined || clientId === undefined || (clientKey ?? clientSecret) === undefined) return undefined;
   return new OAuthClientCredentialsStrategy({
     tokenUrl: addressOf(context, 'tokenUrl', tokenUrl, credentialsGo),
     clientId: clientId.value,
-    clientSecret: clientSecret.value.reveal(),
+    clientSecret: clientSecret?.value.reveal(),
+    clientKey: clientKey && {
+      privateKey: clientKey.value.reveal(),
+      passphrase: clientKeyPassphrase?.value.reveal(),
+      certificate: clientCertificate?.value.reveal(),
+    },
     scopes: scopes?.value,
     onToken: (token) => context.output.addSecrets([token]),
   });
@@ -123,7 +128,7 @@ export function assertTrustedOrigin(url: string, name: string, env: Environment)
 }
 
 const apiCredentials = ['tokenUrl', 'clientId', 'clientSecret'] as const;
-const apiSettings = ['apiOrigin', 'organizationId', ...apiCredentials, 'scopes', 'apiToken'] as const;
+const apiSettings = ['apiOrigin', 'organizationId', ...apiCredentials, 'clientKey', 'scopes', 'apiToken'] as const;
 
 export function isApiUnset(settings: Settings): boolean {
   return apiSettings.every((key) => settings[key] === undefined);
@@ -132,7 +137,9 @@ export function isApiUnset(settings: Settings): boolean {
 export function missingApiSettings(settings: Settings): readonly SettingKey[] {
   // A ready-made token needs no token endpoint.
   const credentials = settings.apiToken === undefined ? apiCredentials : [];
-  return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => settings[key] === undefined);
+  const isGiven = (key: SettingKey) =>
+    settings[key] !== undefined || (key === 'clientSecret' && settings.clientKey !== undefined);
+  return (['apiOrigin', 'organizationId', ...credentials] as const).filter((key) => !isGiven(key));
 }
 
 /**

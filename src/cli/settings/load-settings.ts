@@ -86,9 +86,9 @@ export async function explainSettings(context: SettingsContext) {
  * endpoint. If nothing specifies a service, it is that of the last login, with its own credentials only.
  */
 export async function storedSettings(settings: Settings, file: CredentialFile): Promise<Partial<Settings>> {
-  const {apiKey, apiToken, clientSecret, origin, apiOrigin} = settings;
+  const {apiKey, apiToken, clientSecret, clientKey, origin, apiOrigin} = settings;
   const takesLegacy = apiKey === undefined;
-  const takesApi = apiToken === undefined && clientSecret === undefined;
+  const takesApi = (apiToken ?? clientSecret ?? clientKey) === undefined;
   const isOpen = !namesService(settings);
   if (!isOpen && !(takesLegacy && origin !== undefined) && !(takesApi && apiOrigin !== undefined)) return {};
   const stored = await readCredentials(file);

@@ -140,7 +140,7 @@ export async function checkServices(
   backends: BackendRegistry | undefined,
   verify: boolean,
 ): Promise<readonly ServiceCredentials[]> {
-  const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientSecret} = settings;
+  const {runtimeBackend, origin, apiKey, apiOrigin, apiToken, clientKey, clientSecret} = settings;
   if (backends !== undefined && isPluginBackend(runtimeBackend.value)) {
     const registration = backends.find(runtimeBackend.value);
     const {name, backend} = registration;
@@ -151,7 +151,7 @@ export async function checkServices(
   if (verify) await confirmAddresses(context, settings);
   const rows = [
     {backend: 'legacy', address: origin, secret: apiKey},
-    {backend: 'api', address: apiOrigin, secret: apiToken ?? clientSecret},
+    {backend: 'api', address: apiOrigin, secret: apiToken ?? clientKey ?? clientSecret},
   ] as const;
   const found = rows.map(async ({backend, address, secret}) => {
     if (address === undefined || !mayUse(runtimeBackend.value, backend)) return [];

@@ -66,8 +66,8 @@ export async function planProject(
     isBuilt || (answers.buildDirectory.source.kind !== 'default' && build !== suggested.buildDirectory.value);
   const isStatic = answers.static?.value ?? (layout?.exists === true ? layout.static : undefined);
   const framework = isStatic === true ? undefined : layout?.framework;
-  const {apiKey, apiToken, clientSecret} = answers;
-  const secrets = backend === 'legacy' ? [apiKey] : [apiToken, clientSecret];
+  const {apiKey, apiToken, clientKey, clientSecret} = answers;
+  const secrets = backend === 'legacy' ? [apiKey] : [apiToken, clientKey, clientSecret];
   return {
     config: {
       projectSlug: answers.projectSlug?.value,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {token, tokenSchemas} from '../../wire/token.js';
-import {authorization, basicCredentials, issueToken, secretsEqual} from '../access.js';
+import {authorization, basicCredentials, isAssertion, issueToken, secretsEqual} from '../access.js';
 import {json, type Headers} from '../answer.js';
 import {decoded} from '../../text/percent-encoding.js';
 import type {Call, Protocol} from '../context.js';
@@ -17,14 +17,20 @@ export const tokenProtocol: Protocol = {
   routes: routesOf(token.operations, {request: grant}),
 };
 
-async function grant({context, request, body}: Call): Promise<Response> {
+async function grant({context, request, body, origin}: Call): Promise<Response> {
   const {credentials, scopes: granted, tokenSeconds} = context;
   const form = await body.form();
   const {scheme, value} = authorization(request);
   const [id, secret] = scheme === 'basic' ? basicCredentials(value) : ['', ''];
-  if (context.auth && !(isSecret(id, credentials.clientId) && isSecret(secret, credentials.clientSecret))) {
+  const assertion = form.get('client_assertion');
+  const isClient =
+    assertion === null
+      ? isSecret(id, credentials.clientId) && isSecret(secret, credentials.clientSecret)
+      : isAssertion(assertion, `${origin}${token.operations.request.path}`, context);
+  if (context.auth && !isClient) {
     const challenge = {'www-authenticate': 'Basic realm="local runtime"'};
-    return refuse(401, 'invalid_client', 'The client ID or the client secret is wrong.', challenge);
+    const problem = assertion === null ? 'The client ID or the client secret' : "The client's assertion";
+    return refuse(401, 'invalid_client', `${problem} is wrong.`, challenge);
   }
   const asked = v.safeParse(tokenSchemas.TokenRequest, Object.fromEntries(form));
   if (!asked.success) return refuse(400, 'unsupported_grant_type', asked.issues[0].message);
@@ -34,8 +40,11 @@ async function grant({context, request, body}: Call): Promise<Response> {
     return refuse(400, 'invalid_scope', `The scope "${unknown}" is not granted to this client.`);
   }
   const scope = (scopes.length === 0 ? (granted ?? []) : scopes).join(' ');
-  const token = await issueToken(scope, context);
-  return json(200, {access_token: token, token_type: 'Bearer', expires_in: tokenSeconds, scope}, headers);
+  return json(
+    200,
+    {access_token: await issueToken(scope, context), token_type: 'Bearer', expires_in: tokenSeconds, scope},
+    headers,
+  );
 }
 
 /** Whether a part of HTTP Basic, which is form-encoded (RFC 6749, 2.3.1), is the expected one. */

@@ -125,6 +125,7 @@ const successes: readonly Case[] = [
   },
   {what: 'what is stored', args: ['auth:status', '--no-verify', '--origin', 'https://runtime.example']},
   {what: 'all of it', args: ['auth:logout', '--all']},
+  {what: 'a shell', args: ['completion', 'bash']},
   {what: 'a project', args: ['init', '-C', 'build', '--yes', ...shop, '--runtime-backend', 'legacy']},
 ];
 
@@ -139,6 +140,7 @@ const failures: readonly Case[] = [
   {what: 'wrong credentials', args: ['doctor'], env: nobody},
   {what: 'an unknown backend', args: ['init', '--yes', '--force', '--runtime-backend', 'acme']},
   {what: 'no such configuration file', args: ['auth:status', '--config', 'nowhere.json']},
+  {what: 'no shell', args: ['completion'], env: {SHELL: ''}},
   {what: 'a name that no backend can have', args: ['backend:create', 'My Service']},
   {what: 'an option without a value', args: ['backend:list', '--backend-option', 'region']},
   {what: 'no build', args: ['bundle:build', '--build-directory', 'nowhere']},

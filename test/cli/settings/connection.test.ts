@@ -1,3 +1,4 @@
+import {generateKeyPairSync} from 'node:crypto';
 import {describe, expect, test} from 'vitest';
 import {
   assertTrustedOrigin,
@@ -64,6 +65,13 @@ describe('resolveConnection', () => {
     const {connection} = await resolve(api);
     expect(connection.apiMissing).toEqual([]);
     expect(connection.apiConnection).toMatchObject({origin: 'https://api.example/base', organizationId: 'org'});
+    const {CLIENT_SECRET: _, ...client} = api;
+    const {privateKey} = generateKeyPairSync('rsa', {modulusLength: 2048});
+    const withKey = await resolve({
+      ...client,
+      CLIENT_KEY: privateKey.export({type: 'pkcs8', format: 'pem'}).toString(),
+    });
+    expect(withKey.connection.apiMissing).toEqual([]);
     const withToken = await resolve({API_ORIGIN: 'api.example', ORGANIZATION: 'org', API_TOKEN: 'canary-token'});
     expect(withToken.connection.apiMissing).toEqual([]);
     expect(await withToken.connection.apiConnection?.auth.getAuthorizationHeader()).toBe('Bearer canary-token');

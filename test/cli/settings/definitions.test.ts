@@ -136,7 +136,8 @@ describe('the table of settings', () => {
   });
 
   test('has a secret in no config file, and masks its variable before anything is loaded', () => {
-    expect(secretKeys).toEqual(['apiKey', 'clientSecret', 'apiToken']);
+    const clientKeys = ['clientKey', 'clientKeyPassphrase', 'clientCertificate'];
+    expect(secretKeys).toEqual(['apiKey', 'clientSecret', ...clientKeys, 'apiToken']);
     for (const key of secretKeys) {
       expect(definitions[key]).not.toHaveProperty('config');
       expect(isSecretName(variableOf(key) ?? '')).toBe(true);
