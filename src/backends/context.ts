@@ -20,7 +20,7 @@ type Given = Pick<
   BuiltInContext,
   'projectSlug' | 'targetSlug' | 'options' | 'configDirectory' | 'wait' | 'state' | 'env' | 'logger' | 'signal'
 >;
-type ClientOptions = Pick<HttpClientOptions, 'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'onRetry'>;
+type ClientOptions = Pick<HttpClientOptions, 'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'onRetry' | 'onDate'>;
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */
 export interface BackendContextOptions extends Given, ClientOptions {

@@ -24,6 +24,8 @@ export interface HttpClientOptions {
   /** Where to send a request instead, for tests of what fails on the way. Called before each attempt. */
   readonly reroute?: ((url: URL) => Promise<URL>) | undefined;
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /** Called with the time at the service when it answers with 2xx. */
+  readonly onDate?: ((date: Date) => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
   readonly onWritten?: (() => void) | undefined;
   /** Maximum time to connect, including TLS, in milliseconds. @default 10000 */
@@ -53,7 +55,7 @@ export async function loadHttpClient(): Promise<Got> {
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onWritten, reroute, secrets = []} = options;
+  const {env, userAgent, signal, onDate, onWritten, reroute, secrets = []} = options;
   const logger = redactedLogger(options);
   const rateLimit = rateLimitRules(options);
   const policy = resolveRateLimitPolicy(rateLimit);
@@ -89,6 +91,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
       afterResponse: [
         ...hooks.afterResponse,
         ...authorization.afterResponse,
+        ...(onDate === undefined ? [] : [noticeDate(onDate)]),
         ...(onWritten === undefined ? [] : [noticeWrites(onWritten)]),
         awaitDelivery,
       ],
@@ -129,6 +132,14 @@ const keepSignal: InitHook = (init, {signal}) => {
   if (init.signal !== undefined && signal !== undefined && init.signal !== signal)
     init.signal = AbortSignal.any([signal, init.signal]);
 };
+
+function noticeDate(onDate: (date: Date) => void): AfterResponseHook {
+  return (response) => {
+    const date = new Date(response.headers.date ?? '');
+    if (response.ok && !Number.isNaN(date.getTime())) onDate(date);
+    return response;
+  };
+}
 
 function noticeWrites(onWritten: () => void): AfterResponseHook {
   return (response) => {

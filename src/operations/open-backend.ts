@@ -30,6 +30,8 @@ export interface OpenBackend {
   readonly commandFlags?: readonly string[] | undefined;
   /** The place that records of the run belong to. */
   readonly place: () => PushPlace;
+  /** By how many milliseconds the service's clock is ahead of the host's; 0 while it has not told the time. */
+  readonly clockAheadMs: () => number;
   /** What it is called with. The first call creates its client. */
   readonly context: () => Promise<HostContext>;
   /** The same for calls that differ in this. */
@@ -46,6 +48,7 @@ export async function openBackend(
   const {projectSlug, targetSlug, wait, rateLimit} = options;
   const configDirectory = configDirectoryOf(options, host);
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, env)];
+  let clockAheadMs = 0;
   const given: BackendContextOptions = {
     projectSlug,
     targetSlug,
@@ -64,6 +67,7 @@ export async function openBackend(
       host.maskSecret?.(secret);
     },
     onRetry: (event) => host.outlet.retry(event),
+    onDate: (date) => void (clockAheadMs = date.getTime() - host.now().getTime()),
     onCleanup,
   };
   let created: Promise<HostContext> | undefined;
@@ -75,6 +79,7 @@ export async function openBackend(
     secrets,
     commandFlags,
     place,
+    clockAheadMs: () => clockAheadMs,
     context,
     with(changes) {
       const both = changes.signal === undefined ? signal : AbortSignal.any([signal, changes.signal]);

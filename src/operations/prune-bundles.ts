@@ -2,6 +2,7 @@ import type {BundleId, BundleItem, DeploymentItem} from '../backends/contract.js
 import {isUnderWay} from '../backends/references.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {createError} from '../errors/index.js';
+import {count} from '../text/sentence.js';
 import {wasRolledBack} from './deploy/rollback-bundle.js';
 import type {DeleteBundlesResult} from './delete-bundles.js';
 import {readBundles, readHistory} from './list.js';
@@ -57,18 +58,40 @@ export function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): 
   }
 }
 
-/** Reads what a project has and runs. The histories are last: a deployment that starts meanwhile is seen. */
-export async function findPrunable(
-  open: OpenBackend,
-  rules: PruneRules,
-  host: Host,
-): Promise<{readonly prune: readonly BundleItem[]; readonly bundles: number}> {
+/** A difference of clocks that users are told of, in milliseconds. */
+const toldClockMs = 5 * 60_000;
+
+interface Prunable {
+  readonly prune: readonly BundleItem[];
+  readonly bundles: number;
+  /** What is to be said about the clocks. */
+  readonly warning?: string | undefined;
+}
+
+/**
+ * Reads what a project has and runs. The histories are last: a deployment that starts meanwhile is seen. Ages are
+ * counted by the service's clock.
+ */
+export async function findPrunable(open: OpenBackend, rules: PruneRules, host: Host): Promise<Prunable> {
   const {items: bundles} = await readBundles(open);
   const histories: TargetHistory[] = [];
   for (const {targetSlug} of await listTargets(open)) {
     histories.push({targetSlug, deployments: await readHistory(open, targetSlug, Infinity)});
   }
-  return {prune: planPrune(bundles, histories, rules, host.now()), bundles: bundles.length};
+  const aheadMs = open.clockAheadMs();
+  const isTold = rules.olderThanMs !== undefined && Math.abs(aheadMs) > toldClockMs;
+  return {
+    prune: planPrune(bundles, histories, rules, new Date(host.now().getTime() + aheadMs)),
+    bundles: bundles.length,
+    warning: isTold ? describeClock(aheadMs) : undefined,
+  };
+}
+
+function describeClock(aheadMs: number): string {
+  const minutes = Math.round(Math.abs(aheadMs) / 60_000);
+  const difference = minutes < 120 ? count(minutes, 'minute') : count(Math.round(minutes / 60), 'hour');
+  const relation = aheadMs > 0 ? 'behind' : 'ahead of';
+  return `The clock of this machine is ${difference} ${relation} that of the service, which counts for ages.`;
 }
 
 /** Of the bundles that were found, those that are still not needed, oldest first. */

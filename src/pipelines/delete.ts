@@ -82,7 +82,8 @@ export async function pruneBundles(
       name: 'find',
       title: `Find the bundles of ${projectSlug} to prune`,
       async task(chosen, host) {
-        const {prune, bundles} = await findPrunable(chosen.open, options, host);
+        const {prune, bundles, warning} = await findPrunable(chosen.open, options, host);
+        if (warning !== undefined) host.outlet.warn(warning);
         host.outlet.title(`Found ${String(prune.length)} of ${count(bundles, 'bundle')} to prune`);
         return {chosen, found: prune, kept: bundles - prune.length};
       },

@@ -35,6 +35,7 @@ async function countRequests(member: OptionalMember, options: {readonly repeatab
   const open: OpenBackend = {
     ...{backend, projectSlug: 'shop', secrets: [], signal: new AbortController().signal},
     place: () => ({backend: 'acme', projectSlug: 'shop'}),
+    clockAheadMs: () => 0,
     context: () => contextFor<unknown>({}),
     with: () => open,
   };

@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import type {BundleId, BundleItem, DeploymentItem} from '../../src/backends/contract.js';
 import {planPrune, type PruneBundlesOptions, type PruneRules} from '../../src/operations/prune-bundles.js';
 import {bundlesLeft as left, startService, type Service} from './pushed-bundles.js';
+import type {EventBody} from '../../src/pipelines/host.js';
 import {pruneBundles} from '../../src/pipelines/delete.js';
 import {deployBundle} from './calls.js';
 
@@ -164,6 +165,28 @@ describe('pruning', () => {
     expect(await prune(service, {confirm})).toMatchObject({deleted: [1]});
     expect(await left(service)).toEqual([3, 2]);
     expect(runtime.requests.filter(({route}) => route === 'delete')).toHaveLength(1);
+  });
+
+  test.each([
+    ['ahead of', 1],
+    ['behind', -1],
+  ])('counts ages by the clock of the service, and tells that this one is %s it', async (relation, sign) => {
+    const service = await startService();
+    for (let pushes = 0; pushes < 2; pushes += 1) await service.push();
+    const {connection, project} = service;
+    const warnings: string[] = [];
+    const host = {
+      ...project.host,
+      now: () => new Date(Date.now() + sign * 60 * dayMs),
+      onEvent: (event: EventBody) => {
+        if (event.type === 'warning') warnings.push(event.message);
+      },
+    };
+    const rules = {keep: 1, olderThanMs: 30 * dayMs, dryRun: true};
+    expect(await pruneBundles({...connection, preference: 'legacy', ...rules}, host)).toMatchObject({found: []});
+    expect(warnings).toEqual([
+      `The clock of this machine is 1440 hours ${relation} that of the service, which counts for ages.`,
+    ]);
   });
 
   test('deletes nothing when the answer is no', async () => {

@@ -1,13 +1,17 @@
+import {relative} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleDiffDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/context.js';
-import {bundleOptions} from '../../cli/command/operation-options.js';
+import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
+import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
+import {requireSetting, type Settings} from '../../cli/settings/settings.js';
+import type {BundleSource} from '../../operations/bundle-source.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
 import {exitCodes} from '../../errors/index.js';
 
 /** The folders to compare are arguments. */
 const {'build-directory': _, message: __, ...contentFlags} = bundleFlags;
-const sources = 'archive, build folder, bundle ID, latest or running:TARGET';
+const sources = 'archive, build folder, bundle ID, latest or running:TARGET (running: is the configured target)';
 
 export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
   static override readonly aliases = ['diff'];
@@ -18,13 +22,13 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     'is downloaded to a temporary folder. The exit code is 0 even if the bundles differ, unless you pass --exit-code.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> old.tar.gz new.tar.gz',
-    '<%= config.bin %> <%= command.id %> running:production build --project my-shop',
+    '<%= config.bin %> <%= command.id %> running:production --project my-shop',
     '<%= config.bin %> <%= command.id %> 41 42 --project my-shop --exit-code',
     '<%= config.bin %> <%= command.id %> release.tar.gz build --markdown',
   ];
   static override readonly args = {
     before: Args.string({required: true, description: `The bundle before: ${sources}.`}),
-    after: Args.string({required: true, description: `The bundle after: ${sources}.`}),
+    after: Args.string({description: `The bundle after: ${sources}; default: the build that a push would send.`}),
   };
   static override readonly flags = {
     ...flagsOf('connection', 'rateLimit', 'events'),
@@ -43,8 +47,18 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     const {limit, markdown, 'exit-code': tellsDifference} = this.flags;
     const {bundleSource, isRemote} = await import('../../operations/bundle-source.js');
     const {cwd, signal} = context;
-    const [from, to] = [await bundleSource(this.args.before, cwd), await bundleSource(this.args.after, cwd)];
-    const settings = await context.loadSettings();
+    const {before, after} = this.args;
+    const loaded = await context.loadSettings();
+    const settings = after === undefined ? await pushFolder(loaded, context) : loaded;
+    const sourceOf = async (text: string): Promise<BundleSource> =>
+      text === 'running:'
+        ? {kind: 'running', targetSlug: requireSetting(settings, 'targetSlug')}
+        : bundleSource(text, cwd);
+    const from = await sourceOf(before);
+    const to =
+      after === undefined
+        ? ({kind: 'folder', path: relative(cwd, settings.buildDirectory.value) || '.'} as const)
+        : await sourceOf(after);
     const {buildDirectory, message, ...content} = await bundleOptions(settings);
     const local = {...content, from, to, signal, cwd, projectSlug: settings.projectSlug?.value};
     const {diffBundles} = await import('../../pipelines/diff.js');
@@ -58,4 +72,13 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
     if (tellsDifference && !result.identical) context.session.exitCode = exitCodes.mismatch;
     return renderDiff(result, {limit, markdown}, context.output);
   }
+}
+
+async function pushFolder(settings: Settings, context: CommandContext): Promise<Settings> {
+  refuseOtherProject(context);
+  const found = await withPushFolder(settings, undefined, context);
+  requireTogether(
+    await missingBuild(found.buildDirectory.value, {cwd: context.cwd, project: found.projectDirectory.value}),
+  );
+  return found;
 }

@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, rm, stat, writeFile, rename} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {text} from 'node:stream/consumers';
@@ -365,11 +365,14 @@ describe('action.yml', () => {
   test('shows what changes since the bundle that runs, where that can be known', async () => {
     const {MYCLI_API_ORIGIN: MYCLI_RUNTIME_ORIGIN = ''} = await startRuntime({deploymentSeconds: 0});
     const legacy = {MYCLI_RUNTIME_ORIGIN, MYCLI_API_KEY: canaries.apiKey, GITHUB_ACTIONS: 'true'};
-    const env = {...legacy, MYCLI_TARGET: 'staging', MYCLI_WAIT: 'true', INPUT_DIFF: 'true', INPUT_ARGUMENTS: '--v2'};
+    const env = {...legacy, MYCLI_WAIT: 'true', INPUT_DIFF: 'true', INPUT_ARGUMENTS: '--v2'};
+    // The workflow names neither the target nor the build.
+    await rename(join(project, 'build'), join(project, 'site'));
+    await writeFile(join(project, 'mycli.config.json'), '{"targetSlug": "staging", "buildDirectory": "site"}');
     const first = await runAction(env);
     expect(first).toMatchObject({code: 0, outputs: {'bundle-id': '1'}});
     expect(first.stderr).toContain('::warning title=mycli::');
-    await writeFile(join(project, 'build/static/b.txt'), 'added');
+    await writeFile(join(project, 'site/static/b.txt'), 'added');
     expect(await runAction(env)).toMatchObject({code: 0, outputs: {'bundle-id': '2'}});
     const summary = await readFile(join(root, 'summary'), 'utf8');
     expect(summary).toContain('5 B   static/b.txt\n\n### mycli');
