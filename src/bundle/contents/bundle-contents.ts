@@ -6,6 +6,8 @@ import {readManifest} from '../archive/manifest.js';
 import {readFile} from '../archive/read-files.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import {comparePaths, sourceOf} from '../../text/entry-names.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {invalidArchive} from '../prebuilt/bundle-readers.js';
 import {looksLikeV1, v1Prefix} from '../prebuilt/open-bundle.js';
 import {readArchive, type ArchiveContents as ReadArchive} from '../prebuilt/read-archive.js';
 import {isGzip} from '../prebuilt/read-tar.js';
@@ -90,7 +92,12 @@ export async function readArchiveContents(
   const {format, size, sha256, contentSha256, config} = bundle;
   const prefix = `${entryPrefix(bundle)}/`;
   // Opening it has shown that it is no bomb.
-  const {entries} = await readArchive(path, {digests: true, isTrusted: true, signal});
+  const {entries} = await readArchive(path, {digests: true, isTrusted: true, root: entryPrefix(bundle), signal}).catch(
+    (error: unknown) => {
+      signal?.throwIfAborted();
+      throw invalidArchive(path, reasonOf(error), error);
+    },
+  );
   const digests = new Map(entries.map((entry) => [entry.name, entry.sha256]));
   // They are no part of the bundle, but of what is uploaded.
   const outside = hasManifest ? [] : entries.filter(({name}) => !name.startsWith(prefix));

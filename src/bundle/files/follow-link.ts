@@ -3,8 +3,36 @@ import {isAbsolute} from 'node:path';
 /** Where a symbolic link leads, as seen from the folder that contains everything. */
 type LinkDestination = 'inside' | 'outside' | 'nowhere';
 
-/** More links than this in a row count as a cycle. */
+/** More links than this in a row count as a circle, as for the kernel. */
 const maxHops = 40;
+/** Maximum characters of a path or a link target in an archive. */
+export const maxPathLength = 4096;
+/** Absolute, or with a separator that only some systems use. */
+const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
+
+/** How many characters of paths may be looked at for all links of an archive. */
+export function linkWork(): {left: number} {
+  return {left: 50_000_000};
+}
+
+/**
+ * Why a link cannot be in an archive, if so. Its writer and its readers ask the same, so that what one accepts, the
+ * others do.
+ * @param path The link, relative to the folder that it must not leave.
+ * @param links Targets of all links in the folder, by their paths.
+ */
+export function linkProblem(
+  path: string,
+  links: ReadonlyMap<string, string>,
+  work: {left: number},
+): 'outside' | 'circle' | 'unsafe' | undefined {
+  const target = links.get(path) ?? '';
+  if (target.startsWith('/')) return 'outside';
+  if (target === '' || target.length > maxPathLength || unsafeTarget.test(target)) return 'unsafe';
+  const destination = followLink(path, links, () => true, work);
+  if (destination === 'inside') return undefined;
+  return destination === 'outside' ? 'outside' : 'circle';
+}
 
 /**
  * Follows a link by name through other links, step by step as a file system would. If any step leaves the folder, the

@@ -1,12 +1,12 @@
-import {lstatSync, readdir, readlinkSync, type Dirent, type Stats} from 'node:fs';
-import {posix, relative, sep} from 'node:path';
+import {lstatSync, readdir, readlinkSync, realpathSync, type Dirent, type Stats} from 'node:fs';
+import {isAbsolute, posix, relative, sep} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {dataFolders, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, listPaths, showPath, sourceOf} from '../../text/entry-names.js';
-import {followLink} from './follow-link.js';
+import {followLink, linkProblem, linkWork} from './follow-link.js';
 import type {FoundPath, IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
 
@@ -170,7 +170,7 @@ function add(
     return;
   }
   const file = sourceOf(directory, path);
-  const {stats, linkTarget} = lookAt(file);
+  const {stats, linkTarget} = lookAt(directory, path);
   if (stats === undefined) {
     // Node decodes invalid UTF-8 as U+FFFD, and finds no such file.
     if (!path.includes('\uFFFD'))
@@ -201,14 +201,31 @@ function isOwn(file: string, ownFiles: readonly string[]): boolean {
   }
 }
 
-/** What is at a path, if anything, and where it leads if it is a link. */
-function lookAt(file: string): {readonly stats: Stats | undefined; readonly linkTarget?: string | undefined} {
+/** What is at a path of the build, if anything, and where it leads if it is a link. */
+function lookAt(
+  directory: string,
+  path: string,
+): {readonly stats: Stats | undefined; readonly linkTarget?: string | undefined} {
+  const file = sourceOf(directory, path);
   try {
     const stats = lstatSync(file, {throwIfNoEntry: false});
-    return {stats, linkTarget: stats?.isSymbolicLink() ? readlinkSync(file).replaceAll(sep, '/') : undefined};
+    return {
+      stats,
+      linkTarget: stats?.isSymbolicLink() ? relativeTarget(directory, path, readlinkSync(file)) : undefined,
+    };
   } catch (error) {
     throw unreadableError(file, error);
   }
+}
+
+/** The target of a link. An absolute one into the build is the relative one that it amounts to. */
+function relativeTarget(directory: string, path: string, target: string): string {
+  const text = target.replaceAll(sep, '/');
+  if (!isAbsolute(target)) return text;
+  const roots = [directory, realpathSync(directory)].map((root) => root.split(sep).join('/'));
+  const root = roots.find((one) => text === one || text.startsWith(`${one}/`));
+  if (root === undefined) return text;
+  return `${'../'.repeat(path.split('/').length - 1)}${text.slice(root.length + 1)}` || '.';
 }
 
 /** @param path What was looked at, unless the error names it. */
@@ -227,7 +244,7 @@ function kindOf(stats: Stats): string {
   return 'device';
 }
 
-/** Adds links that leave the build directory to `unsupported`. Returns warnings about dangling ones. */
+/** Adds links that no archive can have to `unsupported`. Returns warnings about dangling ones. */
 function followLinks(
   files: readonly ScannedFile[],
   folders: ReadonlySet<string>,
@@ -236,20 +253,24 @@ function followLinks(
   const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));
   if (links.size === 0) return [];
   const there = new Set(['', ...folders, ...files.map(({path}) => path)]);
+  const work = linkWork();
   const warnings: string[] = [];
   for (const [path, target] of [...links].sort(([one], [other]) => comparePaths(one, other))) {
-    const destination = followLink(path, links, (found) => there.has(found));
-    if (destination === 'outside') {
-      unsupported.push({
-        path,
-        reason: `is a symbolic link that points outside the build directory, to ${showPath(target)}`,
-      });
-    } else if (destination === 'nowhere') {
+    const problem = linkProblem(path, links, work);
+    if (problem !== undefined) {
+      unsupported.push({path, reason: `is a symbolic link to ${showPath(target)}, ${linkReasons[problem]}`});
+    } else if (followLink(path, links, (found) => there.has(found)) === 'nowhere') {
       warnings.push(`${path} is a symbolic link to ${showPath(target)}, which the bundle does not contain.`);
     }
   }
   return warnings;
 }
+
+const linkReasons = {
+  outside: 'which leads outside the build directory',
+  circle: 'which leads in a circle, or through too many others',
+  unsafe: 'a target that other systems read differently',
+} as const;
 
 function rejectUnsupported(unsupported: Findings['unsupported']): void {
   if (unsupported.length === 0) return;

@@ -1,4 +1,4 @@
-import {followLink} from '../files/follow-link.js';
+import {linkProblem, linkWork, maxPathLength} from '../files/follow-link.js';
 
 /** The part of an archive entry that matters to other entries. */
 export interface LayoutEntry {
@@ -23,13 +23,6 @@ interface LayoutRules {
   /** Whether a path may occur twice if neither entry is a link. */
   readonly mayRepeat: boolean;
 }
-
-/** Maximum bytes or characters of a path or a link target. */
-const maxPathLength = 4096;
-/** Maximum characters of the paths that the links of an archive lead through. More is refused. */
-const maxLinkWork = 50_000_000;
-/** Absolute, or with a separator that only some systems use. */
-const unsafeTarget = /^\/|^[A-Za-z]:|\\|\0/;
 
 /**
  * Normalizes the name of an archive entry to a relative path: plain names, separated by `/`. Empty for the root of the
@@ -94,7 +87,7 @@ function belowProblem(entries: ReadonlyMap<string, LayoutEntry>): LayoutProblem 
 
 /** Whether a link stays in `root` if it is there, and in the archive if it is not. */
 function linksStay(entries: ReadonlyMap<string, LayoutEntry>, root: string): (entry: LayoutEntry) => boolean {
-  const work = {left: maxLinkWork};
+  const work = linkWork();
   const linksBelow = (folder: string) =>
     new Map(
       [...entries.values()].flatMap(({path, type, linkTarget = ''}) =>
@@ -106,9 +99,7 @@ function linksStay(entries: ReadonlyMap<string, LayoutEntry>, root: string): (en
     const isInRoot = isBelow(path, root);
     const floor = isInRoot ? root : '';
     if (type === 'symlink') {
-      if (linkTarget === '' || linkTarget.length > maxPathLength || unsafeTarget.test(linkTarget)) return false;
-      const others = isInRoot ? links.inRoot : links.anywhere;
-      return followLink(inside(path, floor), others, () => true, work) === 'inside';
+      return linkProblem(inside(path, floor), isInRoot ? links.inRoot : links.anywhere, work) === undefined;
     }
     if (type !== 'link') return true;
     // Its target is relative to the root of the archive, and it links to whatever is there.

@@ -69,14 +69,18 @@ describe('what is found', () => {
     await symlink('../ssr.js', join(cwd, 'build/server/link.js'));
     await symlink('.', join(cwd, 'build/here'));
     await symlink('gone.js', join(cwd, 'build/dangling'));
+    await symlink(join(cwd, 'build/ssr.js'), join(cwd, 'build/server/absolute.js'));
+    await symlink(join(cwd, 'build/'), join(cwd, 'build/root'));
     const {files, warnings} = await plan(cwd);
     const links = files.filter(({linkTarget}) => linkTarget !== undefined);
     expect(links.map(({path, linkTarget, size}) => [path, linkTarget, size])).toEqual([
       ['dangling', 'gone.js', 0],
       ['here', '.', 0],
+      ['root', '.', 0],
+      ['server/absolute.js', '../ssr.js', 0],
       ['server/link.js', '../ssr.js', 0],
     ]);
-    expect(files).toHaveLength(6);
+    expect(files).toHaveLength(8);
     expect(warnings).toEqual([expect.stringContaining('dangling is a symbolic link to gone.js')]);
   });
 });
@@ -114,15 +118,23 @@ test('data of version control is left out; that of Subversion and Mercurial is t
 });
 
 describe('what cannot be archived is named, all of it at once', () => {
-  test('links that leave, and absolute ones', async () => {
+  test('links that leave, that lead in a circle, and that other systems read differently', async () => {
     const cwd = await makeFolder({...smallBuild, 'secret.txt': 'x'});
-    await symlink('../secret.txt', join(cwd, 'build/out.js'));
-    await symlink(join(cwd, 'build/ssr.js'), join(cwd, 'build/absolute.js'));
-    await expect(plan(cwd)).rejects.toMatchObject({
-      code: 'ERR_FILE_UNSUPPORTED',
-      message: expect.stringMatching(
-        /absolute\.js is a symbolic link that points outside.*out\.js is a symbolic link.*secret/s,
-      ),
+    const links = {'a.js': '../secret.txt', 'b.js': '/etc/hosts', 'c/d': 'd', 'e.js': 'C:x.js', 'f.js': '..\\x'};
+    await mkdir(join(cwd, 'build/c'));
+    for (const [name, target] of Object.entries(links)) await symlink(target, join(cwd, 'build', name));
+    for (let hop = 0; hop <= 40; hop += 1) await symlink(`h${String(hop + 1)}`, join(cwd, `build/h${String(hop)}`));
+    const unsupported = await plan(cwd).catch((error: unknown) => error);
+    expect(unsupported).toMatchObject({code: 'ERR_FILE_UNSUPPORTED', exitCode: 3});
+    expect((unsupported as RuntimeCliError).details).toEqual({
+      files: [
+        {path: 'a.js', reason: 'is a symbolic link to ../secret.txt, which leads outside the build directory'},
+        {path: 'b.js', reason: 'is a symbolic link to /etc/hosts, which leads outside the build directory'},
+        {path: 'c/d', reason: 'is a symbolic link to d, which leads in a circle, or through too many others'},
+        {path: 'e.js', reason: 'is a symbolic link to C:x.js, a target that other systems read differently'},
+        {path: 'f.js', reason: 'is a symbolic link to ..\\x, a target that other systems read differently'},
+        {path: 'h0', reason: 'is a symbolic link to h1, which leads in a circle, or through too many others'},
+      ],
     });
   });
 
