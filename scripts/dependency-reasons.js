@@ -16,6 +16,8 @@ export const reasons = {
   'es-module-lexer': 'Finds what the server of a build imports, to name the packages that the bundle lacks.',
   'fast-glob': 'Finds the files of a build.',
   'fastest-levenshtein': 'Finds the nearest name to a misspelled one.',
+  'get-tsconfig':
+    'Says what belongs to the TypeScript program of a project, so that what `init` writes stays out of it.',
   got: 'The HTTP client.',
   ignore: 'The rules of `.bundleignore`, which are those of gitignore.',
   jiti: 'Loads TypeScript without a build: `config.server.ts` and `mycli.config.ts`.',

@@ -7,10 +7,11 @@ import type {InitDocument} from '../cli/output/documents.js';
 import {suggestionText} from '../errors/suggestion.js';
 
 export default class Init extends BaseCommand<typeof Init> {
-  static override readonly summary = 'Set up a project: write mycli.config.ts and store credentials.';
+  static override readonly summary = 'Set up a project: write a configuration and store credentials.';
   static override readonly description =
     'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, checks and ' +
-    'stores credentials as auth:login does, and writes mycli.config.ts. Asks again for what the service refuses. ' +
+    'stores credentials as auth:login does, and writes mycli.config.ts; mycli.config.mjs or .json where TypeScript would ' +
+    "make that part of the project's own build. Asks again for what the service refuses. " +
     'Secrets are never written to the file. Without a terminal, or with --yes, nothing is asked, and the project is ' +
     'named after its package or its folder.';
   static override readonly examples = [
@@ -37,7 +38,7 @@ export default class Init extends BaseCommand<typeof Init> {
       char: 'y',
       summary: 'Ask nothing: use flags, variables, what is detected and the defaults of the questions.',
     }),
-    force: Flags.boolean({summary: 'Replace mycli.config.ts.'}),
+    force: Flags.boolean({summary: 'Replace the configuration.'}),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
@@ -58,7 +59,14 @@ export default class Init extends BaseCommand<typeof Init> {
     ];
     output.outcome(plan.canBuild ? 'Next:' : 'Next, build the application and run:');
     for (const command of next) output.outcome(['  ', command], '    ');
-    if (!deploys) output.outcome('This uploads without deploying. To deploy as well, add --target SLUG --wait.');
+    if (!deploys) {
+      const push = {run: ['bundle:push', ...place, '--target', 'production', '--wait']};
+      output.outcome([
+        'This uploads without deploying. To deploy to a target called production as well, run ',
+        push,
+        '.',
+      ]);
+    }
     return {
       file,
       config: plan.config,

@@ -17,11 +17,13 @@ import {trustAddresses, type CredentialKind} from '../settings/credential-file.j
 import {storedSettings} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/reach-backends.js';
 import type {Setting, Settings, ValueSource} from '../settings/settings.js';
+import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup} from './login.js';
 import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
 
 interface ProjectPlan {
   readonly config: MycliConfig;
+  readonly configName: NewConfigName;
   readonly hasCredentials: boolean;
   readonly stored?: CredentialKind | undefined;
   /** The URLs in the configuration that the user gave, not an earlier configuration file. */
@@ -66,6 +68,7 @@ export async function planProject(
     isBuilt || (answers.buildDirectory.source.kind !== 'default' && build !== suggested.buildDirectory.value);
   const isStatic = answers.static?.value ?? (layout?.exists === true ? layout.static : undefined);
   const framework = isStatic === true ? undefined : layout?.framework;
+  const configName = await newConfigName(cwd, await configIn(cwd));
   const {apiKey, apiToken, clientKey, clientSecret} = answers;
   const secrets = backend === 'legacy' ? [apiKey] : [apiToken, clientKey, clientSecret];
   return {
@@ -87,8 +90,9 @@ export async function planProject(
         ? {static: true}
         : {static: answers.static?.value, ssrOnly: answers.ssrOnly?.value, ssrShared: answers.ssrShared?.value}),
       // They are not for the site's visitors.
-      ignore: build === resolve(cwd) ? await notForVisitors(cwd, isStatic === true) : undefined,
+      ignore: build === resolve(cwd) ? await notForVisitors(cwd, configName, isStatic === true) : undefined,
     },
+    configName,
     hasCredentials: stored !== undefined || isPluginBackend(backend) || secrets.some((secret) => secret !== undefined),
     stored,
     addresses: addressKeys(backend).flatMap((key) =>
@@ -126,10 +130,29 @@ async function suggestedSlug(cwd: string): Promise<string> {
     .catch(() => undefined);
   const name = isRecord(manifest) && typeof manifest['name'] === 'string' ? manifest['name'] : '';
   const slugOf = (text: string) => {
-    const words = text.replace(/^@[^/]*\//, '').toLowerCase();
+    const words = asciiOf(text.replace(/^@[^/]*\//, '')).toLowerCase();
     return words.replaceAll(/[^a-z\d]+/g, '-').replaceAll(/^-|-$/g, '');
   };
   return slugOf(name) || slugOf(basename(cwd));
+}
+
+/** Letters that are no letter with a mark. */
+const ligatures: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+
+/** `Łódź` is `Lodz`, without the marks of its letters. */
+function asciiOf(text: string): string {
+  const letters = text.normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  return letters.replaceAll(/[ßæœøłđðþı]/gi, (letter) => ligatures[letter.toLowerCase()] ?? letter);
 }
 
 type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId' | 'buildDirectory';
@@ -163,10 +186,12 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
   }
   await ask('projectSlug', 'Project slug', {check: checkSlug});
   const {targetSlug} = known;
-  await ask('targetSlug', 'Target to deploy to (empty for none)', {
-    fallback: targetSlug?.value ?? '',
-    check: checkSlug,
-  });
+  if (!isGiven(targetSlug)) {
+    context.output.info('A target is an environment of the project, such as production or staging, with its own URL.');
+  }
+  const fallback = targetSlug?.value ?? 'production';
+  await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: checkSlug});
+  if (known.targetSlug?.value === '-') known = {...known, targetSlug: undefined};
   const {buildDirectory: suggested} = known;
   await ask('buildDirectory', 'Build folder', {fallback: folderFrom(cwd, suggested.value)});
   const {buildDirectory} = known;
@@ -216,20 +241,18 @@ function addressKeys(backend: string): readonly AddressKey[] {
 }
 
 /** What a project's own folder has besides its site. A server may need its packages. */
-async function notForVisitors(cwd: string, isStatic: boolean): Promise<readonly string[]> {
+async function notForVisitors(cwd: string, configName: string, isStatic: boolean): Promise<readonly string[]> {
   const names = isStatic ? ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'] : [];
   const found = await Promise.all(names.map((name) => exists(join(cwd, name))));
-  return [newConfigName, ...names.filter((_, index) => found[index])];
+  return [configName, ...names.filter((_, index) => found[index])];
 }
-
-const newConfigName = 'mycli.config.ts';
 
 /** Refuses to set up a project that is already set up. */
 export async function refuseExistingConfig(directory: string): Promise<void> {
   const path = await configIn(directory);
   if (path === undefined) return;
   throw createError('ERR_OUTPUT', `${path} already contains a configuration.`, {
-    suggestions: [`Edit it, or pass --force to write a new ${newConfigName}.`],
+    suggestions: [`Edit it, or pass --force to write a new ${await newConfigName(directory, path)}.`],
   });
 }
 
@@ -248,12 +271,12 @@ export async function offerSetup(context: CommandContext, settings: Settings): P
 }
 
 /** Writes a typed configuration file, whose addresses are trusted from then on. Returns its path. */
-export async function writeProject(context: CommandContext, {config, addresses}: ProjectPlan): Promise<string> {
-  const path = join(context.cwd, newConfigName);
-  // Without the keys that are undefined.
-  const plain: unknown = JSON.parse(JSON.stringify(config));
-  const literal = inspect(plain, {compact: false, depth: null});
-  await replaceTextFile(path, `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`);
+export async function writeProject(
+  context: CommandContext,
+  {config, configName, addresses}: ProjectPlan,
+): Promise<string> {
+  const path = join(context.cwd, configName);
+  await replaceTextFile(path, configText(configName, config));
   if (addresses.length > 0) {
     // The project is set up all the same: a login asks to confirm the address.
     await trustAddresses(context.credentialFile, addresses).catch((error: unknown) =>
@@ -261,4 +284,16 @@ export async function writeProject(context: CommandContext, {config, addresses}:
     );
   }
   return path;
+}
+
+function configText(name: NewConfigName, config: MycliConfig): string {
+  const json = JSON.stringify(config, undefined, 2);
+  if (name === 'mycli.config.json') return `${json}\n`;
+  // Without the keys that are undefined.
+  const plain: unknown = JSON.parse(json);
+  const literal = inspect(plain, {compact: false, depth: null});
+  if (name === 'mycli.config.ts') {
+    return `import {defineConfig} from 'mycli';\n\nexport default defineConfig(${literal});\n`;
+  }
+  return `/** @type {import('mycli').MycliConfig} */\nconst config = ${literal};\n\nexport default config;\n`;
 }

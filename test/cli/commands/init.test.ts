@@ -69,6 +69,51 @@ describe('init without a terminal', () => {
     expect(JSON.parse(pushed.stdout)).toMatchObject({bundleId: 1, projectSlug: 'shop', deployed: true});
   });
 
+  test.each([
+    ['{"compilerOptions": {"rootDir": "./src", "strict": true}}', 'mycli.config.mjs'],
+    ['{"include": ["**/*.ts", "**/*.tsx"], "compilerOptions": {"allowJs": true}}', 'mycli.config.mjs'],
+    ['{"compilerOptions": {"allowJs": true, "checkJs": true}}', 'mycli.config.json'],
+    ['{"files": [], "references": [{"path": "./tsconfig.app.json"}]}', 'mycli.config.ts'],
+    ['{"include": ["src"]}', 'mycli.config.ts'],
+    ['{"extends": "./missing.json"}', 'mycli.config.json'],
+  ])('init: with the tsconfig %s, what it writes is no part of the program: %s', async (tsconfig, name) => {
+    const app = '{"include": ["src"], "compilerOptions": {"composite": true}}';
+    await write({'src/a.ts': 'export const a = 1;', 'tsconfig.json': tsconfig, 'tsconfig.app.json': app});
+    expect(await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin])).toMatchObject({code: 0});
+    expect(await readdir(project)).toContain(name);
+    const plan = await mycli(['build', '--dry-run', '--json']);
+    expect(JSON.parse(plan.stdout)).toMatchObject({files: [{path: 'index.html', category: 'shared'}]});
+    if (tsconfig.includes('missing')) return;
+    const tsc = join(import.meta.dirname, '../../../node_modules/.bin/tsc');
+    const checked = spawnSync(process.execPath, [tsc, '--noEmit', '--types', ''], {cwd: project, encoding: 'utf8'});
+    expect([checked.status, checked.stdout]).toEqual([0, '']);
+    // Replaced under its own name.
+    expect(await mycli(['init', '-y', '--force', '-p', 'other', '--origin', runtime.origin])).toMatchObject({code: 0});
+    expect((await readdir(project)).filter((file) => file.startsWith('mycli.config'))).toEqual([name]);
+  });
+
+  test('init: before the build, it writes only what is known, and a push finds the build wherever it is', async () => {
+    await rm(join(project, 'dist'), {recursive: true});
+    const {stderr} = await mycli(['init', '-y', '-p', 'shop', '--origin', runtime.origin]);
+    expect(stderr).toContain('Detected Vite, which builds into dist.');
+    expect(await config()).not.toMatch(/buildDirectory|static/);
+    await write({'www/index.html': ''});
+    expect(JSON.parse((await mycli(['build', '--dry-run', '--json'])).stdout)).toMatchObject({
+      buildDirectory: join(project, 'www'),
+      files: [{category: 'shared'}],
+    });
+  });
+
+  test.each([
+    ['Übung', 'ubung'],
+    ['Straße & Łódź', 'strasse-lodz'],
+    ['@acme/Ærø Shop', 'aero-shop'],
+  ])('init: the project of a package %s is called %s', async (name, slug) => {
+    await write({'package.json': JSON.stringify({name})});
+    const {stdout} = await mycli(['init', '-y', '--origin', runtime.origin, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({config: {projectSlug: slug}});
+  });
+
   test('sets up Api, with the client in the configuration and its secret elsewhere', async () => {
     const {organizationId, clientId, tokenUrl} = runtime.credentials;
     const client = ['--organization', organizationId, '--client-id', clientId, '--token-url', tokenUrl];
@@ -104,7 +149,7 @@ describe('init without a terminal', () => {
     await rm(join(project, 'dist'), {recursive: true});
     const {stdout} = await mycli(['init', '-p', 'shop', '--origin', runtime.origin]);
     expect(stdout).toMatch(
-      /\nNext:\n {2}npx vite build\n {2}mycli login\n {2}mycli push\nThis uploads without deploying/,
+      /\nNext:\n {2}npx vite build\n {2}mycli login\n {2}mycli push\nThis uploads without deploying\./,
     );
   });
 
@@ -148,7 +193,11 @@ describe('init without a terminal', () => {
     expect(stderr).toContain(`Error: ${join(project, name)} already contains a configuration.`);
     expect(await readFile(join(project, name), 'utf8')).toBe(text);
     const forced = await mycli(['init', '--force', '-p', 'shop', '--origin', runtime.origin]);
-    expect([forced.code, await config()]).toEqual([0, expect.stringContaining("projectSlug: 'shop'")]);
+    const written = name === 'mycli.config.json' ? name : 'mycli.config.ts';
+    expect([forced.code, await readFile(join(project, written), 'utf8')]).toEqual([
+      0,
+      expect.stringMatching(/projectSlug"?: ['"]shop/),
+    ]);
   });
 });
 
@@ -188,13 +237,13 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
     await answer('URL of the service:', runtime.origin);
     await answer('Project slug: (project)', 'a/b');
     await answer('unlike "a/b".', '\u0015shop');
-    await answer('Target to deploy to (empty for none):', '');
+    await answer('("-" for none)', '-');
     await answer('Build folder: (dist)', '');
     await answer('(hidden, empty to skip):', canary);
     expect(await ended).toBe(0);
     expect(sent()).not.toContain(canary);
     expect(sent()).toContain(name === 'init' ? 'Next:\r\n  mycli push\r\n' : 'Pushed bundle 1');
-    if (name === 'init') expect(sent()).toContain('add --target SLUG --wait.');
+    if (name === 'init') expect(sent()).toContain('mycli push --target production --wait');
     const written = await config();
     expect(written).toContain("projectSlug: 'shop',\n  runtimeBackend: 'legacy',");
     expect(written).not.toContain('targetSlug');

@@ -117,7 +117,7 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       ['Project slug: (my-shop)', 'a/b'],
       ['> It must not contain / or \\, unlike "a/b".', 'My Other Shop!'],
       ['> It can only contain letters, digits, ".", "_" and "-".', 'my-shop'],
-      ['Target to deploy to (empty for none):', 'staging'],
+      ['Target to deploy to', 'staging'],
       ['Build folder: (dist)', 'dist'],
       [keyQuestion, key],
     ]);
@@ -138,7 +138,7 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
     const origin = await closedOrigin();
     const project = [
       ['Project slug: (web-shop)', ''],
-      ['Target to deploy to (empty for none):', ''],
+      ['("-" for none): (production)', '-'],
       ['Build folder: (dist)', ''],
     ] as const;
     const client = [
@@ -159,7 +159,7 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
     const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: key, MYCLI_PROJECT: 'shop'};
     const {config, shown, hasCredentials} = await plan(
       [
-        ['Target to deploy to (empty for none):', ''],
+        ['("-" for none): (production)', '-'],
         ['Build folder: (dist)', ''],
         ['Store the API key from MYCLI_API_KEY, for when it is not set? (Y/n)', ''],
       ],
