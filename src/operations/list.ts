@@ -153,22 +153,3 @@ export async function readHistory(
 ): Promise<readonly DeploymentItem[]> {
   return (await historyPages(open, targetSlug, limit)).items;
 }
-
-/** The bundle that a target runs, with its description. */
-export async function findRunning(
-  open: OpenBackend,
-  targetSlug: string,
-): Promise<{readonly bundleId: BundleId; readonly message?: string | undefined}> {
-  const items = await readHistory(open, targetSlug);
-  const {bundleId, message} = liveDeployment(items) ?? {};
-  if (bundleId !== undefined) return {bundleId, message};
-  const {projectSlug} = open;
-  const flags = placeFlags({projectSlug, targetSlug}, open.commandFlags);
-  throw createError(
-    'ERR_REJECTED',
-    items.length > 0
-      ? `The server does not report which bundle the target "${targetSlug}" runs.`
-      : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
-    {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...flags]}]]},
-  );
-}

@@ -1,12 +1,12 @@
 import {shownUrl} from '../backends/answers.js';
 import {isUnderWay} from '../backends/references.js';
-import type {DeploymentItem, TargetItem} from '../backends/contract.js';
+import type {BundleId, DeploymentItem, TargetItem} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
-import {invoke} from './call-backend.js';
+import {invoke, quickLook} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ListDeploymentsOptions} from './options.js';
 
@@ -77,7 +77,21 @@ export async function listTargets(open: OpenBackend): Promise<readonly TargetIte
 
 export async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   if (open.backend.listTargets === undefined) return {targetSlug};
-  const targets = await listTargets(open);
+  return knownAmong(await listTargets(open), open, targetSlug);
+}
+
+/**
+ * Tells a target without deployments from one that does not exist, where the history of both is empty.
+ * @throws RuntimeCliError `ERR_REJECTED` as `knownTarget`
+ */
+export async function verifyTarget(open: OpenBackend, targetSlug: string, history: readonly unknown[]): Promise<void> {
+  if (history.length > 0 || open.backend.listTargets === undefined) return;
+  const targets = await quickLook(open, listTargets);
+  if (targets !== undefined) knownAmong(targets, open, targetSlug);
+}
+
+/** @throws RuntimeCliError `ERR_REJECTED` if the target is not there, with its nearest and others. */
+function knownAmong(targets: readonly TargetItem[], open: OpenBackend, targetSlug: string): TargetItem {
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return known;
   const {projectSlug} = open;
@@ -114,4 +128,24 @@ export interface FoundTarget {
   readonly targetSlug: string;
   /** http(s) URL. */
   readonly url: string;
+}
+
+/** The bundle that a target runs, with its description. */
+export async function findRunning(
+  open: OpenBackend,
+  targetSlug: string,
+): Promise<{readonly bundleId: BundleId; readonly message?: string | undefined}> {
+  const items = await readHistory(open, targetSlug);
+  const {bundleId, message} = liveDeployment(items) ?? {};
+  if (bundleId !== undefined) return {bundleId, message};
+  await verifyTarget(open, targetSlug, items);
+  const {projectSlug} = open;
+  const flags = placeFlags({projectSlug, targetSlug}, open.commandFlags);
+  throw createError(
+    'ERR_REJECTED',
+    items.length > 0
+      ? `The server does not report which bundle the target "${targetSlug}" runs.`
+      : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
+    {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...flags]}]]},
+  );
 }

@@ -4,7 +4,7 @@ import {
   type PromoteBundleOptions,
   type PromoteBundleResult,
 } from '../operations/deploy/promote-bundle.js';
-import {findRunning} from '../operations/list.js';
+import {findRunning} from '../operations/targets.js';
 import type {DataOf} from '../operations/outlet.js';
 import {runDeployment} from './deploy.js';
 import type {PipelineHost} from './host.js';

@@ -30,6 +30,7 @@ import {chooseCapable} from '../operations/choose-backend.js';
 import type {ListBundlesOptions, ListDeploymentsOptions, ProjectOptions} from '../operations/options.js';
 import {
   knownTarget,
+  verifyTarget,
   listTargets,
   targetStatus,
   withTarget,
@@ -79,6 +80,7 @@ export async function listDeployments(
   const step = {name: 'list', title: `List the deployments to ${targetSlug}`};
   return readFrom(options, host, ['history'], step, async (open, host) => {
     const {items, total} = await collectDeployments(open, targetSlug, range);
+    if (range.offset === 0) await verifyTarget(open, targetSlug, items);
     host.outlet.title(
       items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
     );

@@ -4,6 +4,7 @@ import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
+import {verifyTarget} from '../targets.js';
 import {invoke, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {ProjectOptions} from '../options.js';
@@ -52,6 +53,7 @@ export async function findDeployment(
     ({deployment}) => deploymentId === undefined || String(deployment.deploymentId) === String(deploymentId),
   );
   if (found !== undefined) return found;
+  await verifyTarget(open, targetSlug, items);
   const flags = placeFlags({projectSlug, targetSlug});
   throw createError(
     'ERR_REJECTED',

@@ -16,6 +16,7 @@ import type {OpenBackend} from '../open-backend.js';
 import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
 import type {FailedCheck, Host, RunHost} from '../host.js';
 import type {DataOf} from '../outlet.js';
+import {verifyTarget} from '../targets.js';
 import {failedChecks, followUpCapabilities, hasFailedCheck} from './check-deployment.js';
 
 /** Options of `rollbackBundle`. */
@@ -75,6 +76,7 @@ export async function planRollback(
 ): Promise<RollbackPlan> {
   if (to !== undefined) return {bundleId: await resolveBundleId(open, to), warnings: []};
   const items = await readHistory(open, targetSlug, Infinity);
+  await verifyTarget(open, targetSlug, items);
   const failed = await failedChecks(open, targetSlug, host);
   const {current, previous, unclear, warnings} = previousDeployment(items, failed);
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};

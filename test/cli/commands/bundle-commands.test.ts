@@ -149,6 +149,18 @@ test('bundle:download does not write into the build', async () => {
   });
 });
 
+test.each([
+  ['bundle:history', '--target', 'stagin'],
+  ['bundle:rollback', '--target', 'stagin'],
+  ['bundle:promote', '--from', 'stagin', '--target', 'production'],
+  ['status', '--target', 'stagin'],
+])('%s: a target that does not exist is told from one without deployments', async (...args) => {
+  await push('first');
+  const {code, stderr} = await mycli(...args);
+  expect(stderr).toContain('Error: The project "shop" has no target "stagin".\n  Did you mean staging?');
+  expect(code).toBe(7);
+});
+
 test('bundle:rollback to a bundle that was deleted says so', async () => {
   await push('first');
   await push('second');
