@@ -42,6 +42,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
   const {projectSlug, targetSlug, configDirectory, wait, state, env, onSecret} = options;
   const secrets = [...(options.secrets ?? [])];
   const logger = redactedLogger({logger: options.logger, secrets});
+  const rules = rateLimitRules({...options, secrets});
   let written = 0;
   const createClient = (signal: AbortSignal) =>
     createHttpClient({
@@ -66,7 +67,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     signal: AbortSignal,
     onProgress: HostContext['onProgress'],
   ): HostContext => {
-    const waitToRetry = createRetryWait(rateLimitRules({...options, secrets}), signal);
+    const waitToRetry = createRetryWait(rules, signal);
     return {
       projectSlug,
       targetSlug,

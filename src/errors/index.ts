@@ -6,6 +6,7 @@ export {
   CredentialsError,
   DeploymentFailedError,
   InputError,
+  interrupted,
   InterruptedError,
   isRuntimeCliError,
   NetworkError,

@@ -107,17 +107,16 @@ export function createError(code: ErrorCode, message: string, options?: RuntimeC
   return new classes[catalogue[code].kind](code, message, options);
 }
 
+interface ErrorChanges {
+  readonly code?: ErrorCode | undefined;
+  readonly message?: string | undefined;
+  readonly advice?: readonly Suggestion[] | undefined;
+  readonly suggestions?: readonly Suggestion[] | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** Adds context to an error: a new `code` or `message`, more suggestions and details. The original is the cause. */
-export function amendError(
-  error: RuntimeCliError,
-  changes: {
-    readonly code?: ErrorCode | undefined;
-    readonly message?: string | undefined;
-    readonly advice?: readonly Suggestion[] | undefined;
-    readonly suggestions?: readonly Suggestion[] | undefined;
-    readonly details?: Readonly<Record<string, unknown>> | undefined;
-  },
-): RuntimeCliError {
+export function amendError(error: RuntimeCliError, changes: ErrorChanges): RuntimeCliError {
   const {code, exitCode, status, method, path, requestId} = error;
   return createError(changes.code ?? code, changes.message ?? error.message, {
     exitCode: changes.code === undefined ? exitCode : undefined,
@@ -129,6 +128,14 @@ export function amendError(
     details: changes.details === undefined ? error.details : {...error.details, ...changes.details},
     cause: error,
   });
+}
+
+/**
+ * The reason for an abort, with what it leaves behind. A caller's own reason is passed on unchanged.
+ * @param state a sentence
+ */
+export function interrupted(reason: unknown, state: string, more: Omit<ErrorChanges, 'message'> = {}): unknown {
+  return isRuntimeCliError(reason) ? amendError(reason, {...more, message: `${reason.message} ${state}`}) : reason;
 }
 
 /** Whether `value` is an error of this library, even of another copy of it: by shape, never by `instanceof`. */

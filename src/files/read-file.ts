@@ -1,5 +1,6 @@
 import type {Stats} from 'node:fs';
 import {readFile, stat} from 'node:fs/promises';
+import {parseJson} from '../text/json.js';
 
 /**
  * Reads one of the user's text files, without its byte order mark. It must be a regular file: reading a named pipe
@@ -10,6 +11,14 @@ export async function readTextFile(path: string, maxBytes = Infinity): Promise<s
   const {size} = await verifyRegularFile(path);
   if (size > maxBytes) throw new Error(`it has ${size} bytes, more than ${maxBytes}`);
   return readText(path);
+}
+
+/**
+ * Reads one of the user's JSON files.
+ * @throws Error if it cannot be read, or is not JSON
+ */
+export async function readJsonFile(path: string): Promise<unknown> {
+  return parseJson(await readTextFile(path));
 }
 
 /** Reads a file that the user named with `@FILE`, without its byte order mark. It may be a pipe, as in `<(command)`. */

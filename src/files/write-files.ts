@@ -6,7 +6,7 @@ import {pipeline} from 'node:stream/promises';
 import {createError} from '../errors/index.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
 import {isTrusted} from './ownership.js';
-import {readTextFile} from './read-file.js';
+import {readJsonFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
 
 /**
@@ -128,17 +128,12 @@ export async function replacePrivateFile(path: string, content: string): Promise
  * value of invalid JSON is `undefined`, because the parser's error would quote a part of it.
  */
 export async function readPrivateFile(path: string): Promise<{readonly value: unknown} | undefined> {
-  let content: string;
   try {
     if (!isTrusted(path)) throw new Error('it belongs to another user');
-    content = await readTextFile(path);
+    return {value: await readJsonFile(path)};
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
+    if (error instanceof SyntaxError) return {value: undefined};
     throw error;
-  }
-  try {
-    return {value: JSON.parse(content)};
-  } catch {
-    return {value: undefined};
   }
 }

@@ -83,7 +83,8 @@ export async function openBackend(
     context,
     with(changes) {
       const both = changes.signal === undefined ? signal : AbortSignal.any([signal, changes.signal]);
-      return open(both, async () => (await context()).with(changes));
+      let changed: Promise<HostContext> | undefined;
+      return open(both, () => (changed ??= context().then((own) => own.with(changes))));
     },
   });
   return open(given.signal, () => (created ??= createBackendContext(given)));

@@ -1,13 +1,13 @@
 import {ftruncateSync, rmSync, writeFileSync} from 'node:fs';
-import {lstat, open, readFile, rm, type FileHandle} from 'node:fs/promises';
+import {lstat, open, rm, type FileHandle} from 'node:fs/promises';
 import {Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import {isDeepStrictEqual} from 'node:util';
 import * as v from 'valibot';
 import type {DownloadRequest, DownloadResume, DownloadStart} from '../backends/contract.js';
-import {parseJson} from '../text/json.js';
 import {outputError} from '../errors/system-failure.js';
 import {isOwn} from '../files/ownership.js';
+import {readJsonFile} from '../files/read-file.js';
 
 const stateSchema = v.object({
   backend: v.string(),
@@ -42,7 +42,7 @@ export class PartFile {
       const [part, state] = [await lstat(this.path), await lstat(this.#statePath)];
       // A link, or a file that others may write to, is not what a download leaves.
       if (!part.isFile() || !isOwn(part, 0o002) || !state.isFile() || !isOwn(state, 0o077)) return undefined;
-      const {validator, ...identity} = v.parse(stateSchema, parseJson(await readFile(this.#statePath, 'utf8')));
+      const {validator, ...identity} = v.parse(stateSchema, await readJsonFile(this.#statePath));
       if (part.size === 0 || !isDeepStrictEqual(identity, this.#identity)) return undefined;
       return {offset: part.size, validator};
     } catch {

@@ -1,8 +1,8 @@
 import {readdir} from 'node:fs/promises';
 import {basename, dirname, join, relative, sep} from 'node:path';
-import {asRecord, parseJson} from '../text/json.js';
+import {asRecord} from '../text/json.js';
 import {isTrusted} from '../files/ownership.js';
-import {readTextFile} from '../files/read-file.js';
+import {readJsonFile, readTextFile} from '../files/read-file.js';
 
 /** What the files of a project say about it. */
 export interface Project {
@@ -90,10 +90,7 @@ export async function readConfigs(
 
 /** An object of a JSON file; an empty one if it is missing or invalid, which the tool that it belongs to reports. */
 export async function readJson(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const value = await readTextFile(path)
-    .then(parseJson)
-    .catch(() => undefined);
-  return asRecord(value);
+  return asRecord(await readJsonFile(path).catch(() => undefined));
 }
 
 export function namesIn(directory: string): Promise<string[]> {

@@ -1,9 +1,8 @@
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
-import {parseJson} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {readTextFile} from '../../files/read-file.js';
+import {readJsonFile} from '../../files/read-file.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
 import {asSentence} from '../../text/sentence.js';
 
@@ -20,7 +19,7 @@ const packageSchema = v.object({
 export async function readDeclaredDependencies(projectDirectory: string): Promise<Record<string, string>> {
   const path = join(projectDirectory, 'package.json');
   try {
-    const {dependencies, devDependencies} = v.parse(packageSchema, parseJson(await readTextFile(path)));
+    const {dependencies, devDependencies} = v.parse(packageSchema, await readJsonFile(path));
     // As in npm, dependencies win over development dependencies.
     return {...devDependencies, ...dependencies};
   } catch (error) {

@@ -3,11 +3,11 @@ import {inspect} from 'node:util';
 import {backendTitle} from '../../backends/names.js';
 import type {MycliConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../text/json.js';
-import {exists, readTextFile} from '../../files/read-file.js';
+import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {readJson} from '../../projects/read-project.js';
 import {slugMessage} from '../../settings/schemas.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
@@ -125,10 +125,8 @@ async function withSuggestions(settings: Settings, detected: DetectedBuild | und
 
 /** The name of the package, or of the folder, as a slug: `@scope/My Shop` becomes `my-shop`. */
 async function suggestedSlug(cwd: string): Promise<string> {
-  const manifest: unknown = await readTextFile(join(cwd, 'package.json'))
-    .then(parseJson)
-    .catch(() => undefined);
-  const name = isRecord(manifest) && typeof manifest['name'] === 'string' ? manifest['name'] : '';
+  const {name: given} = await readJson(join(cwd, 'package.json'));
+  const name = typeof given === 'string' ? given : '';
   const slugOf = (text: string) => {
     const words = asciiOf(text.replace(/^@[^/]*\//, '')).toLowerCase();
     return words.replaceAll(/[^a-z\d]+/g, '-').replaceAll(/^-|-$/g, '');

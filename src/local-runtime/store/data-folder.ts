@@ -1,6 +1,6 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
-import {lstat, mkdir, readdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readdir, rename, rm, writeFile} from 'node:fs/promises';
 // eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {dataFolders} from '../../files/own-files.js';
+import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../files/write-files.js';
 import type {LocalRuntimeCredentials} from '../options.js';
@@ -92,7 +93,7 @@ export async function readJson<Schema extends v.GenericSchema>(
   file: string,
   schema: Schema,
 ): Promise<v.InferOutput<Schema>> {
-  return v.parse(schema, JSON.parse(await readFile(file, 'utf8')));
+  return v.parse(schema, await readJsonFile(file));
 }
 
 // The folder may come from someone else, and users put its credentials into shells and dotenv files.

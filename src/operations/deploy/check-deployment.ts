@@ -4,7 +4,7 @@ import {backendTitle} from '../../backends/names.js';
 import {checkDefaults, checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {problemsOf, rejectProblems} from '../../settings/definitions.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {placeFlags} from '../../text/suggest.js';
@@ -203,18 +203,15 @@ function unhealthy(
   });
 }
 
-/** The error for an interrupted check. A caller's own reason for an abort is passed on unchanged. */
 function interruptedCheck(
   reason: unknown,
   {open, bundleId, targetSlug, deployment}: FinishedDeployment,
   {rollbackOnFailure = false}: DeploymentOptions,
 ): unknown {
-  if (!isRuntimeCliError(reason)) return reason;
   const kept = rollbackOnFailure ? ' It was not rolled back.' : '';
-  return amendError(reason, {
-    message: `${reason.message} Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${kept}`,
-    details: {backend: open.backend.name, bundleId, deployment, status: 'finished'},
-  });
+  const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${kept}`;
+  const details = {backend: open.backend.name, bundleId, deployment, status: 'finished'};
+  return interrupted(reason, state, {details});
 }
 
 /** The bundles that failed a check on a target, as far as they were recorded. */

@@ -1,13 +1,20 @@
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
-import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {
+  amendError,
+  createError,
+  interrupted,
+  isRuntimeCliError,
+  type ErrorCode,
+  type RuntimeCliError,
+} from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {isUnclear, liveDeployment, readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DeploymentOptions} from '../options.js';
-import type {Host, RunHost} from '../host.js';
+import type {RunHost} from '../host.js';
 import {requestDeploy, type DeploymentWatch} from './deploy-bundle.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
@@ -97,10 +104,14 @@ const unclearCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_RESPONSE_INVALID',
 ]);
 
-/** How far a rollback is. */
-interface Progress {
+/** A rollback, and how far it is. */
+interface Rollback {
+  readonly failed: FailedDeployment;
+  readonly place: {readonly backend: string; readonly projectSlug: string; readonly targetSlug: string};
+  /** The bundle that ran before, if it is known. */
   readonly bundleId?: BundleId | undefined;
   readonly isRequested?: boolean;
+  /** The deployment of that bundle, once it is accepted. */
   readonly deployment?: DeploymentRef | undefined;
 }
 
@@ -116,68 +127,73 @@ export async function rollBack(
 ): Promise<{readonly bundleId: BundleId; readonly error: Error}> {
   const {failure, before, ours} = failed;
   const {open} = before;
-  const {signal, projectSlug} = open;
-  const place = {backend: open.backend.name, projectSlug, targetSlug};
+  const place = {backend: open.backend.name, projectSlug: open.projectSlug, targetSlug};
   host.writes?.conclude({error: failure});
   const {live, reason = ''} = deploymentBefore(before.items, ours.bundleId, targetSlug);
   const bundleId = live?.bundleId;
-  if (live === undefined || bundleId === undefined) throw notRolledBack(failed, place, {}, {reason}, host);
-  let progress: Progress = {bundleId};
+  if (live === undefined || bundleId === undefined) throw notRolledBack({failed, place}, reason);
+  const rollback = await deployAgain({failed, place, bundleId}, bundleId, options, host);
+  host.writes?.conclude({});
+  const doubt = hasFailedCheck(live, await failedChecks(open, targetSlug, host)) ? ', which also failed its check' : '';
+  const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again${doubt}.`;
+  const error = createError('ERR_ROLLED_BACK', `${asSentence(failure.message)} ${now}`, {
+    suggestions: failure.advice,
+    details: detailsOf(rollback, {rolledBack: true}),
+    cause: failure,
+  });
+  return {bundleId, error};
+}
+
+/** Deploys the bundle that ran before, and waits for it, unless others have deployed meanwhile. */
+async function deployAgain(
+  planned: Rollback,
+  bundleId: BundleId,
+  options: DeploymentOptions,
+  host: RunHost,
+): Promise<Rollback> {
+  const {before, ours} = planned.failed;
+  const {open} = before;
+  const {targetSlug} = planned.place;
+  let rollback = planned;
+  // Others may deploy before the request, and while it waits to be repeated.
+  const beforeAttempt = async () => {
+    const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
+    if (came !== undefined) throw notRolledBack(planned, came);
+    rollback = {...planned, isRequested: true};
+  };
   try {
-    await host.writes?.before({operation: 'rollback', ...place, bundleIds: [bundleId]});
-    // Others may deploy before the request, and while it waits to be repeated.
-    const beforeAttempt = async () => {
-      const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
-      if (came !== undefined) throw notRolledBack(failed, place, {bundleId}, {reason: came}, host);
-      progress = {bundleId, isRequested: true};
-    };
+    await host.writes?.before({operation: 'rollback', ...planned.place, bundleIds: [bundleId]});
     await beforeAttempt();
-    const {deployment, status} = await requestDeploy(
-      open.with({beforeAttempt}),
-      {bundleId, targetSlug},
-      {...options, waitForSlot: false},
-      host.outlet,
-    );
-    progress = {bundleId, isRequested: true, deployment};
+    const asking = open.with({beforeAttempt});
+    const request = {bundleId, targetSlug};
+    const {deployment, status} = await requestDeploy(asking, request, {...options, waitForSlot: false}, host.outlet);
+    rollback = {...rollback, deployment};
     host.writes?.learn({deployment, status});
     const state = await waitForDeployment(open, deployment, options, host.outlet);
     host.writes?.learn({status: state.status});
+    return rollback;
   } catch (error) {
-    if (signal.aborted) throw interruptedRollback(signal.reason, failed, place, progress);
+    if (open.signal.aborted) throw interruptedRollback(open.signal.reason, rollback);
     host.writes?.conclude({error});
     if (!isRuntimeCliError(error) || error.code === 'ERR_NOT_ROLLED_BACK') throw error;
-    throw notRolledBack(failed, place, progress, {reason: error.message, cause: error}, host);
+    throw notRolledBack(rollback, error.message, error);
   }
-  host.writes?.conclude({});
-  const known = await failedChecks(open, targetSlug, host);
-  const doubt = hasFailedCheck(live, known) ? ', which also failed its check' : '';
-  const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again${doubt}.`;
-  const details = detailsOf(failed, place, {rolledBack: true, bundleId, deployment: progress.deployment});
-  const rest = {suggestions: failure.advice, details, cause: failure};
-  return {bundleId, error: createError('ERR_ROLLED_BACK', `${asSentence(failure.message)} ${now}`, rest)};
-}
-
-interface RollbackPlace {
-  readonly backend: string;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
 }
 
 /** What failed, where, and what came of the rollback. */
-function detailsOf({failure, ours}: FailedDeployment, place: RollbackPlace, rollback: RollbackOutcome) {
+function detailsOf(
+  {failed: {failure, ours}, place, bundleId, deployment}: Rollback,
+  outcome: Pick<RollbackOutcome, 'rolledBack' | 'reason'>,
+) {
   const {code, message, details} = failure;
+  const rollback: RollbackOutcome = {bundleId, deployment, ...outcome};
   return {...ours, ...place, ...details, failure: {code, message}, rollback};
 }
 
-function notRolledBack(
-  failed: FailedDeployment,
-  place: RollbackPlace,
-  {bundleId, isRequested = false, deployment}: Progress,
-  {reason, cause}: {readonly reason: string; readonly cause?: RuntimeCliError},
-  host: Host,
-): RuntimeCliError {
-  const {failure} = failed;
-  const flags = placeFlags(place, host.commandFlags);
+function notRolledBack(rollback: Rollback, reason: string, cause?: RuntimeCliError): RuntimeCliError {
+  const {failed, place, bundleId, isRequested = false, deployment} = rollback;
+  const {failure, before} = failed;
+  const flags = placeFlags(place, before.open.commandFlags);
   const isUnclear =
     cause !== undefined &&
     (deployment === undefined ? isRequested && unclearCodes.has(cause.code) : cause.code !== 'ERR_DEPLOYMENT_FAILED');
@@ -191,27 +207,18 @@ function notRolledBack(
       [`Check what ${place.targetSlug} runs: `, {run: ['bundle:history', ...flags]}],
       ...(canRetry ? [['To roll back, run: ', {run: ['bundle:deploy', bundleId, ...flags]}] as const] : []),
     ],
-    details: detailsOf(failed, place, {rolledBack: false, bundleId, deployment, reason}),
+    details: detailsOf(rollback, {rolledBack: false, reason}),
     cause: cause ?? failure,
   });
 }
 
-/** The error for an interrupted rollback: what state it is in. A caller's own reason is passed on unchanged. */
-function interruptedRollback(
-  reason: unknown,
-  failed: FailedDeployment,
-  place: RollbackPlace,
-  {bundleId, isRequested = false, deployment}: Progress,
-): unknown {
-  if (!isRuntimeCliError(reason)) return reason;
-  const {failure} = failed;
+function interruptedRollback(reason: unknown, rollback: Rollback): unknown {
+  const {failed, bundleId, isRequested = false, deployment} = rollback;
+  const {message, advice} = failed.failure;
   const started = deployment === undefined ? 'may have started' : 'continues';
   const state = isRequested ? `Its rollback to bundle ${String(bundleId)} ${started}.` : 'It was not rolled back.';
-  return amendError(reason, {
-    message: `${reason.message} ${asSentence(failure.message)} ${state}`,
-    suggestions: failure.advice,
-    details: detailsOf(failed, place, {rolledBack: false, bundleId, deployment}),
-  });
+  const details = detailsOf(rollback, {rolledBack: false});
+  return interrupted(reason, `${asSentence(message)} ${state}`, {suggestions: advice, details});
 }
 
 /** The deployment of the bundle that a target ran before ours, or why there is none to go back to. */

@@ -1,6 +1,6 @@
 import type {DeploymentItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, interrupted, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
 import {quickLook} from '../call-backend.js';
@@ -45,7 +45,9 @@ export async function inTargetSlot<Result>(
           await poll.pause();
           occupant = await findOccupant(open, targetSlug);
         } catch (reason) {
-          throw signal.aborted ? stoppedWaiting(reason) : reason;
+          throw signal.aborted
+            ? interrupted(reason, 'Nothing was deployed.', {details: {deploymentRequested: false}})
+            : reason;
         }
       } while (typeof occupant === 'object');
     }
@@ -83,15 +85,6 @@ function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupa
     message: `The target is busy${error.status === undefined ? '' : ` (${String(error.status)})`}: ${describeOccupant(occupant, targetSlug)}.`,
     suggestions: [wait],
     details: {running: occupant},
-  });
-}
-
-/** The error for a wait that was aborted. A caller's own reason is passed on unchanged. */
-function stoppedWaiting(reason: unknown): unknown {
-  if (!isRuntimeCliError(reason)) return reason;
-  return amendError(reason, {
-    message: `${reason.message} Nothing was deployed.`,
-    details: {deploymentRequested: false},
   });
 }
 

@@ -1,6 +1,13 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
-import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
+import {
+  amendError,
+  createError,
+  interrupted,
+  isRuntimeCliError,
+  type ErrorCode,
+  type RuntimeCliError,
+} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -96,17 +103,9 @@ export function deploymentFailed(
   });
 }
 
-/**
- * The error for a wait that was aborted, although the deployment continues. A caller's own reason is passed on
- * unchanged.
- */
 function stoppedWaiting(reason: unknown, deployment: DeploymentRef, history: CommandToRun): unknown {
-  if (!isRuntimeCliError(reason)) return reason;
-  return amendError(reason, {
-    message: `${reason.message} ${describe(deployment)} continues.`,
-    suggestions: ['To check on it, run:', [history]],
-    details: {deployment},
-  });
+  const suggestions = ['To check on it, run:', [history]];
+  return interrupted(reason, `${describe(deployment)} continues.`, {suggestions, details: {deployment}});
 }
 
 function waitTimedOut(

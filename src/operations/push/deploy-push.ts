@@ -1,11 +1,12 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeployResult} from '../../backends/contract.js';
-import {amendError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, interrupted, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {commandLine, placeFlags} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {requestDeploy, type AcceptedDeployment, type DeploymentWatch} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import type {RunHost} from '../host.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {PushResult} from './options.js';
 import type {PushOptions} from './plan-push.js';
 import type {UploadedPush} from './upload-push.js';
@@ -40,14 +41,14 @@ export async function deployPush(
 }
 
 export async function waitForPush(push: DeployedPush, options: PushOptions, host: RunHost): Promise<DeployedPush> {
-  const {open, deployment, targetSlug} = push;
+  const {open, deployment} = push;
   try {
     const state = await waitForDeployment(open, deployment, options, host.outlet);
     const url = shownUrl(state.url ?? push.url);
     host.writes?.learn({status: state.status, url: url ?? shownUrl(push.uploaded?.url)});
     return {...push, status: state.status, url};
   } catch (error) {
-    throw afterUpload(error, push, targetSlug, {accepted: true});
+    throw afterAcceptance(error, push);
   }
 }
 
@@ -77,47 +78,65 @@ export function pushResult(push: UploadedPush & Partial<DeployedPush>, warnings:
   };
 }
 
-/**
- * The error of what follows an upload. Its failure or interruption must not hide that the bundle was uploaded.
- * @param accepted Whether the deployment has been accepted.
- */
-function afterUpload(
-  error: unknown,
-  {open, bundleId, unchanged}: UploadedPush,
-  targetSlug: string,
-  {accepted = false} = {},
-): unknown {
-  if (!isRuntimeCliError(error)) return error;
-  const {code} = error;
-  const interrupted = code === 'ERR_INTERRUPTED';
-  const {backend, projectSlug, signal, commandFlags} = open;
-  // A caller's own reason for an abort is passed on unchanged.
-  if (signal.aborted && !interrupted) return error;
-  const bundle = `Bundle ${String(bundleId)} ${unchanged ? 'is unchanged' : 'was uploaded'}`;
+/** The error of a wait. It must not hide that the bundle was uploaded. */
+function afterAcceptance(error: unknown, push: DeployedPush): unknown {
+  const {open, bundleId, targetSlug} = push;
+  if (!isRuntimeCliError(error) || isOwnReason(error, open)) return error;
+  if (error.code === 'ERR_DEPLOYMENT_FAILED') return afterUpload(error, push, targetSlug);
+  const bundle = `${describeUploaded(push)}.`;
   const details = {bundleId};
-  const hasFailed = code === 'ERR_DEPLOYMENT_FAILED';
-  if (accepted && !hasFailed) {
-    const message = interrupted ? `${error.message} ${bundle}.` : `${bundle}. ${error.message}`;
-    return amendError(error, {message, details});
-  }
-  const requested = error.details?.['deploymentRequested'] !== false;
-  const unclear = code === 'ERR_OUTCOME_UNKNOWN' || (interrupted && requested);
-  const state = unclear
+  if (error.code === 'ERR_INTERRUPTED') return interrupted(error, bundle, {details});
+  return amendError(error, {message: `${bundle} ${error.message}`, details});
+}
+
+/** The error of a deployment after an upload. It must not hide that the bundle was uploaded. */
+function afterUpload(error: unknown, push: UploadedPush, targetSlug: string): unknown {
+  const {open, bundleId} = push;
+  if (!isRuntimeCliError(error) || isOwnReason(error, open)) return error;
+  const {code} = error;
+  const bundle = describeUploaded(push);
+  const details = {bundleId};
+  const isInterrupted = code === 'ERR_INTERRUPTED';
+  if (isInterrupted && error.details?.['deploymentRequested'] === false)
+    return interrupted(error, `${bundle}.`, {suggestions: deployLater(push, targetSlug), details});
+  const mayHaveStarted = isInterrupted || code === 'ERR_OUTCOME_UNKNOWN';
+  const mustLook = mayHaveStarted || ['ERR_DEPLOYMENT_FAILED', 'ERR_SERVER', 'ERR_RESPONSE_INVALID'].includes(code);
+  const suggestions = [
+    ...(mustLook ? lookFirst(push, targetSlug, error.suggestions) : []),
+    ...(mayHaveStarted || code === 'ERR_DEPLOYMENT_FAILED' ? [] : deployLater(push, targetSlug)),
+  ];
+  if (isInterrupted)
+    return interrupted(error, `${bundle}, and its deployment to ${targetSlug} may have started.`, {
+      suggestions,
+      details,
+    });
+  const state = mayHaveStarted
     ? `${bundle}, and its deployment to ${targetSlug} may have started`
     : `${bundle}, but deploying it to ${targetSlug} failed`;
-  const interruption = `${error.message} ${requested ? state : bundle}.`;
-  const where = placeFlags({projectSlug, targetSlug, backend: backend.name}, commandFlags);
-  const suggestions: Suggestion[] = [];
-  const history = ['bundle:history', ...where];
-  const mustLook = unclear || hasFailed || code === 'ERR_SERVER' || code === 'ERR_RESPONSE_INVALID';
-  const hasHistory = backend.listDeployments !== undefined;
-  if (mustLook && hasHistory && !error.suggestions.includes(commandLine(...history)))
-    suggestions.push('Check before you deploy it again:', [{run: history}]);
-  if (!unclear && !hasFailed)
-    suggestions.push('To deploy it without another upload, run:', [{run: ['bundle:deploy', bundleId, ...where]}]);
-  return amendError(error, {
-    message: interrupted ? interruption : `${state}: ${error.message}`,
-    suggestions,
-    details,
-  });
+  return amendError(error, {message: `${state}: ${error.message}`, suggestions, details});
+}
+
+/** Whether a caller has aborted with a reason of its own, which is passed on unchanged. */
+function isOwnReason({code}: RuntimeCliError, {signal}: OpenBackend): boolean {
+  return signal.aborted && code !== 'ERR_INTERRUPTED';
+}
+
+function describeUploaded({bundleId, unchanged}: UploadedPush): string {
+  return `Bundle ${String(bundleId)} ${unchanged ? 'is unchanged' : 'was uploaded'}`;
+}
+
+/** How to look whether a deployment has started, unless the suggestions have it already. */
+function lookFirst(push: UploadedPush, targetSlug: string, suggested: readonly string[]): readonly Suggestion[] {
+  const history = ['bundle:history', ...placeOf(push, targetSlug)];
+  if (push.open.backend.listDeployments === undefined || suggested.includes(commandLine(...history))) return [];
+  return ['Check before you deploy it again:', [{run: history}]];
+}
+
+function deployLater(push: UploadedPush, targetSlug: string): readonly Suggestion[] {
+  const command = ['bundle:deploy', push.bundleId, ...placeOf(push, targetSlug)];
+  return ['To deploy it without another upload, run:', [{run: command}]];
+}
+
+function placeOf({open: {backend, projectSlug, commandFlags}}: UploadedPush, targetSlug: string): readonly string[] {
+  return placeFlags({projectSlug, targetSlug, backend: backend.name}, commandFlags);
 }
