@@ -13,7 +13,7 @@ const defaultExports = [
 ];
 
 /** The only places that may look at the process they run in; all others are given what they need. */
-const processOwners = ['src/cli/**', 'src/library.ts'];
+const processOwners = ['src/cli/**', 'src/library.ts', 'src/local-runtime/sites/app-program.ts'];
 
 /** Its types are known after its own `npm ci` only; `npm run test:s3` installs and checks it. */
 const s3Plugin = 'examples/mycli-plugin-s3';

@@ -19,6 +19,8 @@ const parts = [
   'errors/index',
   'http/index',
   'frameworks/frameworks',
+  // A program of its own.
+  'local-runtime/sites/app-program',
 ];
 const commands = readdirSync('src/commands', {recursive: true})
   .filter((file) => file.endsWith('.ts'))

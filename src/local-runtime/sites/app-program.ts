@@ -1,85 +1,94 @@
-/**
- * What runs in the process of an app's server: imports the entry that it is given, and tells the parent the port of
- * the server that it starts, or that is made of what it exports. A string, so that it is the same from sources and from
- * the bundled package.
- */
-export const appProgram = `
-import {tracingChannel} from 'node:diagnostics_channel';
-import http from 'node:http';
-import net from 'node:net';
+// The program of an app's server, which runs in a process of its own: it imports the entry that it is given, and tells
+// the parent the port of the server that the entry starts, or that is made of what it exports. scripts/bundle.js emits
+// it as a file, because nothing of the runtime belongs into that process.
+import {subscribe} from 'node:diagnostics_channel';
+import {createServer, type IncomingMessage, type RequestListener, type ServerResponse} from 'node:http';
+import {Server} from 'node:net';
 import {Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
 import {pathToFileURL} from 'node:url';
+import {inspect} from 'node:util';
+
+type Callable = (...given: readonly unknown[]) => unknown;
+type Listener = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => unknown;
 
 // As if the entry had been started.
 process.argv.splice(1, 1);
-const send = process.send.bind(process);
+const send = process.send?.bind(process);
 // The parent has ended, in whatever way.
 process.on('disconnect', () => process.exit());
 // A program that ends by itself is not kept alive by its parent.
-process.channel.unref();
+process.channel?.unref();
 
-let isListening = false;
-let isTold = false;
-tracingChannel('net.server.listen').subscribe({
-  asyncStart({options}) {
-    isListening = true;
-    // Whatever address the program asks for, nobody else on the network reaches it.
-    options.host = '127.0.0.1';
-  },
-  asyncEnd({server}) {
-    const port = server.address()?.port;
-    if (isTold || port === undefined) return;
-    isTold = true;
-    send({port});
-  },
+const state = {isListening: false, isTold: false};
+subscribe('tracing:net.server.listen:asyncStart', (message) => {
+  state.isListening = true;
+  // Whatever address the program asks for, nobody else on the network reaches it.
+  (message as {readonly options: {host?: string}}).options.host = '127.0.0.1';
+});
+subscribe('tracing:net.server.listen:asyncEnd', (message) => {
+  const address = (message as {readonly server: Server}).server.address();
+  if (state.isTold || address === null || typeof address === 'string') return;
+  state.isTold = true;
+  send?.({port: address.port});
 });
 
-const loaded = await import(pathToFileURL(process.argv[1]).href);
+const loaded: unknown = await import(pathToFileURL(process.argv[1] ?? '').href);
 // A program that has called listen(), or does so later, needs nothing else.
-const server = isListening ? undefined : serverOf(loaded);
+const server = state.isListening ? undefined : serverOf(loaded);
 server?.listen(0);
 
-function serverOf(loaded) {
-  for (const exported of [loaded, loaded.default, loaded.default?.default]) {
-    if (exported instanceof net.Server) return exported;
-    const listener = isApp(exported) ? exported : listenerOf(exported);
-    if (listener === undefined) continue;
-    return http.createServer((request, response) => void answer(listener, request, response));
-  }
+function member(value: unknown, name: string): unknown {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isObject ? Reflect.get(value, name) : undefined;
 }
 
-function listenerOf(exported) {
+function isCallable(value: unknown): value is Callable {
+  return typeof value === 'function';
+}
+
+function serverOf(namespace: unknown): Server | undefined {
+  const byDefault = member(namespace, 'default');
+  for (const exported of [namespace, byDefault, member(byDefault, 'default')]) {
+    if (exported instanceof Server) return exported;
+    const listener = isCallable(exported) && isApp(exported) ? exported : listenerOf(exported);
+    if (listener !== undefined) return createServer((request, response) => void answer(listener, request, response));
+  }
+  return undefined;
+}
+
+function listenerOf(exported: unknown): Listener | undefined {
   for (const name of ['handler', 'reqHandler', 'get', 'fetch', 'buildHandler']) {
-    const found = exported?.[name];
-    if (typeof found !== 'function') continue;
+    const found = member(exported, name);
+    if (!isCallable(found)) continue;
     if (name === 'buildHandler') return fromStreaming(found);
     if (name === 'fetch') return fromFetch(found.bind(exported));
     return name === 'get' && !isApp(found) ? fromGateway(found) : fromHandler(found);
   }
-  return typeof exported === 'function' ? fromHandler(exported) : undefined;
+  return isCallable(exported) ? fromHandler(exported) : undefined;
 }
 
 /** Whether it is an application of Express or Connect. */
-function isApp(value) {
-  return typeof value === 'function' && typeof value.handle === 'function';
+function isApp(value: Callable): boolean {
+  return isCallable(member(value, 'handle'));
 }
 
-function fromHandler(handler) {
+function fromHandler(handler: Callable): Listener {
   return isApp(handler) || handler.length >= 2 ? handler : fromFetch(handler);
 }
 
-async function answer(listener, request, response) {
-  const fail = (error) => {
-    console.error(error);
-    if (response.headersSent) return response.destroy();
-    response.writeHead(500, {'content-type': 'text/plain; charset=utf-8'}).end('The handler of the app failed.\\n');
+async function answer(listener: Listener, ...[request, response]: Parameters<RequestListener>): Promise<void> {
+  const plain = {'content-type': 'text/plain; charset=utf-8'};
+  const fail = (error: unknown): void => {
+    process.stderr.write(`${inspect(error)}\n`);
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500, plain).end('The handler of the app failed.\n');
   };
   try {
     await listener(request, response, (error) => {
-      if (error) return fail(error);
-      response.writeHead(404, {'content-type': 'text/plain; charset=utf-8'}).end('Not found.\\n');
+      if (error) fail(error);
+      else response.writeHead(404, plain).end('Not found.\n');
     });
   } catch (error) {
     fail(error);
@@ -87,13 +96,15 @@ async function answer(listener, request, response) {
 }
 
 /** A handler of web requests: it returns a Response, or the text of a page. */
-function fromFetch(handler) {
+function fromFetch(handler: Callable): Listener {
   return async (incoming, response) => {
-    const {method, url, headers, headersDistinct} = incoming;
+    const {method = 'GET', url = '/', headers, headersDistinct} = incoming;
     const hasBody = method !== 'GET' && method !== 'HEAD';
-    const request = new Request(new URL('http://' + headers.host + url), {
+    const request = new Request(new URL(`http://${headers.host ?? ''}${url}`), {
       method,
-      headers: Object.entries(headersDistinct).flatMap(([name, values]) => values.map((value) => [name, value])),
+      headers: Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+        values.map((value): [string, string] => [name, value]),
+      ),
       ...(hasBody && {body: Readable.toWeb(incoming), duplex: 'half'}),
     });
     const result = await handler(request);
@@ -109,9 +120,9 @@ function fromFetch(handler) {
 }
 
 /** The event and context of an API gateway's proxy. */
-async function gatewayArguments(request) {
-  const {method, url, headers, headersDistinct} = request;
-  const {pathname: path, searchParams} = new URL('http://localhost' + url);
+async function gatewayArguments(request: IncomingMessage): Promise<readonly [event: object, context: object]> {
+  const {method, url = '/', headers, headersDistinct} = request;
+  const {pathname: path, searchParams} = new URL(`http://localhost${url}`);
   const query = [...new Set(searchParams.keys())];
   const body = await buffer(request);
   const requestId = crypto.randomUUID();
@@ -133,28 +144,53 @@ async function gatewayArguments(request) {
   return [event, context];
 }
 
+/** What a handler of such events answers. */
+interface GatewayAnswer {
+  readonly statusCode?: number;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+}
+
 /** A handler of such events: it returns an answer, or passes one to its callback. */
-function fromGateway(handler) {
+function fromGateway(handler: Callable): Listener {
   return async (request, response) => {
     const [event, context] = await gatewayArguments(request);
-    const result = await new Promise((resolve, reject) => {
-      const returned = handler(event, context, (error, value) => (error ? reject(error) : resolve(value)));
-      Promise.resolve(returned).then((value) => value !== undefined && resolve(value), reject);
+    const result = await new Promise<GatewayAnswer>((resolve, reject) => {
+      const settle = (value: unknown): void => resolve(value as GatewayAnswer);
+      const returned = handler(event, context, (error: Error | null | undefined, value: unknown) =>
+        error ? reject(error) : settle(value),
+      );
+      Promise.resolve(returned).then((value) => {
+        if (value !== undefined) settle(value);
+      }, reject);
     });
     const all = {...result.headers, ...result.multiValueHeaders};
-    for (const [name, value] of Object.entries(all)) response.setHeader(name, Array.isArray(value) ? value : String(value));
+    for (const [name, value] of Object.entries(all)) {
+      response.setHeader(name, Array.isArray(value) ? value.map(String) : String(value));
+    }
     response.writeHead(result.statusCode ?? 200);
     response.end(Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8'));
   };
 }
 
+/** What a stream is given of an answer before its body. */
+interface StreamedHead {
+  readonly statusCode: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cookies?: readonly string[];
+}
+
 /** What makes a handler of such events for a stream, to which its host gives the status and headers. */
-function fromStreaming(buildHandler) {
-  const from = (response, {statusCode, headers, cookies = []}) => {
+function fromStreaming(buildHandler: Callable): Listener {
+  const from = (response: ServerResponse, {statusCode, headers, cookies = []}: StreamedHead): ServerResponse => {
     if (cookies.length > 0) response.setHeader('set-cookie', cookies);
     return response.writeHead(statusCode, headers);
   };
-  globalThis.awslambda = {HttpResponseStream: {from}};
-  return async (request, response) => buildHandler(response)(...(await gatewayArguments(request)));
+  Object.assign(globalThis, {awslambda: {HttpResponseStream: {from}}});
+  return async (request, response) => {
+    const handler = buildHandler(response);
+    if (isCallable(handler)) await handler(...(await gatewayArguments(request)));
+  };
 }
-`;

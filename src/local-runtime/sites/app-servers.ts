@@ -1,5 +1,6 @@
 import {fork, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
+import {createRequire} from 'node:module';
 import {mkdir, readdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import path from 'node:path';
@@ -11,7 +12,6 @@ import {findServer} from '../../projects/detect-build.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
-import {appProgram} from './app-program.js';
 import {forward, type ForwardedRequest} from './forward.js';
 import {sitePath} from './site-address.js';
 
@@ -70,7 +70,7 @@ export class AppServers {
   }
 }
 
-/** A bundle that was unpacked with all its files into `app`, beside a file with `appProgram`. */
+/** A bundle that was unpacked with all its files into `app`. */
 interface UnpackedBundle {
   readonly folder: string;
   readonly entry: string;
@@ -85,6 +85,12 @@ interface AppProcess {
 }
 
 const listeningSchema = v.object({port: v.number()});
+
+/** The program of the process: app-program.ts, as `npm run build` makes it. */
+const appProgram = path.join(
+  path.dirname(createRequire(import.meta.url).resolve('mycli/package.json')),
+  ...['dist', 'local-runtime', 'sites', 'app-program.js'],
+);
 
 /** The server of one deployment: its files, and its process while there is one. */
 class App {
@@ -132,7 +138,7 @@ class App {
     const {timeoutSeconds, onOutput, onWarning, environment: given} = this.#options;
     const {signal} = this.#stopping;
     const address = {PORT: String(await freePort()), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'};
-    const child = fork(path.join(folder, 'start.mjs'), [entry], {
+    const child = fork(appProgram, [entry], {
       cwd: path.join(folder, 'app'),
       // By default it would inherit the runtime's environment, with its credentials.
       env: {NODE_ENV: 'production', ...environment, ...given, ...address},
@@ -189,7 +195,6 @@ class App {
     try {
       const cwd = path.join(folder, 'app');
       await mkdir(cwd, {mode: 0o700});
-      await writeFile(path.join(folder, 'start.mjs'), appProgram, {mode: 0o600});
       // So that no package.json above the data folder decides the module type of the bundle.
       await writeFile(path.join(folder, 'package.json'), '{}\n', {mode: 0o600});
       const {root} = await store.contents(bundleId);
