@@ -78,6 +78,15 @@ describe('a deployment on legacy', () => {
   });
 });
 
+test('a deployment is asked for also when the look before it gets no answer for 10 s', {timeout: 60_000}, async () => {
+  const never = new Promise<undefined>(() => undefined);
+  await using server = await startRecordingServer(({method}) => (method === 'GET' ? never : {status: 201, body: {}}));
+  const {deployment} = await deploy({bundleId: 5, targetSlug: 'a'}, await contextAt(server));
+  const unknown = 'The earlier deployments could not be read. There was no answer within 10 s.';
+  expect(deployment['before']).toEqual({unknown});
+  expect(server.requests.map(({method}) => method)).toEqual(['GET', 'POST']);
+});
+
 describe('the state of a deployment on legacy', () => {
   const stateAmong = async (results: unknown, before: unknown, count?: unknown) => {
     await using server = await listing(page(results, count));

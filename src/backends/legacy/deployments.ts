@@ -68,20 +68,27 @@ export async function listDeployments(
   return fetchRows(targetSlug, range, context, (row) => deploymentItem(row, targetSlug));
 }
 
+/** Maximum time to read what only waiting needs, in milliseconds. */
+const noteMs = 10_000;
+
 /**
- * Records a target's newest deployment before ours is requested, if we will wait for ours. Should that fail, the
- * deployment goes ahead with a warning and cannot be tracked.
+ * Records a target's newest deployment before ours is requested, if we will wait for ours. Should that fail or take
+ * long, the deployment goes ahead with a warning and cannot be tracked.
  */
 export async function noteBefore(
   targetSlug: string,
   context: LegacyContext,
 ): Promise<{readonly before: Before; readonly warnings: readonly string[]}> {
   if (!context.wait) return {before: {unknown: 'It was requested without waiting for it.'}, warnings: []};
+  const late = AbortSignal.timeout(noteMs);
+  const http = context.http.extend({signal: AbortSignal.any([context.signal, late])});
   try {
-    return {before: await newestDeployment(targetSlug, context), warnings: []};
+    return {before: await newestDeployment(targetSlug, {...context, http}), warnings: []};
   } catch (error) {
     context.signal.throwIfAborted();
-    const reason = asSentence(messageOf(error));
+    const reason = late.aborted
+      ? `There was no answer within ${String(noteMs / 1000)} s.`
+      : asSentence(messageOf(error));
     const unknown = `The earlier deployments could not be read. ${reason}`;
     return {before: {unknown}, warnings: [`The deployment cannot be tracked. ${unknown}`]};
   }

@@ -3,7 +3,7 @@ import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.
 import {callInContext} from '../../backends/call.js';
 import type {BundleId} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';
-import {backendTitle, projectTitle} from '../../backends/names.js';
+import {backendTitle, isBuiltIn, projectTitle} from '../../backends/names.js';
 import {uploadFallbackReason} from '../../backends/select.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
@@ -140,8 +140,8 @@ async function uploadTo(
 ): Promise<BuiltInUploadResult> {
   const {backend, secrets} = open;
   const {targetSlug} = options;
-  // A service may accept it before all of it was sent.
-  let isPartlySent = false;
+  // A service may accept it before all of it was sent. The built-in backends report each byte, so none was sent before.
+  let isPartlySent = isBuiltIn(open.backend.name);
   const onProgress = (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => {
     isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
     host.outlet.progress({phase: 'upload', ...progress});
