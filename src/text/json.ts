@@ -17,12 +17,12 @@ export function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T
 const maxDepth = 200;
 
 /**
- * Parses untrusted JSON.
+ * Parses untrusted JSON. A byte order mark before it is ignored, as RFC 8259 allows.
  * @throws SyntaxError if it is not JSON, or is nested so deeply that it could exhaust the stack.
  */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(maxDepth, text)) throw new SyntaxError(`nested more than ${maxDepth} levels deep`);
-  return JSON.parse(text);
+  return JSON.parse(text.replace(/^\uFEFF/, ''));
 }
 
 const numberOrString = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

@@ -18,3 +18,8 @@ test('what is no JSON is an error, a string without end too', () => {
   for (const text of ['', '{', '"', '"\\', '"'.repeat(99_999), '<html>'])
     expect(() => parseJson(text)).toThrow(SyntaxError);
 });
+
+test('a byte order mark before JSON is ignored, one in it is not', () => {
+  expect(parseJson('\uFEFF{"a":1}')).toEqual({a: 1});
+  expect(() => parseJson('{\uFEFF"a":1}')).toThrow(SyntaxError);
+});

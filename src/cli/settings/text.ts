@@ -168,7 +168,7 @@ function packagesOf(text: string, directory: string): unknown {
   if (text === 'auto') return text;
   try {
     if (!text.startsWith('@')) return parseJson(text);
-    return parseJson(readFileSync(resolve(directory, text.slice(1)), 'utf8').replace(/^\uFEFF/, ''));
+    return parseJson(readFileSync(resolve(directory, text.slice(1)), 'utf8'));
   } catch (error) {
     throw new InvalidValue(`${text.startsWith('@') ? `${text} ` : ''}cannot be read: ${reasonOf(error)}`);
   }
