@@ -130,10 +130,13 @@ function staticProblems(options: BundlePlanOptions): readonly OptionProblem[] {
 
 function epochProblems(epoch: string | undefined): readonly OptionProblem[] {
   if (epoch === undefined || epoch === '' || (/^\d+$/.test(epoch) && Number(epoch) <= maxEpoch)) return [];
+  const most = `${String(maxEpoch)} (${new Date(maxEpoch * 1000).toISOString().slice(0, 10)})`;
   return [
     {
       option: 'SOURCE_DATE_EPOCH',
-      message: `must be a number of seconds since 1970, not "${epoch}"`,
+      message: /^\d+$/.test(epoch)
+        ? `must be at most ${most}, the latest time in an archive, not ${epoch}`
+        : `must be a number of seconds since 1970, not "${epoch}"`,
       suggestion: 'Correct or unset SOURCE_DATE_EPOCH.',
     },
   ];

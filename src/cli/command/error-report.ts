@@ -7,7 +7,7 @@ import {withoutMark} from './command-line.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
-import {messageOf, systemCode} from '../../errors/system-failure.js';
+import {messageOf} from '../../errors/system-failure.js';
 import {isRecord} from '../../text/json.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
@@ -55,7 +55,7 @@ export function blameUserCode(error: unknown, root: string): unknown {
   if (!(error instanceof Error)) return error;
   const cause = {suggestions: ['Correct it: it throws, or rejects a promise that nothing waits for.'], cause: error};
   // Node's own error, because what a promise was rejected with is none: so it was not our code.
-  if (systemCode(error) === 'ERR_UNHANDLED_REJECTION')
+  if ('code' in error && error.code === 'ERR_UNHANDLED_REJECTION')
     return createError('ERR_CONFIG_INVALID', 'Code of a configuration file or a plugin failed.', cause);
   const lines = (error.stack ?? '').split('\n');
   const places = lines.flatMap((line) => /^ +at (?:.*\()?(.+?):\d+(?::\d+)?\)?$/.exec(line)?.[1] ?? []);

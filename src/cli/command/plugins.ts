@@ -1,10 +1,10 @@
-import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {accessSync, constants, existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
-import {messageOf} from '../../errors/system-failure.js';
+import {messageOf, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {isTrusted} from '../../files/ownership.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import type {Environment} from '../../http/types.js';
@@ -33,9 +33,9 @@ export class HostConfig extends Config {
 
   override async loadPluginsAndCommands(given?: {readonly force: boolean}): Promise<void> {
     const {userPlugins, session} = this.options;
-    const foreign = userPlugins === true ? foreignUserPlugin(this.dataDir) : undefined;
-    if (foreign !== undefined) {
-      session.output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${foreign} belongs to another user.`);
+    const problem = userPlugins === true ? pluginListProblem(this.dataDir) : undefined;
+    if (problem !== undefined) {
+      session.output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${problem}.`);
       this.options = {...this.options, userPlugins: false};
     }
     await super.loadPluginsAndCommands(given);
@@ -92,6 +92,18 @@ export async function loadConfig(options: HostOptions, args: readonly string[]):
   const extended = new HostConfig({...config.options, plugins});
   await extended.load();
   return extended;
+}
+
+/** Why the plugins that the user has installed or linked are not loaded. oclif would only quote the system. */
+function pluginListProblem(dataDirectory: string): string | undefined {
+  const list = join(dataDirectory, 'package.json');
+  try {
+    accessSync(list, constants.R_OK);
+  } catch (error) {
+    return systemCode(error) === 'EACCES' ? `${list} cannot be read: ${reasonOf(error)}` : undefined;
+  }
+  const foreign = foreignUserPlugin(dataDirectory);
+  return foreign && `${foreign} belongs to another user`;
 }
 
 /**

@@ -8,7 +8,7 @@ import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 
 export interface QuestionContext {
-  readonly output: Pick<Output, 'interactive' | 'stream' | 'clean'>;
+  readonly output: Pick<Output, 'interactive' | 'stream' | 'clean' | 'info'>;
   readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
   readonly signal: AbortSignal;
 }
@@ -77,7 +77,11 @@ export function askChoice(
 
 /** Reads a secret: typed in a terminal without echo, or all of stdin. */
 export function readSecretInput(what: string, context: QuestionContext): Promise<string> {
-  if (context.stdin.isTTY !== true) return text(context.stdin);
+  if (context.stdin.isTTY !== true) {
+    // Whoever forgot to close a pipe would wait without knowing for what.
+    context.output.info(`Reading the ${what} from stdin, up to its end.`);
+    return text(context.stdin);
+  }
   const message = `${context.output.clean(what)}:`;
   return ask(({password}, terminal) => password({message, toggleMask: false}, terminal), context);
 }

@@ -66,7 +66,7 @@ describe('the options for a bundle', () => {
     [{env: {SOURCE_DATE_EPOCH: '1s'}}, 'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "1s"'],
     [
       {env: {SOURCE_DATE_EPOCH: '2147483648'}},
-      'SOURCE_DATE_EPOCH must be a number of seconds since 1970, not "2147483648"',
+      'SOURCE_DATE_EPOCH must be at most 2147483647 (2038-01-19), the latest time in an archive, not 2147483648',
     ],
   ])('refuse %j: %s', (options, message) => {
     expect(refused(options)).toEqual([message]);

@@ -95,6 +95,12 @@ describe.each(['mycli.config.js', 'mycli.config.mjs', 'mycli.config.ts', 'config
     });
   });
 
+  test('that rejects a promise with what is no error is not taken for a bug of mycli', async () => {
+    await write(name, 'Promise.reject("plain");\nexport default {};\n');
+    const {code, stderr} = await mycli('bundle:build');
+    expect([code, stderr]).toEqual([3, expect.stringContaining('Code of a configuration file or a plugin failed.')]);
+  });
+
   test.runIf(process.getuid?.() === 0)('is not run if it belongs to another user, unless it is named', async () => {
     await write(name, 'export const config = {};\n');
     await chown(join(project, name), 4242, 4242);

@@ -26,7 +26,7 @@ function terminal(keys: string, {signal = new AbortController().signal} = {}) {
     text += chunk;
   });
   return {
-    context: {output: {interactive: true, stream, clean: sanitize}, stdin, signal},
+    context: {output: {interactive: true, stream, clean: sanitize, info: () => undefined}, stdin, signal},
     /** What is left on the screen, without cursor movements. */
     shown: () => stripVTControlCharacters(text),
   };
