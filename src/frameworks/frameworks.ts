@@ -102,7 +102,7 @@ const program = {
   buildDirectory: 'dist',
   public: ['public', 'client', 'static'],
 } as const;
-const programEntries = ['server', 'main', 'index', 'app'].flatMap((name) => [
+const programEntries = ['ssr', 'server', 'main', 'index', 'app'].flatMap((name) => [
   `${name}.js`,
   `${name}.mjs`,
   `${name}.cjs`,
@@ -248,6 +248,8 @@ export const frameworks: readonly Framework[] = [
         "Install @sveltejs/adapter-node, set import adapter from '@sveltejs/adapter-node' in svelte.config.js, and build again",
     },
     entries: ['index.js'],
+    // It refuses forms of another origin than its own, which it only knows from these.
+    environment: {PROTOCOL_HEADER: 'x-forwarded-proto', HOST_HEADER: 'x-forwarded-host'},
   },
   site('sveltekit-static', 'SvelteKit', ['@sveltejs/kit'], 'vite build', 'build', {
     variant: 'adapter-static',
@@ -325,7 +327,7 @@ export const frameworks: readonly Framework[] = [
     output: {folder: 'build', setting: /\bbuildDirectory\s*:\s*['"`]([^'"`]+)/},
     marks: ['server'],
     ...withClient,
-    entries: ['server/index.js'],
+    entries: ['ssr.mjs', 'ssr.js', 'server/index.js'],
     unfitEntry: {
       text: /\bexport\s*\{(?![^}]*\bas default\b)[^}]*\bassetsBuildDirectory\b/,
       problem: 'server/index.js exports the routes of React Router, not a server.',
@@ -349,7 +351,7 @@ export const frameworks: readonly Framework[] = [
     buildDirectory: 'build',
     marks: ['server'],
     ...withClient,
-    entries: ['server/index.js'],
+    entries: ['ssr.mjs', 'ssr.js', 'server/index.js'],
     unfitEntry: {
       text: /\bexport\s*\{(?![^}]*\bas default\b)[^}]*\bassetsBuildDirectory\b/,
       problem: 'server/index.js exports the routes of Remix, not a server.',
@@ -457,7 +459,7 @@ export const frameworks: readonly Framework[] = [
     ...program,
     configFile: /^nest-cli\.json$/,
     marks: ['main.js'],
-    entries: ['main.js'],
+    entries: ['ssr.mjs', 'ssr.js', 'main.js'],
   },
   ...(['Express', 'Fastify', 'Hono', 'Koa'] as const).map((name) => ({
     id: name.toLowerCase(),

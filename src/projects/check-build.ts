@@ -35,7 +35,7 @@ export async function buildWarnings(
   });
   const entry = framework.entries?.find((path) => paths.includes(path));
   if (entry === undefined) return warnings;
-  if (framework.isProgram === true && !paths.includes('ssr.js') && !paths.includes('ssr.mjs')) {
+  if (framework.isProgram === true && !/^ssr\.m?js$/.test(entry)) {
     warnings.push(
       `The Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. Add an ssr.mjs to it that exports the app ` +
         'or its handler: export {default} from ' +

@@ -94,11 +94,11 @@ async function unfitBuild(
 
 /** Why the server of a build can't be started: its entry is of another kind, and it has none for the Runtime. */
 export async function unfitEntry(
-  {unfitEntry: unfit, entries}: Framework,
+  {unfitEntry: unfit, entries = []}: Framework,
   build: string,
 ): Promise<UnfitBuild | undefined> {
-  const entry = unfit && (await entryOf({entries: ['ssr.js', 'ssr.mjs', ...(entries ?? [])]}, build));
-  if (unfit === undefined || entry === undefined || entry.startsWith('ssr.')) return undefined;
+  const entry = unfit && (await entryOf({entries}, build));
+  if (unfit === undefined || entry === undefined) return undefined;
   const text = await readTextFile(join(build, entry)).catch(() => '');
   return unfit.text.test(text) ? unfit : undefined;
 }

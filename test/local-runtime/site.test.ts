@@ -269,6 +269,19 @@ describe('a target at its own origin', () => {
     expect((await get('/assets/gone.js')).status).toBe(404);
   });
 
+  test('a target: a site in the folder of its client is at its root, with its folders and what is missing', async () => {
+    const {runtime} = await startDeployed(
+      await v2Archive(
+        {'client/index.html': 'home', 'client/docs/index.html': 'docs', 'client/404.html': 'gone', 'ssr.js': ''},
+        {settings: {ssrOnly: ['ssr.js'], ssrShared: ['**/*'], ssrParameters: {}}},
+      ),
+    );
+    const get = (path: string) => sendRaw(new URL(path, runtime.siteUrl('shop', 'production')).href);
+    expect(await get('/')).toMatchObject({status: 200, body: 'home'});
+    expect(await get('/docs/')).toMatchObject({status: 200, body: 'docs'});
+    expect(await get('/nowhere')).toMatchObject({status: 404, body: 'gone'});
+  });
+
   test('a target: its own 404.html answers for what is missing', async () => {
     const get = await startSite({'404.html': 'gone'});
     expect(await get('/cart/1', 'text/html,*/*')).toMatchObject({status: 404, body: 'gone'});

@@ -76,6 +76,47 @@ test('a program that listens on PORT answers what is not a file', async () => {
     .toBe(true);
 });
 
+test('events flow, cookies are for this host, and a WebSocket is refused with the reason', async () => {
+  const {runtime} = await startApps({
+    'ssr.mjs': `
+      import {createServer} from 'node:http';
+      const cookies = ['a=1; Domain=shop.example; Path=/; Secure; HttpOnly', '__Host-b=2; Path=/; Secure', 'c=3; secure; SameSite=None'];
+      createServer((request, response) => {
+        response.writeHead(200, {'content-type': 'text/event-stream', 'set-cookie': cookies}).write('data: 1\\n\\n');
+      }).listen(process.env.PORT);`,
+  });
+  const events = await fetch(`${runtime.appsOrigin}/shop/production/events`);
+  const reader = events.body?.getReader();
+  expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('data: 1\n\n');
+  await reader?.cancel();
+  expect(events.headers.getSetCookie()).toEqual([
+    'a=1; Path=/; HttpOnly',
+    '__Host-b=2; Path=/; Secure',
+    'c=3; secure; SameSite=None',
+  ]);
+  const headers = {connection: 'Upgrade', upgrade: 'websocket'};
+  const refused = await sendRaw(`${runtime.appsOrigin}/shop/production/live`, {headers});
+  expect([refused.status, refused.body]).toEqual([501, expect.stringContaining('no WebSockets')]);
+});
+
+test('a server that takes forms of its own origin only knows it: adapter-node', async () => {
+  const {runtime} = await startApps({
+    'index.js': `
+      const {createServer} = require('node:http');
+      createServer(({headers}, response) => {
+        const {PROTOCOL_HEADER, HOST_HEADER} = process.env;
+        const origin = headers[PROTOCOL_HEADER] + '://' + headers[HOST_HEADER];
+        response.writeHead(headers.origin === origin ? 200 : 403).end(origin);
+      }).listen(process.env.PORT);`,
+    'handler.js': '',
+    'server/index.js': '',
+  });
+  const site = runtime.siteUrl('shop', 'production');
+  const {origin, host} = new URL(site);
+  const form = {method: 'POST', headers: {host, origin, 'content-type': 'application/x-www-form-urlencoded'}};
+  expect(await sendRaw(new URL('/form', site).href, form)).toMatchObject({status: 200, body: origin});
+});
+
 const bare = `
   import {createServer} from 'node:net';
   const answers = {

@@ -59,6 +59,7 @@ export async function forward(
   outgoing.setTimeout(0);
   const headers = forwardable(answer.headers);
   if (answer.headers.location !== undefined) headers['location'] = below(base, answer.headers.location);
+  if (answer.headers['set-cookie'] !== undefined) headers['set-cookie'] = answer.headers['set-cookie'].map(localCookie);
   response.writeHead(answer.statusCode ?? 502, headers);
   // Its first bytes may be long in coming.
   response.flushHeaders();
@@ -71,6 +72,16 @@ function below(base: string, address: string): string {
   const isPath = /^\/(?![/\\])/.test(address);
   const isBelow = address.startsWith(base) && /^(?:[/?#]|$)/.test(address.slice(base.length));
   return isPath && !isBelow ? `${base}${address}` : address;
+}
+
+/**
+ * A cookie as a browser keeps it for a host of this machine: of no domain, and without TLS unless its name or SameSite
+ * asks for that.
+ */
+function localCookie(cookie: string): string {
+  const withoutDomain = cookie.replaceAll(/;\s*domain=[^;]*/gi, '');
+  const needsTls = /^\s*__(?:secure|host)-/i.test(cookie) || /;\s*(?:samesite=none|partitioned)\b/i.test(cookie);
+  return needsTls ? withoutDomain : withoutDomain.replaceAll(/;\s*secure(?=\s*(?:;|$))/gi, '');
 }
 
 function forwardable(headers: IncomingHttpHeaders): IncomingHttpHeaders {

@@ -56,6 +56,9 @@ async function serveSite(request: Call): Promise<Response> {
   if (call.parts.length === 0) return redirect(308, call, []);
   const name = isSafe(call.parts) ? call.parts.join('/') : undefined;
   const isRead = method === 'GET' || method === 'HEAD';
+  if (request.request.headers.upgrade?.toLowerCase() === 'websocket') {
+    throw new HttpFailure(501, 'The runtime answers requests and passes on no WebSockets. Serve them elsewhere.');
+  }
   const found = isRead && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
   if (found !== undefined) return sendSiteFile(call, found);
   // A newer one was finished meanwhile, and the files of this one are gone.
@@ -65,8 +68,11 @@ async function serveSite(request: Call): Promise<Response> {
   if (!isRead) throw new HttpFailure(405, `${requested} does not accept ${method}, only GET.`, {allow: 'GET'});
   const other = name === undefined ? undefined : await otherPage(call, name);
   if (other !== undefined) return other;
-  const advice = context.appServers === undefined ? ' If its server should answer, start the runtime with --ssr.' : '';
-  throw new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}.${advice}`);
+  const advice =
+    context.appServers === undefined
+      ? 'If its server should answer, start the runtime with --ssr.'
+      : 'It has no server either: no ssr.js, no entry of a known framework, no server.js or index.js at its top.';
+  throw new HttpFailure(404, `The deployed bundle does not serve a file at ${requested}. ${advice}`);
 }
 
 /** A target is named by the host or, where clients cannot resolve that, by the path. */
@@ -91,7 +97,9 @@ const publicFolders = [...new Set(frameworks.flatMap(({publicFolder = []}) => pu
 const assetPrefixes = frameworks.flatMap(({assetPrefix = []}) => assetPrefix);
 
 function namesOf(name: string): readonly string[] {
-  if (name === '' || name.endsWith('/')) return [`${name}index.html`];
+  if (name === '') return ['index.html'];
+  if (name.endsWith('/'))
+    return ['', ...publicFolders.map((root) => `${root}/`)].map((root) => `${root}${name}index.html`);
   const withoutPrefix = assetPrefixes.map((prefix) => name.replace(prefix, ''));
   return [name, `${name}.html`, ...publicFolders.map((root) => `${root}/${name}`), ...withoutPrefix];
 }
@@ -99,17 +107,20 @@ function namesOf(name: string): readonly string[] {
 /** The page that a path without a file may mean, or a redirect to it. */
 async function otherPage(call: SiteCall, name: string): Promise<Response | undefined> {
   const {folder, parts, request} = call;
-  const find = (...names: string[]) => findFile(folder, names);
+  const find = (file: string) => findFile(folder, [file, ...publicFolders.map((root) => `${root}/${file}`)]);
+  const page = await find('index.html');
   if (name === '') {
+    if (page !== undefined) return sendSiteFile(call, page);
     // A redirect instead of the page itself, because its relative links depend on its location.
-    const page = await find('static/index.html', 'client/index.html');
-    return page === undefined ? undefined : redirect(302, call, [path.dirname(page)], 'index.html');
+    const other = await findFile(folder, ['static/index.html']);
+    return other === undefined ? undefined : redirect(302, call, ['static'], 'index.html');
   }
   if (!name.endsWith('/') && (await statsIn(folder, name))?.isDirectory()) return redirect(302, call, parts);
-  if ((await find('404.html')) !== undefined) return sendSiteFile(call, '404.html', 404);
+  const missing = await find('404.html');
+  if (missing !== undefined) return sendSiteFile(call, missing, 404);
   // The page of an app with its routes in the browser.
   const isNavigation = request.headers.accept?.includes('text/html') === true;
-  return isNavigation && (await find('index.html')) !== undefined ? sendSiteFile(call, 'index.html') : undefined;
+  return isNavigation && page !== undefined ? sendSiteFile(call, page) : undefined;
 }
 
 /**
