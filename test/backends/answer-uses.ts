@@ -8,12 +8,8 @@ export interface AnswerUse {
   readonly shape: ShapeName;
   /** Of the whole answer. */
   readonly told: Told;
-  /**
-   * What is told in place of that when a member is missing or null; a member that is not named here changes nothing.
-   */
-  readonly without: Readonly<Record<string, Told>>;
-  /** What is told besides when all are missing or null: several at once may tell something else. */
-  readonly bare?: Told;
+  /** What is told in place of that when no optional member is there, or each is null. */
+  readonly bare: Told;
   /** What is told in place of that for other values of a member, unpublished ones among them. */
   readonly words?: readonly (readonly [path: string, value: Json, told: Told | 'invalid'])[];
   /** Without these, or with null in their place, it is no answer. */
@@ -30,12 +26,12 @@ const gone = undefined;
 
 const uploaded = {
   told: {bundleId: 7, warnings: ['careful'], matches},
-  without: {warnings: {warnings: []}, matches: {matches: {}}},
+  bare: {warnings: [], matches: {}},
 };
 const uploadedV1 = {
   shape: 'legacy push v1',
   told: {bundleId: 7, warnings: ['careful'], url: 'http://runtime.example/preview'},
-  without: {warnings: {warnings: []}, bundle_preview_url: {url: gone}},
+  bare: {warnings: [], url: gone},
   words: [
     ['bundle_id', '7', {}],
     ['bundle_id', 'b7', 'invalid'],
@@ -56,20 +52,13 @@ export const answerUses = {
     ...uploadedV1,
     shape: 'legacy push v1 and deploy',
     told: {...uploadedV1.told, deployment: deployed, url: 'http://runtime.example/'},
-    without: {warnings: {warnings: []}, url: {url: gone}},
+    bare: {warnings: [], url: gone},
   },
   'legacy: a push of v2': {shape: 'legacy push v2', ...uploaded, required: ['id']},
   'legacy: the list of bundles': {
     shape: 'legacy bundles',
     told: {total: 1, bundleId: 7, message, status: 'ready', createdAt, createdBy, inUseBy: ['staging']},
-    without: {
-      count: {total: gone},
-      'results.0.message': {message: gone},
-      'results.0.status': {status: 'unknown'},
-      'results.0.user': {createdBy: gone},
-      'results.0.created_at': {createdAt: gone},
-      'results.0.in_use_by': {inUseBy: gone},
-    },
+    bare: {total: gone, message: gone, status: 'unknown', createdBy: gone, createdAt: gone, inUseBy: gone},
     words: [
       ['results.0.status', 0, {status: 'preparing'}],
       ['results.0.status', 2, {status: 'broken'}],
@@ -84,14 +73,14 @@ export const answerUses = {
   'legacy: a download': {
     shape: 'legacy download',
     told: {archive: 'the archive'},
-    without: {},
+    bare: {},
     required: ['download_url'],
   },
-  'legacy: a deletion': {shape: 'legacy delete', told: {}, without: {}, required: []},
+  'legacy: a deletion': {shape: 'legacy delete', told: {}, bare: {}, required: []},
   'legacy: a deployment': {
     shape: 'legacy deploy',
     told: {deployment: deployed, status: 'in_progress', warnings: ['careful']},
-    without: {status: {status: 'queued'}, warnings: {warnings: []}},
+    bare: {status: 'queued', warnings: []},
     words: [
       ['status', 'Queued', {status: 'queued'}],
       ['status', 'Failed', {status: 'failed'}],
@@ -103,15 +92,7 @@ export const answerUses = {
   'legacy: the list of deployments': {
     shape: 'legacy deployments',
     told: {total: 1, bundleId: 7, message, status: 'finished', createdAt, createdBy},
-    without: {
-      count: {total: gone},
-      'results.0.bundle': {bundleId: gone, message: gone},
-      'results.0.bundle.id': {bundleId: gone},
-      'results.0.bundle.message': {message: gone},
-      'results.0.status': {status: 'queued'},
-      'results.0.user': {createdBy: gone},
-      'results.0.created_at': {createdAt: gone},
-    },
+    bare: {total: gone, bundleId: gone, message: gone, status: 'queued', createdBy: gone, createdAt: gone},
     words: [
       ['results.0.status', 'Queued', {status: 'queued'}],
       ['results.0.status', 'In Progress', {status: 'in_progress'}],
@@ -125,13 +106,9 @@ export const answerUses = {
     shape: 'legacy deployments',
     told: {status: 'finished'},
     // Of which bundle it is, or where it stands, is not told yet: it is looked at again.
-    without: {
-      'results.0.bundle': {status: 'queued'},
-      'results.0.bundle.id': {status: 'queued'},
-      'results.0.status': {status: 'queued'},
-    },
     bare: {status: 'queued'},
     words: [
+      ['results.0.bundle', null, {status: 'queued'}],
       ['results.0.status', 'Queued', {status: 'queued'}],
       ['results.0.status', 'In Progress', {status: 'in_progress'}],
       ['results.0.status', 'Failed', {status: 'failed'}],
@@ -143,19 +120,18 @@ export const answerUses = {
   'legacy: the look before a deployment': {
     shape: 'legacy deployments',
     told: {before: {createdAt, count: 1}, warned: false, status: 'queued'},
-    without: {
-      count: {before: {createdAt}},
-      'results.0.created_at': {before: 'unknown', warned: true},
-    },
     bare: {before: 'unknown', warned: true},
-    words: [['results.0.status', 'Cancelled', {}]],
+    words: [
+      ['results.0.status', 'Cancelled', {}],
+      ['count', null, {before: {createdAt}}],
+    ],
     // It costs a warning, never the deployment.
     required: [],
   },
   'Api: the token': {
     shape: 'token',
     told: {header: 'Bearer a.b.c'},
-    without: {},
+    bare: {},
     words: [
       ['token_type', 'bearer', {}],
       ['expires_in', '1800', {}],
@@ -174,14 +150,7 @@ export const answerUses = {
   'Api: the list of bundles': {
     shape: 'Api bundles',
     told: {total: 1, bundleId: 7, message, status: 'ready', createdAt, createdBy, inUseBy: ['staging']},
-    without: {
-      total: {total: gone},
-      'data.0.description': {message: gone},
-      'data.0.status': {status: 'unknown'},
-      'data.0.createdBy': {createdBy: gone},
-      'data.0.creationDate': {createdAt: gone},
-      'data.0.inUseBy': {inUseBy: gone},
-    },
+    bare: {total: gone, message: gone, status: 'unknown', createdBy: gone, createdAt: gone, inUseBy: gone},
     words: [
       ['data.0.status', 'broken', {status: 'broken'}],
       ['data.0.status', 'preparing', {status: 'preparing'}],
@@ -193,7 +162,7 @@ export const answerUses = {
   'Api: a deployment': {
     shape: 'Api deploy',
     told: {deployment: {deploymentId, targetSlug: 'staging'}, status: 'in_progress', url, warnings: ['careful']},
-    without: {status: {status: 'queued'}, url: {url: gone}, warnings: {warnings: []}},
+    bare: {status: 'queued', url: gone, warnings: []},
     words: [
       ['status', 'queued', {status: 'queued'}],
       ['status', 'failed', {status: 'failed'}],
@@ -207,16 +176,15 @@ export const answerUses = {
       ...{total: 1, deploymentId, bundleId: 7, message, status: 'in_progress', createdAt, createdBy},
       ...{description: 'All is well.', url},
     },
-    without: {
-      total: {total: gone},
-      'data.0.bundle': {bundleId: gone, message: gone},
-      'data.0.bundle.bundleId': {bundleId: gone},
-      'data.0.bundle.description': {message: gone},
-      'data.0.status': {status: 'queued'},
-      'data.0.createdBy': {createdBy: gone},
-      'data.0.creationDate': {createdAt: gone},
-      'data.0.statusMessage': {description: gone},
-      'data.0.url': {url: gone},
+    bare: {
+      total: gone,
+      bundleId: gone,
+      message: gone,
+      status: 'queued',
+      createdBy: gone,
+      createdAt: gone,
+      description: gone,
+      url: gone,
     },
     words: [
       ['data.0.status', 'queued', {status: 'queued'}],
@@ -229,15 +197,9 @@ export const answerUses = {
   'Api: a look at the deployment that is waited for': {
     shape: 'Api deployment',
     told: {status: 'in_progress', description: 'Copying the files.', percentage: 40, url},
-    without: {
-      status: {status: 'queued'},
-      progress: {description: 'All is well.', percentage: gone},
-      'progress.description': {description: 'All is well.'},
-      'progress.percentage': {percentage: gone},
-      url: {url: gone},
-    },
     bare: {status: 'queued', description: gone, percentage: gone, url: gone},
     words: [
+      ['progress', null, {description: 'All is well.', percentage: gone}],
       ['status', 'queued', {status: 'queued'}],
       ['status', 'failed', {status: 'failed'}],
       ['status', 'finished', {status: 'finished'}],
@@ -248,15 +210,17 @@ export const answerUses = {
   'legacy: a refusal': {
     shape: 'legacy refusal',
     told: {code: 'ERR_REJECTED', status: 422, said: 'There is no such bundle.'},
-    without: {},
     bare: {said: gone},
+    words: [
+      ['detail', null, {}],
+      ['message', null, {}],
+    ],
     required: [],
   },
   'Api: a refusal': {
     shape: 'Api refusal',
     told: {code: 'ERR_REJECTED', status: 422, said: 'There is no such bundle.'},
     // The title is the phrase of the status, which the message has already.
-    without: {detail: {said: gone}},
     bare: {said: gone},
     required: [],
   },

@@ -194,13 +194,10 @@ describe('a built-in backend: answers that it reads', () => {
     });
   });
 
-  test('api: values of other types, and keys that every object has, change nothing', async () => {
-    const rows = '[{"bundleId":1,"description":3,"__proto__":{"bundleId":2},"inUseBy":[{"toString":1},null,"a"]}]';
+  test('api: keys that every object has change nothing', async () => {
+    const rows = '[{"bundleId":1,"__proto__":{"bundleId":2}}]';
     const list = await answered('api', listBundles(), 200, `{"total":-5,"__proto__":{"data":[]},"data":${rows}}`);
-    expect(list).toMatchObject({items: [{bundleId: 1, inUseBy: ['{"toString":1}', 'null', 'a']}], total: undefined});
-    const progress = {description: 1, percentage: '40'};
-    const state = await answered('api', look, 200, {status: 'in_progress', statusMessage: 'all is well', progress});
-    expect(state).toMatchObject({description: 'all is well', percentage: undefined});
+    expect(list).toMatchObject({items: [{bundleId: 1}], total: undefined});
   });
 
   test('legacy: a row of the history that names no bundle is shown', async () => {
@@ -244,19 +241,16 @@ describe('a built-in backend: answers that it refuses', () => {
   });
 
   const noId = [{}, {error: 'no'}, [], '"no"', 'null', '<!doctype html>', ''];
-  const withOddIds = (member: string) => [
-    ...noId,
-    ...['b5', -1, 1.5, [5], '12345678901234567'].map((id) => ({[member]: id})),
-  ];
+  const withOddId = (member: string) => [...noId, {[member]: 'b5'}];
   const nothing = ['<!doctype html>', '', '"no"', 'null', [], {message: 'no'}];
   const noDeployment = [...noId, {status: 'queued'}, {deploymentId: 5}, {deploymentId: 'd', status: 'Done'}];
   const refusals = [{detail: 'no'}, {error: 'no', status: 'Queued'}];
   const noQueue = ['<!doctype html>', {errors: ['no']}];
 
   test.each<[Name, string, Call, number, readonly unknown[]]>([
-    ['api', 'an upload', upload('v2'), 201, withOddIds('bundleId')],
-    ['legacy', 'an upload of v2', upload('v2'), 201, withOddIds('id')],
-    ['legacy', 'an upload of v1', upload('v1'), 201, withOddIds('bundle_id')],
+    ['api', 'an upload', upload('v2'), 201, withOddId('bundleId')],
+    ['legacy', 'an upload of v2', upload('v2'), 201, withOddId('id')],
+    ['legacy', 'an upload of v1', upload('v1'), 201, withOddId('bundle_id')],
     ['api', 'a deployment', deploy, 201, noDeployment],
     ['legacy', 'a deployment', deploy, 200, nothing],
     ['legacy', 'a deployment', deploy, 201, refusals],
@@ -276,7 +270,7 @@ describe('a built-in backend: answers that it refuses', () => {
     },
   );
 
-  test.each(['.', '..', '\ud800', 'a\u0000', 'a\r\nb', '', 'x'.repeat(257), 5])(
+  test.each(['..', 'a\r\nb', 5])(
     'api: a deployment with the ID %j is none: it would lead to another address',
     async (deploymentId) => {
       const body = {deploymentId, status: 'queued', total: 1, data: [{deploymentId}]};
