@@ -3,8 +3,26 @@ import {readFile, stat} from 'node:fs/promises';
 import {parseJson} from '../text/json.js';
 
 /**
- * Reads one of the user's text files, without its byte order mark. It must be a regular file: reading a named pipe
- * would block until it has a writer, regardless of signals.
+ * The text of one of the user's files, without its byte order mark: UTF-8, or UTF-16 with a mark, which PowerShell
+ * writes.
+ * @throws Error if it is neither: what is read wrongly would be obeyed wrongly.
+ */
+export function decodeText(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const wide = first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-16be';
+  const encoding = wide === 'utf-16le' || (first === 0xfe && second === 0xff) ? wide : 'utf-8';
+  try {
+    const text = new TextDecoder(encoding, {fatal: true}).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // The message of the system names no way out.
+  }
+  throw new Error('it is not text in UTF-8. Save it as UTF-8');
+}
+
+/**
+ * Reads one of the user's text files, see `decodeText`. It must be a regular file: reading a named pipe would block
+ * until it has a writer, regardless of signals.
  * @param maxBytes size limit
  */
 export async function readTextFile(path: string, maxBytes = Infinity): Promise<string> {
@@ -21,9 +39,9 @@ export async function readJsonFile(path: string): Promise<unknown> {
   return parseJson(await readTextFile(path));
 }
 
-/** Reads a file that the user named with `@FILE`, without its byte order mark. It may be a pipe, as in `<(command)`. */
+/** Reads a text file that the user named with `@FILE`. It may be a pipe, as in `<(command)`. */
 export async function readText(path: string): Promise<string> {
-  return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+  return decodeText(await readFile(path));
 }
 
 /** Whether there is anything at a path. A link counts when what it leads to is there. */

@@ -1,12 +1,12 @@
 import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
-import {text as streamText} from 'node:stream/consumers';
+import {buffer as streamBuffer} from 'node:stream/consumers';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../http/types.js';
-import {readText} from '../../files/read-file.js';
+import {decodeText, readText} from '../../files/read-file.js';
 import {
   definitions,
   secretKeys,
@@ -268,7 +268,11 @@ export async function readFlagSecrets(
       const isFile = text.startsWith('@');
       read.set(
         name,
-        text === '-' ? await streamText(stdin) : isFile ? await readText(resolve(cwd, text.slice(1))) : text,
+        text === '-'
+          ? decodeText(await streamBuffer(stdin))
+          : isFile
+            ? await readText(resolve(cwd, text.slice(1)))
+            : text,
       );
     } catch (error) {
       // Without the path, which is the secret itself if the user did not know what `@` means.

@@ -3,6 +3,7 @@ import {resolve} from 'node:path';
 import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
+import {decodeText} from '../../files/read-file.js';
 import {isRecord, ownValue, parseJson, withExactNumbers} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Syntax} from '../../settings/row.js';
@@ -168,7 +169,7 @@ function packagesOf(text: string, directory: string): unknown {
   if (text === 'auto') return text;
   try {
     if (!text.startsWith('@')) return parseJson(text);
-    return parseJson(readFileSync(resolve(directory, text.slice(1)), 'utf8'));
+    return parseJson(decodeText(readFileSync(resolve(directory, text.slice(1)))));
   } catch (error) {
     throw new InvalidValue(`${text.startsWith('@') ? `${text} ` : ''}cannot be read: ${reasonOf(error)}`);
   }
