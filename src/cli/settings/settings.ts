@@ -111,6 +111,8 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
     add(source, () => fromText(key, source, texts, sources));
   };
   const given = flag && flags[flag.name];
+  // A command with this flag can do without a target, whatever other sources say.
+  if (key === 'targetSlug' && 'no-target' in flags && (flags['no-target'] === true || given === '')) return [];
   if (flag !== undefined && given !== undefined) {
     addText({kind: 'flag', name: `--${flag.name}`}, [given].flat().map(String));
   }

@@ -29,6 +29,13 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   };
   static override readonly flags = {
     ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
+    // As --target '' does.
+    'no-target': Flags.boolean({
+      hidden: true,
+      default: false,
+      exclusive: ['target'],
+      summary: 'Only upload, whatever the configuration says.',
+    }),
     'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
     archive: Flags.string({helpValue: 'FILE', summary: 'Archive of bundle:build to push instead of building one.'}),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),

@@ -85,6 +85,19 @@ describe('bundle:push', () => {
     expect(stderr).not.toContain('\u001B');
   });
 
+  test.each([['--no-target'], ['--target', '']])(
+    'only uploads with %s %s although there is a target',
+    async (...flags) => {
+      await startRuntime();
+      const {code, stdout} = await mycli(['bundle:push', '--json', ...flags], {MYCLI_TARGET: 'staging'});
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({bundleId: 1, deployed: false});
+      expect(runtime.requests.filter(({path}) => path.includes('deploy'))).not.toContainEqual(
+        expect.objectContaining({method: 'POST', path: expect.stringMatching(/\/deployments$|\/deploy\/$/) as string}),
+      );
+    },
+  );
+
   test('a dry run advises about a given pattern that matches no file, in its warnings and to people', async () => {
     await startRuntime();
     const args = ['bundle:push', '--dry-run', '--ssr-only', 'ssr.js', '--ssr-shared', 'statics/**'];

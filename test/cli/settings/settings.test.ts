@@ -77,6 +77,16 @@ describe('precedence', () => {
   });
 });
 
+test.each([{'no-target': false, target: ''}, {'no-target': true}])(
+  'there is no target with %j, whatever the other sources say',
+  (flags) => {
+    const given = {flags, env: {MYCLI_TARGET: 'live'}, config: {targetSlug: 'live', wait: false}};
+    expect(resolved(given).targetSlug).toBeUndefined();
+    const targets = new Map([['live', {guardConfirm: true}]]);
+    expect(resolved({...given, targets}).guardConfirm?.value).not.toBe(true);
+  },
+);
+
 describe('settings of a target', () => {
   const config: ConfigSettings = {guardBranch: ['main'], guardCiOnly: true};
   const targets = new Map<string, ConfigSettings>([['live', {guardBranch: ['release/*'], guardConfirm: true}]]);
