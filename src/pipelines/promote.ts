@@ -6,6 +6,7 @@ import {
 } from '../operations/deploy/promote-bundle.js';
 import {findRunning} from '../operations/targets.js';
 import type {DataOf} from '../operations/outlet.js';
+import {oneLine} from '../text/sentence.js';
 import {runDeployment} from './deploy.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
@@ -24,7 +25,9 @@ export async function promoteBundle(
         title: `Find the bundle that ${from} runs`,
         async find(chosen, host) {
           const {bundleId, message} = await findRunning(chosen.open, from);
-          host.outlet.title(`${from} runs bundle ${String(bundleId)}${message === undefined ? '' : ` "${message}"`}`);
+          host.outlet.title(
+            `${from} runs bundle ${String(bundleId)}${message === undefined ? '' : ` "${oneLine(message)}"`}`,
+          );
           return bundleId;
         },
       },

@@ -1,5 +1,5 @@
 import type {BackendCapability, BundleId, DeploymentItem} from '../../backends/contract.js';
-import {createError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
 import {chooseCapable, type ChosenBackend} from '../choose-backend.js';
@@ -9,6 +9,7 @@ import {
   isUnclear,
   liveDeployment,
   namingCapabilities,
+  readBundles,
   readHistory,
   resolveBundleId,
 } from '../list.js';
@@ -78,7 +79,7 @@ export async function planRollback(
   const items = await readHistory(open, targetSlug, Infinity);
   await verifyTarget(open, targetSlug, items);
   const failed = await failedChecks(open, targetSlug, host);
-  const {current, previous, unclear, warnings} = previousDeployment(items, failed);
+  const {current, previous, unclear, warnings} = previousDeployment(items, failed, await readIds(open));
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
   const {projectSlug} = open;
   const none = `The target "${targetSlug}" has no finished deployment`;
@@ -97,6 +98,19 @@ export async function planRollback(
   });
 }
 
+/** The bundles that can be deployed; undefined if the list cannot be read, since the server knows anyway. */
+async function readIds(open: OpenBackend): Promise<ReadonlySet<BundleId> | undefined> {
+  if (open.backend.listBundles === undefined) return undefined;
+  try {
+    const {items} = await readBundles(open);
+    return new Set(items.filter(({status}) => status !== 'deleting').map(({bundleId}) => bundleId));
+  } catch (error) {
+    open.signal.throwIfAborted();
+    if (isRuntimeCliError(error)) return undefined;
+    throw error;
+  }
+}
+
 type KnownDeployment = DeploymentItem & {readonly bundleId: BundleId};
 
 interface PreviousDeployment extends Pick<RollbackPlan, 'warnings'> {
@@ -108,11 +122,12 @@ interface PreviousDeployment extends Pick<RollbackPlan, 'warnings'> {
 
 /**
  * Of a target's deployments, newest first: the running one, and the latest before it of another bundle that was neither
- * rolled back from nor failed its check. Both are undefined if the server does not report what runs.
+ * rolled back from, nor failed its check, nor was deleted. Both are undefined if the server does not report what runs.
  */
 export function previousDeployment(
   items: readonly DeploymentItem[],
   failed: readonly FailedCheck[],
+  existing?: ReadonlySet<BundleId>,
 ): PreviousDeployment {
   const finished = items.filter(
     (item): item is KnownDeployment => item.status === 'finished' && item.bundleId !== undefined,
@@ -126,14 +141,16 @@ export function previousDeployment(
   const previous = finished.find((item) => {
     const {bundleId} = item;
     if (bundleId === current.bundleId) return false;
-    if (wasRolledBack(bundleId, ran)) skipped.set(bundleId, 'was rolled back from');
+    if (existing?.has(bundleId) === false) skipped.set(bundleId, 'was deleted');
+    else if (wasRolledBack(bundleId, ran)) skipped.set(bundleId, 'was rolled back from');
     else if (hasFailedCheck(item, failed)) skipped.set(bundleId, 'failed its check');
     else return true;
     return false;
   });
-  const warnings = [...skipped].map(
-    ([id, why]) => `Skipped bundle ${String(id)}, which ${why}. To deploy it, pass --to ${String(id)}.`,
-  );
+  const warnings = [...skipped].map(([id, why]) => {
+    const advice = existing?.has(id) === false ? '' : ` To deploy it, pass --to ${String(id)}.`;
+    return `Skipped bundle ${String(id)}, which ${why}.${advice}`;
+  });
   if (unclear !== undefined && (previous === undefined || before.indexOf(unclear) < before.indexOf(previous)))
     return {current, unclear, warnings};
   return {current, previous, warnings};

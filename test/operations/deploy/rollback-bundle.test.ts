@@ -81,6 +81,17 @@ test('a rollback skips a bundle that failed its check and was not rolled back, a
   });
 });
 
+test('a rollback skips a bundle that was deleted, and names it', async () => {
+  const service = await startService();
+  for (let bundle = 1; bundle <= 3; bundle += 1) await service.push({targetSlug: 'staging'});
+  const options = {...service.connection, preference: 'legacy', targetSlug: 'staging'} as const;
+  await deleteBundles({...options, bundleIds: [2]}, service.project.host);
+  expect(await rollbackBundle(options, service.project.host)).toMatchObject({
+    bundleId: 1,
+    warnings: ['Skipped bundle 2, which was deleted.'],
+  });
+});
+
 describe('the history that a rollback reads', () => {
   const row = (id: number, second: number, status = 'Finished') => ({
     ...{bundle: {id}, status},
