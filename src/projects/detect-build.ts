@@ -56,12 +56,13 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     const unfit = await unfitBuild(directory, {...expected, buildDirectory}, {rows, isSet, isBuilt});
     return {framework: expected, buildDirectory, exists: isBuilt, static: expected.static, buildCommand, unfit};
   }
-  const looksBuilt = async (folder: string) => (await hasFiles(folder)) && !(await isSource(folder));
-  const found = await firstOf(['.next/standalone', '.output', ...outputFolders], (folder) =>
-    looksBuilt(join(directory, folder)),
-  );
+  const candidates = ['.next/standalone', '.output', ...outputFolders];
+  const built = await Promise.all(candidates.map((folder) => looksBuilt(join(directory, folder))));
+  const [found, ...more] = candidates.filter((_, index) => built[index]);
   if (found !== undefined) {
-    return {buildDirectory: found, exists: true, static: await isStaticBuild(join(directory, found)), buildCommand};
+    const unfit = more.length === 0 ? undefined : several([found, ...more]);
+    const isStatic = await isStaticBuild(join(directory, found));
+    return {buildDirectory: found, exists: true, static: isStatic, buildCommand, unfit};
   }
   // The folder itself is a site. With a build script, index.html may be the source of a build.
   const isSite = buildCommand === undefined && (await isStaticBuild(directory));
@@ -117,10 +118,10 @@ export async function frameworkOfBuild(
   buildDirectory: string,
 ): Promise<Framework | undefined> {
   const {rows} = await rowsOf(await readProject(projectDirectory));
+  let isServer: Promise<boolean> | undefined;
   for (const row of rows) {
-    const isOther = row.static && (await hasServerCode(buildDirectory));
-    const found = isOther ? undefined : await located(row, buildDirectory);
-    if (found !== undefined) return found;
+    const found = await located(row, buildDirectory);
+    if (found !== undefined && !(row.static && (await (isServer ??= hasServerCode(buildDirectory))))) return found;
   }
   return undefined;
 }
@@ -293,8 +294,8 @@ async function hasPath(directory: string, path: string): Promise<boolean> {
   return (await firstOf(names, (name) => exists(join(directory, name, path.slice(2))))) !== undefined;
 }
 
-async function hasFiles(directory: string): Promise<boolean> {
-  return (await namesIn(directory)).some((name) => name !== '.gitignore');
+async function looksBuilt(directory: string): Promise<boolean> {
+  return (await namesIn(directory)).some((name) => name !== '.gitignore') && !(await isSource(directory));
 }
 
 /** Whether a build has code for a server. */

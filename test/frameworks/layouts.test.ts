@@ -1,3 +1,4 @@
+import {execSync} from 'node:child_process';
 import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
 import {request, type IncomingMessage} from 'node:http';
 import {tmpdir} from 'node:os';
@@ -148,7 +149,7 @@ async function write({packages, files}: Pick<Layout, 'packages' | 'files'>): Pro
 }
 
 interface Planned {
-  readonly buildDirectory: string;
+  readonly warnings?: readonly string[];
   readonly files: readonly {readonly path: string; readonly category: string}[];
   readonly error?: {readonly exitCode: number; readonly message: string; readonly suggestions: readonly string[]};
 }
@@ -187,6 +188,21 @@ describe.each(Object.entries(layouts))('%s', (name, layout) => {
       expect([path, await statusOf('live', path)]).toEqual([path, layout.public.includes(path) ? 200 : 404]);
     }
   });
+});
+
+test('push: the commands that complete a build of Next.js in a workspace leave nothing to say, and publish no more', async () => {
+  const {packages, files} = layouts['Next.js in a workspace'] ?? {packages: [], files: {}};
+  const isCopied = (path: string) => /\/web\/(?:public|\.next\/static)\//.test(path);
+  const built = Object.entries(files).filter(([path]) => !isCopied(path));
+  await write({packages, files: {...Object.fromEntries(built), '.next/static/a.js': '', 'public/a.svg': ''}});
+  const warnings = ({warnings: all = []}: Planned) => all.filter((text) => text.includes('Before the push, run: '));
+  const first = await mycli('push', '--dry-run', '-p', 'shop');
+  const commands = warnings(first).map((text) => text.split('Before the push, run: ')[1] ?? '');
+  expect([commands.length, publicFiles(first)]).toEqual([2, []]);
+  for (const command of commands) execSync(command, {cwd: project});
+  const completed = await mycli('push', '--dry-run', '-p', 'shop');
+  expect(warnings(completed)).toEqual([]);
+  expect(publicFiles(completed)).toEqual(['apps/web/.next/static/a.js', 'apps/web/public/a.svg']);
 });
 
 const standalone = {buildDirectory: '.next/standalone'};

@@ -151,6 +151,7 @@ describe('detectBuild', () => {
       ['dist/a/browser/index.html', 'dist/b/browser/index.html'],
       /several builds: .*mycli push dist\/a/s,
     ],
+    [[], ['dist/a.js', 'out/a.js'], /several builds: dist, out.*mycli push dist/s],
   ])('detectBuild: of %j, a build of %j says what to set', async (packages, files, text) => {
     await project(packages, files);
     const {unfit} = (await detectBuild(root)) ?? {};

@@ -119,7 +119,8 @@ async function withSuggestions(settings: Settings, detected: DetectedBuild | und
   const source = {kind: 'default', name: 'detected'} as const;
   const slug = await suggestedSlug(cwd);
   const {projectSlug = slug === '' ? undefined : {value: slug, source}, buildDirectory} = settings;
-  if (buildDirectory.source.kind !== 'default' || detected === undefined) return {...settings, projectSlug};
+  const isCertain = detected !== undefined && !(detected.exists && detected.unfit !== undefined);
+  if (buildDirectory.source.kind !== 'default' || !isCertain) return {...settings, projectSlug};
   return {...settings, projectSlug, buildDirectory: {value: resolve(cwd, detected.buildDirectory), source}};
 }
 
