@@ -2,6 +2,7 @@ import type {AfterResponseHook, BeforeRequestHook, Got, InitHook} from 'got';
 import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
+import {createDecompression} from './decompress.js';
 import {askBeforeAttempt, Call, isWrite, keepOwnOptions} from './connection/call.js';
 import {ConnectionError} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
@@ -50,8 +51,7 @@ export async function loadHttpClient(): Promise<Got> {
  * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. Loads got.
  *
  * A call rejects with `signal.reason` when aborted, else with a RuntimeCliError for every status other than 2xx (unless
- * `throwHttpErrors` is false) and every connection failure. Redirects are never followed, and responses not
- * decompressed. Streams (`client.stream`) are for downloads and never retried; `openStream` retries.
+ * `throwHttpErrors` is false) and every connection failure. Redirects are never followed. Streams (`client.stream`) are for downloads and never retried; `openStream` retries.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
@@ -89,6 +89,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
       ],
       beforeRetry: hooks.beforeRetry,
       afterResponse: [
+        createDecompression(limits.maxResponseBytes),
         ...hooks.afterResponse,
         ...authorization.afterResponse,
         ...(onDate === undefined ? [] : [noticeDate(onDate)]),

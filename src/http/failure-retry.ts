@@ -29,7 +29,8 @@ function planUnsent(error: RequestError, call: Call, policy: RateLimitPolicy): R
   const status = response?.statusCode;
   // The status alone is a rate limit, even if the rest of its answer was cut off.
   const isLimit = error.name !== 'HTTPError' && status !== undefined && policy.statusCodes.includes(status);
-  const isRefused = failureKind(error) === 'unreachable' && !call.attempt.connected && !isLocalRefusal(error, options);
+  const isRefused =
+    failureKind(error) === 'unreachable' && !call.attempt.connected && !isLocalRefusal(error, options, call.attempt);
   if (!isLimit && !isRefused) return undefined;
   const count = RequestCount.of(options.context);
   const reason = isLimit ? statusName(status) : failureReason(error);

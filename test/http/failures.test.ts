@@ -2,6 +2,7 @@ import type {OutgoingHttpHeaders} from 'node:http';
 import {inspect} from 'node:util';
 import {buffer} from 'node:stream/consumers';
 import type {Socket} from 'node:net';
+import {brotliCompressSync, deflateSync, gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import {authorize, createRequestBodies, readJson, type HttpClient} from '../../src/http/index.js';
 import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
@@ -18,6 +19,35 @@ function afterRequest(socket: Socket, bodyBytes: number, then: () => void): void
     if (head !== -1 && received.length >= head + 4 + bodyBytes) then();
   });
 }
+
+describe('answers that are compressed although nobody asked', () => {
+  const encodings = {gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync};
+
+  test.each(Object.entries(encodings))('are read in %s, of errors too', async (encoding, compress) => {
+    const server = await startRecordingServer((response, {method}) => {
+      const body = compress('{"detail":"because"}');
+      response.writeHead(method === 'GET' ? 200 : 400, {'content-encoding': encoding}).end(body);
+    });
+    const {http} = await testClient();
+    expect(readJson(await http.get(server.origin))).toEqual({detail: 'because'});
+    expect(await http.get(server.origin).json()).toEqual({detail: 'because'});
+    expect((await rejection(http.post(server.origin, {json: {}}))).message).toContain('because');
+  });
+
+  test.each([
+    ['gzip', gzipSync(Buffer.alloc(9 * 1024 * 1024)), 'is longer than 8388608 bytes'],
+    ['gzip', Buffer.from('no gzip'), 'is not valid gzip'],
+    ['zstd', Buffer.from('whatever'), 'has an unknown content encoding'],
+  ])('in %s that cannot be read are told as such, once', async (encoding, body, problem) => {
+    const server = await startRecordingServer((response) => {
+      response.writeHead(200, {'content-encoding': encoding}).end(body);
+    });
+    const {http} = await testClient();
+    const error = await rejection(http.get(`${server.origin}/x`));
+    expect(error).toMatchObject({code: 'ERR_RESPONSE_INVALID', message: `The response to GET /x ${problem}.`});
+    expect(server.requests).toHaveLength(1);
+  });
+});
 
 describe('answers that are not 2xx', () => {
   test.each([

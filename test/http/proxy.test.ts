@@ -137,15 +137,30 @@ test('a proxy that refuses the tunnel is a network error, not an answer of the s
   expect(proxy.seen).toHaveLength(1);
 });
 
+test('a proxy that asks for a password is told with the variable to put it in', async () => {
+  const required = 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n';
+  const proxy = await startProxy({tunnel: (socket) => socket.end(required)});
+  const {http: client} = await testClient({env: {https_proxy: proxy.origin}});
+  const error = await rejection(client.get(`https://${host}/x`));
+  expect(error).toMatchObject({code: 'ERR_NETWORK', exitCode: 6});
+  const address = new URL(proxy.origin).host;
+  expect(error.suggestions).toEqual([`Set https_proxy to http://USER:PASSWORD@${address}.`]);
+});
+
 test.each(['http', 'https'])(
-  'a proxy for %s that is not there is retried like a server that is not there',
+  'a proxy for %s on this machine that refuses is told with its variable, and not tried again',
   async (scheme) => {
     const proxy = `http://127.0.0.1:${await closedPort()}`;
     const {http: client, remarks} = await testClient({env: {HTTP_PROXY: proxy, HTTPS_PROXY: proxy}});
     const error = await rejection(client.get(`${scheme}://${host}/x`));
     expect(error).toMatchObject({code: 'ERR_NETWORK'});
     expect(error.message).toContain(proxy.replace('http://', 'Cannot connect to the proxy '));
-    expect(remarks).toHaveLength(quick.maxRetries);
+    const variable = `${scheme.toUpperCase()}_PROXY`;
+    expect(error.message).toContain(`(${variable}): connection refused`);
+    expect(error.suggestions).toEqual([
+      `Check ${variable} and the proxy, or list ${new URL(`http://${host}`).hostname} in NO_PROXY.`,
+    ]);
+    expect(remarks).toEqual([]);
   },
 );
 
@@ -230,7 +245,7 @@ describe('proxyFor', () => {
     ['http://a.test', {HTTP_PROXY: ''}, undefined],
     ['https://a.test', {}, undefined],
   ])('%s with %j goes through %s', (url, env, expected) => {
-    expect(proxyFor(new URL(url), env)?.href).toBe(expected);
+    expect(proxyFor(new URL(url), env)?.url.href).toBe(expected);
   });
 
   test.each([

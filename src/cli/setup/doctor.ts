@@ -131,7 +131,7 @@ function describeService({backend, origin, check, failed}: ServiceCredentials): 
 function checkProxies(env: Environment, {origin, apiOrigin, tokenUrl}: Partial<Settings> = {}): Finding {
   const origins = [origin, apiOrigin, tokenUrl].flatMap((setting) => originOf(setting) ?? []);
   const asked = origins.length > 0 ? origins : ['https://service.invalid', 'http://service.invalid'];
-  const used = new Set(asked.flatMap((url) => proxyFor(new URL(url), env)?.origin ?? []));
+  const used = new Set(asked.flatMap((url) => proxyFor(new URL(url), env)?.url.origin ?? []));
   return found('ok', used.size === 0 ? 'No proxy is used.' : `Requests go through ${[...used].join(', ')}.`);
 }
 

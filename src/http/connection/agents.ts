@@ -43,9 +43,9 @@ export function createRoutes(env: Environment): (url: URL, context: ConnectConte
   return (url, context) => {
     const proxy = proxyFor(url, env);
     if (proxy === undefined) return {agent: url.hostname.endsWith('.localhost') ? local : direct};
-    context.attempt.proxy = proxy.host;
-    if (url.protocol === 'https:') return {agent: {https: new TunnelAgent(proxy, context)}};
-    return {agent: direct, request: throughProxy(proxy, direct)};
+    context.attempt.proxy = proxy;
+    if (url.protocol === 'https:') return {agent: {https: new TunnelAgent(proxy.url, context)}};
+    return {agent: direct, request: throughProxy(proxy.url, direct)};
   };
 }
 

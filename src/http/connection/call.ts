@@ -2,6 +2,7 @@ import {STATUS_CODES} from 'node:http';
 import type {BeforeRequestHook, InitHook} from 'got';
 import type {RuntimeCliError} from '../../errors/index.js';
 import type {HostHttpOptions} from '../types.js';
+import type {Proxy} from './proxy.js';
 
 /** The progress of one attempt of a call, which decides what a failure means. */
 export class Attempt {
@@ -16,7 +17,7 @@ export class Attempt {
   /** Only if the server accepted the request before it was sent: resolves to whether it read all of it. */
   delivered: Promise<boolean> | undefined;
   /** The proxy being connected to instead of the server. */
-  proxy: string | undefined;
+  proxy: Proxy | undefined;
   #body: AsyncGenerator | undefined;
 
   /** Sends `body`, which has `length` bytes, with this attempt, recording when it ends. */

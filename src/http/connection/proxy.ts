@@ -5,16 +5,22 @@ import {decoded} from '../../text/percent-encoding.js';
 import {isLoopback} from '../origin.js';
 import type {Environment} from '../types.js';
 
+/** A proxy, and the variable that names it. */
+export interface Proxy {
+  readonly url: URL;
+  readonly variable: string;
+}
+
 /**
  * The proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` (lower case first), unless `NO_PROXY` matches the host. Never for
  * loopback addresses, since a local service's key would leave the machine.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when the variable is not an http(s) URL.
  */
-export function proxyFor(url: URL, env: Environment): URL | undefined {
-  const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const value = variable(env, name);
-  if (value === undefined || isLoopback(url.hostname)) return undefined;
-  if (isExcluded(url, variable(env, 'NO_PROXY') ?? '')) return undefined;
+export function proxyFor(url: URL, env: Environment): Proxy | undefined {
+  const name = variableSet(env, url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
+  const value = env[name]?.trim() ?? '';
+  if (value === '' || isLoopback(url.hostname)) return undefined;
+  if (isExcluded(url, env[variableSet(env, 'NO_PROXY')] ?? '')) return undefined;
   const full = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (
@@ -27,11 +33,12 @@ export function proxyFor(url: URL, env: Environment): URL | undefined {
       suggestions: [`Set ${name} to http://HOST:PORT, or unset it.`],
     });
   }
-  return proxy;
+  return {url: proxy, variable: name};
 }
 
-function variable(env: Environment, name: string): string | undefined {
-  return env[name.toLowerCase()]?.trim() || env[name]?.trim() || undefined;
+/** The name in lower case, if there is such a variable, else in capitals. */
+function variableSet(env: Environment, name: string): string {
+  return env[name.toLowerCase()]?.trim() ? name.toLowerCase() : name;
 }
 
 /**

@@ -32,9 +32,13 @@ export function failureKind(error: Error): FailureKind {
   return kindOfCode.find(([pattern]) => pattern.test(code))?.[1] ?? 'lost';
 }
 
-/** Whether nothing listens at an address of this machine: waiting rarely helps, and starting something does. */
-export function isLocalRefusal(error: Error, {url}: Pick<RequestOptions, 'url'>): boolean {
-  return codeOf(error) === 'ECONNREFUSED' && url !== undefined && isLoopback(new URL(url).hostname);
+/**
+ * Whether nothing listens at the address of this machine that was dialled, the proxy's if there is one: waiting rarely
+ * helps, and starting something does.
+ */
+export function isLocalRefusal(error: Error, {url}: Pick<RequestOptions, 'url'>, {proxy}: Attempt): boolean {
+  const dialled = proxy?.url ?? url;
+  return codeOf(error) === 'ECONNREFUSED' && dialled !== undefined && isLoopback(new URL(dialled).hostname);
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -71,7 +75,9 @@ function explain(
   attempt: Attempt,
 ): readonly [ErrorCode, string, ...(readonly Suggestion[])] {
   const {method, path, host: server} = describeRequest(options);
-  const host = attempt.proxy === undefined || attempt.connected ? server : `the proxy ${attempt.proxy}`;
+  const {proxy} = attempt;
+  const isAtProxy = proxy !== undefined && !attempt.connected;
+  const host = isAtProxy ? `the proxy ${proxy.url.host} (${proxy.variable})` : server;
   const request = `${method} ${path}`;
   const reason = failureReason(error);
   const kind = failureKind(error);
@@ -104,10 +110,18 @@ function explain(
   if (attempt.connected) {
     return ['ERR_NETWORK', `The connection to ${host} ended before ${request} was complete: ${reason}`, checkNetwork];
   }
+  if (isAtProxy && reason.includes('407')) {
+    const login = `Set ${proxy.variable} to http://USER:PASSWORD@${proxy.url.host}.`;
+    return ['ERR_NETWORK', `Cannot connect to ${host}: it asks for a user and a password (407)`, login];
+  }
+  if (isAtProxy) {
+    const way = `Check ${proxy.variable} and the proxy, or list ${new URL(`http://${server}`).hostname} in NO_PROXY.`;
+    return ['ERR_NETWORK', `Cannot connect to ${host}: ${reason}`, way];
+  }
   return [
     'ERR_NETWORK',
     `Cannot connect to ${host}: ${reason}`,
-    isLocalRefusal(error, options)
+    isLocalRefusal(error, options, attempt)
       ? 'Start the service there, such as the local runtime with mycli runtime:start, or check the address.'
       : 'Check the address, the network and the proxy variables (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
   ];
