@@ -51,7 +51,8 @@ export async function loadHttpClient(): Promise<Got> {
  * Creates a got instance with retries, proxies, timeouts, early responses, a user agent and redaction. Loads got.
  *
  * A call rejects with `signal.reason` when aborted, else with a RuntimeCliError for every status other than 2xx (unless
- * `throwHttpErrors` is false) and every connection failure. Redirects are never followed. Streams (`client.stream`) are for downloads and never retried; `openStream` retries.
+ * `throwHttpErrors` is false) and every connection failure. Redirects are never followed. Streams
+ * (`client.stream`) are for downloads and never retried; `openStream` retries.
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {

@@ -13,8 +13,8 @@ const decoders: Readonly<Record<string, Decompress>> = {
 };
 
 /**
- * Decompresses answers that are read into memory: nobody asks for it, but what is between us and a service may do it all
- * the same. got's own decompression would not limit what comes of them.
+ * Decompresses answers that are read into memory. Nobody asks for compression, but what is between us and a service may
+ * compress all the same. got's own decompression would not limit what comes of them.
  * @param maxBytes The limit of a decompressed answer.
  */
 export function createDecompression(maxBytes: number): AfterResponseHook {

@@ -9,7 +9,7 @@ import {proxyFor} from '../../src/http/connection/proxy.js';
 import {createAuthority} from './certificates.js';
 import {startProxy} from './proxies.js';
 import {selfSigned} from './self-signed.js';
-import {quick, reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
+import {reasonOf, rejection, testClient, testSource, zeroSource} from './test-client.js';
 import {closedPort, refuseFirst, startRecordingServer, startTcpServer, startTlsServer} from './with-server.js';
 
 /** A name that only proxies lead to: to 127.0.0.1. */
