@@ -111,7 +111,10 @@ test('GNU tar restores any tree exactly: names, contents, modes and links, in bo
     fc.asyncProperty(trees, fc.constantFrom<BundleFormat>('v1', 'v2'), async (entries, format) => {
       const cwd = await mkdtemp(join(parent, 'tree-'));
       const expected = await make(join(cwd, 'build'), entries);
-      const plan = await planBundle(planOptions(cwd, {format, configPath, static: true}));
+      const plan = await planBundle(planOptions(cwd, {format, configPath, static: true})).catch((error: unknown) => {
+        if (!String(error).includes('in a circle')) throw error;
+      });
+      fc.pre(plan !== undefined);
       const {bytes} = await pack(plan);
 
       const folder = join(cwd, 'unpacked');

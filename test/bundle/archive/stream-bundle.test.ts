@@ -52,7 +52,8 @@ test('its length is correct for all kinds and lengths of names', async () => {
   const usable = segment.filter((name) => !['.', '..', '.git'].includes(name));
   const path = fc.array(usable, {minLength: 1, maxLength: 5}).map((parts) => parts.join('/'));
   const file = fc.record({name: path, size: fc.constantFrom(0, 1, 511, 512, 513)});
-  const link = fc.record({name: path, target: path});
+  // Nothing is there, so that no link leads in a circle.
+  const link = fc.record({name: path, target: path.map((target) => `GONE/${target}`)});
   await fc.assert(
     fc.asyncProperty(fc.array(file, {maxLength: 4}), fc.array(link, {maxLength: 2}), async (files, links) => {
       const cwd = await mkdtemp(join(parent, 'tree-'));
