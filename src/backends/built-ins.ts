@@ -13,17 +13,8 @@ import type {BuiltInName} from './names.js';
 export interface BackendSettings {
   /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws. */
   readonly apiConnection?: ApiRuntimeConnection | undefined;
-  /** What an `apiConnection` still needs, for messages. */
-  readonly apiMissing?: readonly string[] | undefined;
-  /**
-   * Whether nothing at all is set for an `apiConnection`, for messages. @default true if neither it nor `apiMissing` is
-   * given
-   */
-  readonly apiUnset?: boolean | undefined;
   /** API-key authentication. Needed only when the legacy backend actually runs. */
   readonly legacyAuth?: AuthStrategy | undefined;
-  /** What the legacy backend still needs, for messages. */
-  readonly legacyMissing?: readonly string[] | undefined;
   /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
   /** Options of a plugin's backend, validated by its schema. */
@@ -85,7 +76,7 @@ const apiSuggestion = [
 
 const api: BuiltIn = {
   backend: apiBackend,
-  options: ({apiConnection, apiMissing}) => ({connection: apiConnection, missing: apiMissing}),
+  options: ({apiConnection}) => ({connection: apiConnection}),
   location: ({apiConnection}) => ({
     origin: normalized(apiConnection?.origin),
     organizationId: apiConnection?.organizationId,
@@ -99,7 +90,7 @@ const api: BuiltIn = {
 
 const legacy: BuiltIn = {
   backend: legacyBackend,
-  options: ({origin, legacyAuth, legacyMissing}) => ({origin, auth: legacyAuth, missing: legacyMissing}),
+  options: ({origin, legacyAuth}) => ({origin, auth: legacyAuth}),
   location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
   identify: ({origin, legacyAuth}, context) => identifyKey({...context, options: {origin, auth: legacyAuth}}),
   unconfigured(settings, env) {

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import {createError, type RuntimeCliError} from '../errors/index.js';
-import {asRecord} from '../text/json.js';
+import {asRecord, ownValue} from '../text/json.js';
 import {flagValue} from '../text/suggest.js';
 import {createRedactor} from '../http/redact.js';
 import type {Environment} from '../http/types.js';
@@ -14,20 +14,31 @@ import {asSentence} from '../text/sentence.js';
 import type {Suggestion} from '../errors/suggestion.js';
 import {backendTitle} from './names.js';
 
-export type BackendSurroundings = Omit<BackendCheckContext, 'options'>;
+export interface BackendSurroundings extends Omit<BackendCheckContext, 'options'> {
+  readonly settingNames?: SettingNames | undefined;
+}
+
+/** What users call the settings of the built-in backends, by their names in the library. */
+export type SettingNames = Readonly<Record<'origin' | 'legacyAuth' | 'apiConnection', readonly string[]>>;
 
 /**
- * What a backend still needs; empty when it is configured.
+ * What a backend says that it still needs, in words for users; empty when it is configured.
  * @throws RuntimeCliError `ERR_OPTION_INVALID` when its options are invalid.
  */
 export async function missingConfiguration(
   backend: HostBackend,
   settings: BackendSettings,
-  surroundings: BackendSurroundings,
+  {settingNames, ...surroundings}: BackendSurroundings,
 ): Promise<readonly string[]> {
   const options = await optionsOf(backend, settings);
   const {missing = []} = await backend.check({...surroundings, options});
-  return missing;
+  if (settingNames === undefined || !builtIns.has(backend.name)) return missing;
+  return missing.flatMap((what) => ownValue<readonly string[]>(settingNames, optionIn(what)) ?? [what]);
+}
+
+/** The name that what is missing begins with. */
+function optionIn(what: string): string {
+  return /^[^\s.:(]*/.exec(what)?.[0] ?? '';
 }
 
 /** The options in `required` that are not set. */
@@ -99,7 +110,7 @@ export function optionSuggestions(
   {name: backend, secrets = [], secretEnv = []}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   wrong: readonly string[],
 ): readonly Suggestion[] {
-  const names = wrong.map((problem) => /^[^\s.:(]*/.exec(problem)?.[0] ?? '');
+  const names = wrong.map(optionIn);
   const secret = secrets.filter((name) => names.includes(name));
   const variables = secretEnv.filter((name) => names.includes(name));
   const login = {run: ['auth:login', ...flagValue('--runtime-backend', backend)]};

@@ -2,14 +2,12 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import {asClause, asSentence} from '../text/sentence.js';
 import type {RuntimeBackend} from './names.js';
 
-/** What `auto` decides by. A backend's `missing` is empty if it is configured. */
+/** What `auto` decides by. */
 interface BackendCandidates {
-  readonly apiMissing: readonly string[];
-  /** Whether nothing at all is set for Api, so that there is no point in listing what is missing. @default false */
-  readonly apiUnset?: boolean | undefined;
-  /** Why a configured Api backend cannot serve this call: the slugs it would need. @default none */
-  readonly apiUnfit?: readonly string[] | undefined;
-  readonly legacyMissing: readonly string[];
+  readonly hasApi: boolean;
+  /** Why a configured Api backend cannot serve this call: the slugs it would need. Empty if it can. */
+  readonly apiUnfit: readonly string[];
+  readonly hasLegacy: boolean;
 }
 
 /** The selected backend, why, and which one takes over if it definitely refuses. */
@@ -28,20 +26,14 @@ export interface BackendSelection {
  * Selects the backend for `auto`: Api if it is configured, else legacy. Only a configured legacy backend serves as a
  * fallback. It is used at once if Api is configured but cannot take the slugs of the call.
  */
-export function selectBackend(candidates: BackendCandidates): BackendSelection {
-  const {apiMissing, apiUnset, apiUnfit = [], legacyMissing} = candidates;
-  if (apiUnset) return {backend: 'legacy', reason: 'no API connection is configured'};
-  if (apiMissing.length > 0)
-    return {backend: 'legacy', reason: `the API connection is incomplete: missing ${apiMissing.join(', ')}`};
-  if (apiUnfit.length > 0 && legacyMissing.length === 0) {
+export function selectBackend({hasApi, apiUnfit, hasLegacy}: BackendCandidates): BackendSelection {
+  if (!hasApi) return {backend: 'legacy', reason: 'no API connection is configured'};
+  if (apiUnfit.length > 0 && hasLegacy) {
     const reason = `the Runtime (OAuth) backend requires ${apiUnfit.join(', and ')}`;
     return {backend: 'legacy', reason, fellBack: reason};
   }
-  return {
-    backend: 'api',
-    reason: 'auto; the API connection is configured',
-    fallback: legacyMissing.length === 0 ? 'legacy' : undefined,
-  };
+  const reason = 'auto; the API connection is configured';
+  return {backend: 'api', reason, fallback: hasLegacy ? 'legacy' : undefined};
 }
 
 export function fallbackWarning(reason: string): string {

@@ -57,11 +57,11 @@ export async function chooseBackend(
   const fallbackTo = (other: HostBackend) => ({backend: other, open: () => openBackend(other, options, host)});
   const warnings = [fellBack && fallbackWarning(fellBack), unconfigured];
   for (const warning of warnings) if (warning !== undefined) host.outlet.warn(warning);
-  host.logger.debug(`Backend: ${backend.name} (${selection.reason})`);
-  host.outlet.title(`Backend: ${backendTitle(backend.name)}`);
+  host.logger.debug(`Backend: ${selection.backend} (${selection.reason})`);
+  host.outlet.title(`Backend: ${backendTitle(selection.backend)}`);
   return {
     selection: unconfigured === undefined ? selection : {...selection, unconfigured},
-    open: await openBackend(backend, options, host),
+    open: await openBackend(backend, options, host, selection.backend),
     fallback: fallback && fallbackTo(registry.get(fallback)),
   };
 }
@@ -94,16 +94,15 @@ async function select(
   const {preference, apiConnection} = options;
   if (preference !== 'auto') return {backend: preference, reason: 'as configured'};
   const missing = (name: RuntimeBackend, call: CallWithoutSlugs) => missingFor(name, call, registry, host);
-  const [apiMissing, legacyMissing, apiUnfit] = await Promise.all([
-    missing('api', withoutSlugs(options)),
-    missing('legacy', options),
-    missing('api', options),
-  ]);
+  const apiMissing = await missing('api', withoutSlugs(options));
   // An API connection that is configured but invalid is an error, never a reason to use legacy.
   if (apiConnection !== undefined && apiMissing.length > 0)
     throw notConfigured({name: 'api'}, apiMissing, options, host.env);
-  const {apiUnset = apiConnection === undefined && options.apiMissing === undefined} = options;
-  return selectBackend({apiMissing, apiUnset, apiUnfit, legacyMissing});
+  return selectBackend({
+    hasApi: apiConnection !== undefined,
+    apiUnfit: await missing('api', options),
+    hasLegacy: (await missing('legacy', options)).length === 0,
+  });
 }
 
 /** Throws if the backend is not configured; for a preview, resolves to the message. */
@@ -139,10 +138,10 @@ function missingFor(
   registry: BackendRegistry,
   host: Host,
 ): Promise<readonly string[]> {
-  const {env, logger} = host;
+  const {env, logger, settingNames} = host;
   const {projectSlug, targetSlug} = options;
   const configDirectory = configDirectoryOf(options, host);
-  const surroundings = {configDirectory, env, logger, projectSlug, targetSlug};
+  const surroundings = {configDirectory, env, logger, settingNames, projectSlug, targetSlug};
   return missingConfiguration(registry.get(name), options, surroundings);
 }
 

@@ -60,8 +60,8 @@ export async function deleteBundlesFrom(
   onDeletion: (deletion: BundleDeletion) => void,
   host: Host,
 ): Promise<readonly BundleId[]> {
-  const {backend, projectSlug} = open;
-  await host.writes?.before({operation: 'delete', backend: backend.name, projectSlug, bundleIds: ids});
+  const {backendName: backend, projectSlug} = open;
+  await host.writes?.before({operation: 'delete', backend, projectSlug, bundleIds: ids});
   const deleted: BundleId[] = [];
   const failures: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
   for (const bundleId of ids) {

@@ -22,7 +22,7 @@ export async function withFallback<Result>(
   outlet: Outlet,
 ): Promise<Result> {
   if (fellBack !== undefined) await outlet.fallBack(fellBack);
-  await outlet.resolve(open.backend.name);
+  await outlet.resolve(open.backendName);
   try {
     return await first(open);
   } catch (error) {

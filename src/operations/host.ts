@@ -1,3 +1,4 @@
+import type {SettingNames} from '../backends/configuration.js';
 import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {Environment, Logger} from '../http/types.js';
@@ -25,6 +26,8 @@ export interface Host {
   now(): Date;
   /** Absolute paths of files that the caller writes during this call, such as a log. They are no part of a bundle. */
   readonly ownFiles?: readonly string[] | undefined;
+  /** What messages call the settings that a built-in backend lacks. @default as in the library */
+  readonly settingNames?: SettingNames | undefined;
   /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */
   readonly commandFlags?: readonly string[] | undefined;
   /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */

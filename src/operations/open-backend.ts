@@ -3,6 +3,7 @@ import type {HostBackend} from '../backends/built-in.js';
 import type {ContextChanges, HostContext} from '../backends/call.js';
 import {backendLocation, optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
+import type {RuntimeBackend} from '../backends/names.js';
 import {problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';
 import type {Host} from './host.js';
@@ -21,6 +22,8 @@ export type OpenOptions = DataOf<CommonOptions> &
 /** A backend as a run has opened it, once. */
 export interface OpenBackend {
   readonly backend: HostBackend;
+  /** What the caller calls it: of several backends with one name, its own name is longer. */
+  readonly backendName: RuntimeBackend;
   readonly projectSlug: string;
   /** Ends its calls. */
   readonly signal: AbortSignal;
@@ -43,6 +46,7 @@ export async function openBackend(
   backend: HostBackend,
   options: OpenOptions,
   host: Host & {readonly outlet: Pick<Outlet, 'retry'>},
+  backendName: RuntimeBackend = backend.name,
 ): Promise<OpenBackend> {
   const {env, logger, userAgent, onCleanup, commandFlags} = host;
   const {projectSlug, targetSlug, wait, rateLimit} = options;
@@ -74,6 +78,7 @@ export async function openBackend(
   const place = () => ({...backendLocation(backend, options, {configDirectory, env}), projectSlug});
   const open = (signal: AbortSignal, context: OpenBackend['context']): OpenBackend => ({
     backend,
+    backendName,
     projectSlug,
     signal,
     secrets,

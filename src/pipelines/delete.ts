@@ -37,7 +37,7 @@ export async function deleteBundles(
     }),
   );
   const {ids, ...chosen} = await resolved.run();
-  const backend = chosen.open.backend.name;
+  const backend = chosen.open.backendName;
   await confirm?.(backend, ids);
   const deleting = deleteStep(ids.length, () => Promise.resolve(ids), onDeletion);
   const deleted = await resolved.after(chosen).step(deleting).run();
@@ -89,7 +89,7 @@ export async function pruneBundles(
       },
     });
   const {chosen, found, kept} = await searching.run();
-  const backend = chosen.open.backend.name;
+  const backend = chosen.open.backendName;
   const result = {backend, projectSlug, dryRun, found, kept, deleted: []};
   if (found.length === 0) return result;
   if (dryRun) {

@@ -85,10 +85,10 @@ export async function runDeployment(
 
 function deploymentResult(accepted: AcceptedDeployment, warnings: readonly string[]): DeployBundleResult {
   const {open, bundleId, targetSlug, url, deployment, status, raw, check} = accepted;
-  const {backend, projectSlug} = open;
+  const {backendName, projectSlug} = open;
   const {deploymentId} = deployment;
   return {
-    backend: backend.name,
+    backend: backendName,
     bundleId,
     projectSlug,
     targetSlug,
@@ -174,7 +174,12 @@ export function waitForDeployment(
       title: 'Wait for the deployment',
       async task(_, run) {
         const backend = registryOf(options).get(options.backend);
-        return waitFor(await openBackend(backend, options, run), options.deployment, options, run.outlet);
+        return waitFor(
+          await openBackend(backend, options, run, options.backend),
+          options.deployment,
+          options,
+          run.outlet,
+        );
       },
     })
     .run();

@@ -304,7 +304,6 @@ describe('a built-in backend: its configuration', () => {
     ['api', api('o'.repeat(32)), {projectSlug: 'p'.repeat(20), targetSlug: 't'.repeat(19)}, []],
     ['api', api('o'), {projectSlug: 'my-shop--2', targetSlug: '0'}, []],
     ['api', {}, {}, ['apiConnection']],
-    ['api', {missing: ['--api-origin']}, {}, ['--api-origin']],
     ...['', 'o'.repeat(33), '.', '..', '\ud800', 'a\r\nb'].map(
       (id) => ['api', api(id), {}, [organization]] as [Name, object, object, string[]],
     ),
@@ -318,12 +317,9 @@ describe('a built-in backend: its configuration', () => {
     ],
     ['legacy', {origin, auth: auth.legacy}, {}, []],
     ['legacy', {auth: auth.legacy}, {env: {MYCLI_RUNTIME_ORIGIN: origin}}, []],
-    ['legacy', {origin, auth: auth.legacy, missing: ['--origin']}, {}, []],
     ['legacy', {}, {}, both],
     ['legacy', {auth: auth.legacy}, {env: {MYCLI_RUNTIME_ORIGIN: ''}}, both.slice(0, 1)],
     ['legacy', {origin}, {}, both.slice(1)],
-    ['legacy', {origin, missing: ['--api-key']}, {}, ['--api-key']],
-    ['legacy', {origin, missing: []}, {}, both.slice(1)],
   ])('%s: with %j and %j, what is missing is %j', async (name, options, more, missing) => {
     const surroundings = {configDirectory: '/', env: {}, logger: silent};
     expect(await backends[name].check({...surroundings, options, ...more})).toEqual(

@@ -12,17 +12,14 @@ describe('the options of a backend', () => {
     const apiConnection = {origin: 'https://api.example', organizationId: 'o', auth};
     const settings = {
       apiConnection,
-      apiMissing: ['--api-origin'],
       legacyAuth: auth,
-      legacyMissing: ['--origin'],
       origin: 'https://runtime.example',
       backendOptions: {region: 'eu'},
     };
-    expect(await optionsOf(apiBackend, settings)).toEqual({connection: apiConnection, missing: ['--api-origin']});
+    expect(await optionsOf(apiBackend, settings)).toEqual({connection: apiConnection});
     expect(await optionsOf(legacyBackend, settings)).toEqual({
       origin: 'https://runtime.example',
       auth,
-      missing: ['--origin'],
     });
   });
 
@@ -55,13 +52,15 @@ describe('what a backend misses', () => {
       expect.stringContaining('"My target"'),
     ]);
     const env = {MYCLI_RUNTIME_ORIGIN: 'https://runtime.example'};
-    expect(
-      await missingConfiguration(
-        legacyBackend,
-        {legacyMissing: ['--api-key']},
-        {configDirectory: '/', env, logger: silent},
-      ),
-    ).toEqual(['--api-key']);
+    const place = {configDirectory: '/', env, logger: silent};
+    expect(await missingConfiguration(legacyBackend, {}, place)).toEqual(['legacyAuth (an API key)']);
+    const settingNames = {
+      origin: ['--origin'],
+      legacyAuth: ['--api-key'],
+      apiConnection: ['--api-origin', '--client-id'],
+    };
+    expect(await missingConfiguration(legacyBackend, {}, {...place, settingNames})).toEqual(['--api-key']);
+    expect(await missingConfiguration(apiBackend, {}, {...place, settingNames})).toEqual(settingNames.apiConnection);
   });
 });
 

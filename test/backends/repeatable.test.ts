@@ -33,7 +33,7 @@ async function countRequests(member: OptionalMember, options: {readonly repeatab
     ...Object.fromEntries(members.map((name) => [name, ask])),
   };
   const open: OpenBackend = {
-    ...{backend, projectSlug: 'shop', secrets: [], signal: new AbortController().signal},
+    ...{backend, backendName: 'acme', projectSlug: 'shop', secrets: [], signal: new AbortController().signal},
     place: () => ({backend: 'acme', projectSlug: 'shop'}),
     clockAheadMs: () => 0,
     context: () => contextFor<unknown>({}),

@@ -3,17 +3,13 @@ import {deployFallbackReason, selectBackend, uploadFallbackReason} from '../../s
 import {createError, type ErrorCode} from '../../src/errors/index.js';
 
 test.each([
-  [{apiMissing: [], legacyMissing: []}, {backend: 'api', fallback: 'legacy'}, 'auto; the API connection is configured'],
-  [{apiMissing: [], legacyMissing: ['a key']}, {backend: 'api', fallback: undefined}, /API connection is configured/],
-  [
-    {apiMissing: ['--a', '--b'], legacyMissing: ['--origin']},
-    {backend: 'legacy'},
-    'the API connection is incomplete: missing --a, --b',
-  ],
-  [{apiMissing: ['--a'], apiUnset: true, legacyMissing: []}, {backend: 'legacy'}, 'no API connection is configured'],
+  [{hasApi: true, hasLegacy: true}, {backend: 'api', fallback: 'legacy'}, 'auto; the API connection is configured'],
+  [{hasApi: true, hasLegacy: false}, {backend: 'api', fallback: undefined}, /API connection is configured/],
+  [{hasApi: false, hasLegacy: true}, {backend: 'legacy'}, 'no API connection is configured'],
 ])('auto: with %j it takes %j', (candidates, selection, reason) => {
-  expect(selectBackend(candidates)).toMatchObject(selection);
-  expect(selectBackend(candidates).reason).toMatch(reason);
+  const selected = selectBackend({apiUnfit: [], ...candidates});
+  expect(selected).toMatchObject(selection);
+  expect(selected.reason).toMatch(reason);
 });
 
 function answer(status: number): Error {

@@ -22,8 +22,6 @@ import type {BundleItem, DeploymentItem} from '../contract.js';
 
 export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;
-  /** What a connection still needs, in the caller's words. Only used when there is none. */
-  readonly missing?: readonly string[] | undefined;
 }
 
 /** Connection to the Api backend. */
@@ -55,11 +53,15 @@ export const apiBackend = {
   offsetCursors: true,
 
   async check({options, projectSlug, targetSlug}) {
-    const {connection, missing = ['apiConnection']} = options;
+    const {connection} = options;
     const {organizationId = ''} = connection ?? {};
     const isOrganization = organizationId.length <= 32 && isSegment(organizationId);
     return checkResult([
-      ...(connection === undefined ? missing : isOrganization ? [] : ['an organization ID of 1 to 32 characters']),
+      ...(connection === undefined
+        ? ['apiConnection']
+        : isOrganization
+          ? []
+          : ['an organization ID of 1 to 32 characters']),
       ...missingIdentifier('project slug', projectSlug, maxProject),
       ...missingIdentifier('target slug', targetSlug, maxTarget),
     ]);

@@ -8,18 +8,16 @@ export interface LegacyBackendOptions {
   /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
   readonly auth?: AuthStrategy | undefined;
-  /** What a connection still needs, in the caller's words. Only used when something is missing. */
-  readonly missing?: readonly string[] | undefined;
 }
 
 export type LegacyContext = BuiltInContext<LegacyBackendOptions>;
 
+/** What the options lack: each begins with the name of a setting. */
 export function missingOptions(options: LegacyBackendOptions, env: Environment): readonly string[] {
-  const missing = [
+  return [
     ...(legacyOrigin(options, env) === undefined ? ['origin (MYCLI_RUNTIME_ORIGIN)'] : []),
     ...(options.auth === undefined ? ['legacyAuth (an API key)'] : []),
   ];
-  return missing.length > 0 && options.missing?.length ? options.missing : missing;
 }
 
 /**

@@ -118,7 +118,7 @@ function workingDirectory(cwd: string, flag: unknown): string {
   throw createError('ERR_USAGE', `--cwd is not a folder: ${flag}.`);
 }
 
-interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'commandFlags'> {
+interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'settingNames' | 'commandFlags'> {
   /** Where plugins that follow changes are. @default nobody is asked */
   readonly config?: PluginConfig | undefined;
 }

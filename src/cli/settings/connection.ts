@@ -1,6 +1,7 @@
 import {ownValue} from '../../text/json.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
+import type {SettingNames} from '../../backends/configuration.js';
 import {isBuiltIn, mayUse} from '../../backends/names.js';
 import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from '../../http/auth/strategies.js';
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
@@ -36,14 +37,10 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
     preference,
     origin,
     legacyAuth: apiKey && new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
-    /** What each backend still needs: `--api-key (MYCLI_API_KEY)`. */
-    legacyMissing: (['origin', 'apiKey'] as const).filter((key) => settings[key] === undefined).map(flagAndVariable),
     apiConnection:
       apiOrigin === undefined || organizationId === undefined || auth === undefined
         ? undefined
         : {origin: addressOf(context, 'apiOrigin', apiOrigin, usesApi), organizationId: organizationId.value, auth},
-    apiMissing: missing.map(flagAndVariable),
-    apiUnset: isApiUnset(settings),
     backendOptions: ownValue(backendOptions.value, preference) ?? {},
     requestTimeout: settings.requestTimeout.value,
     connectTimeout: settings.connectTimeout.value,
@@ -173,6 +170,15 @@ export function incompleteApi(settings: Settings, env: Environment): RuntimeCliE
       details: {backend: 'api', missing: missing.map(flagAndVariable)},
     },
   );
+}
+
+/** What commands call the settings that a built-in backend lacks: `--api-key (MYCLI_API_KEY)`. */
+export function settingNames(settings: Settings): SettingNames {
+  return {
+    origin: [flagAndVariable('origin')],
+    legacyAuth: [flagAndVariable('apiKey')],
+    apiConnection: missingApiSettings(settings).map(flagAndVariable),
+  };
 }
 
 /** Warns about what `incompleteApi` would refuse, for commands that only show settings. */

@@ -9,8 +9,8 @@ import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/i
 import {shownAddress} from '../../http/origin.js';
 import {commandHost, type CommandContext} from '../command/context.js';
 import {describeTime} from '../output/table.js';
-import {incompleteApi, isPluginBackend, resolveConnection} from '../settings/connection.js';
-import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/reach-backends.js';
+import {incompleteApi, isPluginBackend, resolveConnection, settingNames} from '../settings/connection.js';
+import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 import {confirmAddresses} from './confirm-addresses.js';
 
@@ -108,12 +108,14 @@ async function checkService(context: CommandContext, settings: Settings, service
 
 function missingFor(
   {configDirectory, env, output: logger}: CommandContext,
-  {projectSlug, targetSlug}: Settings,
+  settings: Settings,
   backend: HostBackend,
   given: BackendSettings,
 ): Promise<readonly string[]> {
+  const {projectSlug, targetSlug} = settings;
   const slugs = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
-  return missingConfiguration(backend, given, {configDirectory, env, logger, ...slugs});
+  const surroundings = {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
+  return missingConfiguration(backend, given, surroundings);
 }
 
 /** The credentials that a push from here would use for a backend. */

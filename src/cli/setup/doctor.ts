@@ -16,7 +16,8 @@ import {findPluginProblems} from '../command/plugins.js';
 import type {Output} from '../output/output.js';
 import {incompleteApi, resolveConnection} from '../settings/connection.js';
 import {originOf} from '../settings/load-settings.js';
-import {loadAllBackends, unconfigured} from '../settings/reach-backends.js';
+import {loadAllBackends} from '../settings/load-backends.js';
+import {unconfigured} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {detectBuild, frameworkOfBuild, unfitEntry, unfitError} from '../../projects/detect-build.js';
 import {withPushFolder} from './push-folder.js';
@@ -111,7 +112,8 @@ async function checkCredentials(
   if (incomplete !== undefined) throw incomplete;
   const services = await checkServices(context, settings, registry, true);
   const asked = services.filter(({check}) => check !== undefined);
-  const unusable = asked.length > 0 ? undefined : unconfigured(resolveConnection(context, settings), env);
+  const unusable =
+    asked.length > 0 ? undefined : await unconfigured(context, settings, resolveConnection(context, settings));
   if (unusable !== undefined) throw unusable;
   return asked.map(describeService);
 }

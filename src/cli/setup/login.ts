@@ -28,7 +28,8 @@ import {
   type StoredCredentials,
 } from '../settings/credential-file.js';
 import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
-import {optionsFor, originsIn, urlsIn, useSecrets} from '../settings/reach-backends.js';
+import {optionsFor, useSecrets} from '../settings/plugin-settings.js';
+import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {unknownAddresses} from './confirm-addresses.js';
 import {askService, isRefusal, type Service} from './check-credentials.js';

@@ -15,7 +15,7 @@ import {configIn} from '../settings/config-file.js';
 import {checkUrl, isPluginBackend, missingApiSettings, serviceUrl, type AddressKey} from '../settings/connection.js';
 import {trustAddresses, type CredentialKind} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
-import {loadAllBackends} from '../settings/reach-backends.js';
+import {loadAllBackends} from '../settings/load-backends.js';
 import type {Setting, Settings, ValueSource} from '../settings/settings.js';
 import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup} from './login.js';

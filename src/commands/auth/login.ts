@@ -4,7 +4,7 @@ import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-co
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {credentialKinds} from '../../cli/settings/credential-file.js';
-import {loadAllBackends} from '../../cli/settings/reach-backends.js';
+import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {missingSetting, type Settings} from '../../cli/settings/settings.js';
 import {builtInLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
 import {askText, canAsk} from '../../cli/setup/prompts.js';

@@ -10,7 +10,7 @@ import {
   everySecret,
   type CredentialEntry,
 } from '../../cli/settings/credential-file.js';
-import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
+import {loadWantedBackends} from '../../cli/settings/load-backends.js';
 import {checkServices, describeCheck, type ServiceCredentials} from '../../cli/setup/check-credentials.js';
 
 export default class AuthStatus extends BaseCommand<typeof AuthStatus> {

@@ -1,5 +1,5 @@
 import {resolveConnection, warnOfIncompleteApi} from '../../cli/settings/connection.js';
-import {loadAllBackends} from '../../cli/settings/reach-backends.js';
+import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BackendListDocument} from '../../cli/output/documents.js';
 import {flagsOf} from '../../cli/command/flags.js';

@@ -1,6 +1,6 @@
 import {warnOfIncompleteApi} from '../../cli/settings/connection.js';
 import {explainSettings} from '../../cli/settings/load-settings.js';
-import {loadWantedBackends} from '../../cli/settings/reach-backends.js';
+import {loadWantedBackends} from '../../cli/settings/load-backends.js';
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import type {ConfigShowDocument} from '../../cli/output/documents.js';
 import {columnsFlag, flagsOf} from '../../cli/command/flags.js';

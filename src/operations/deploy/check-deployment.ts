@@ -103,7 +103,7 @@ async function runCheck(
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
   if (url === undefined) {
-    const reason = `the ${backendTitle(deployed.open.backend.name)} backend does not report the URL of ${deployed.targetSlug}`;
+    const reason = `the ${backendTitle(deployed.open.backendName)} backend does not report the URL of ${deployed.targetSlug}`;
     return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
   }
   const {signal, secrets} = deployed.open;
@@ -180,7 +180,7 @@ function unhealthy(
 ): Error {
   const {open, bundleId, targetSlug, deployment, url: targetUrl} = deployed;
   const {projectSlug, commandFlags} = open;
-  const backend = open.backend.name;
+  const {backendName: backend} = open;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
   const place = placeFlags({projectSlug, targetSlug, backend}, commandFlags);
@@ -210,7 +210,7 @@ function interruptedCheck(
 ): unknown {
   const kept = rollbackOnFailure ? ' It was not rolled back.' : '';
   const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${kept}`;
-  const details = {backend: open.backend.name, bundleId, deployment, status: 'finished'};
+  const details = {backend: open.backendName, bundleId, deployment, status: 'finished'};
   return interrupted(reason, state, {details});
 }
 

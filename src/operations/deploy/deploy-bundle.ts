@@ -76,11 +76,11 @@ async function deploy(
   host: RunHost,
 ): Promise<AcceptedDeployment> {
   const {operation, targetSlug} = request;
-  const {backend, projectSlug} = open;
+  const {backendName: backend, projectSlug} = open;
   const bundleId = await resolveBundleId(open, request.bundleId);
   if (request.bundleId === 'latest') host.outlet.note(`Latest bundle: ${String(bundleId)}`);
   await requireTargetUrl(open, targetSlug, options);
-  await host.writes?.before({operation, backend: backend.name, projectSlug, targetSlug, bundleIds: [bundleId]});
+  await host.writes?.before({operation, backend, projectSlug, targetSlug, bundleIds: [bundleId]});
   const accepted = await requestDeploy(open, {...request, bundleId}, options, host.outlet);
   const {deployment, status, warnings = [], raw} = accepted;
   const url = shownUrl(accepted.url);

@@ -121,12 +121,15 @@ function waitTimedOut(
 }
 
 /** How to check on a deployment. Built-in backends store the target in its reference. */
-function historyCommand({backend, projectSlug, commandFlags}: OpenBackend, deployment: DeploymentRef): CommandToRun {
+function historyCommand(
+  {backendName, projectSlug, commandFlags}: OpenBackend,
+  deployment: DeploymentRef,
+): CommandToRun {
   const {targetSlug} = deployment;
   const place = {
     projectSlug,
     targetSlug: typeof targetSlug === 'string' ? targetSlug : undefined,
-    backend: backend.name,
+    backend: backendName,
   };
   return {run: ['bundle:history', ...placeFlags(place, commandFlags)]};
 }

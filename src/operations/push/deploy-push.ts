@@ -57,7 +57,7 @@ export function pushResult(push: UploadedPush & Partial<DeployedPush>, warnings:
   const {open, bundleId, bundle, uploaded, unchanged, targetSlug, deployment, status, raw, check} = push;
   const {format, sha256, contentSha256, size, files} = bundle;
   return {
-    backend: open.backend.name,
+    backend: open.backendName,
     bundleId,
     projectSlug: open.projectSlug,
     targetSlug,
@@ -137,6 +137,9 @@ function deployLater(push: UploadedPush, targetSlug: string): readonly Suggestio
   return ['To deploy it without another upload, run:', [{run: command}]];
 }
 
-function placeOf({open: {backend, projectSlug, commandFlags}}: UploadedPush, targetSlug: string): readonly string[] {
-  return placeFlags({projectSlug, targetSlug, backend: backend.name}, commandFlags);
+function placeOf(
+  {open: {backendName, projectSlug, commandFlags}}: UploadedPush,
+  targetSlug: string,
+): readonly string[] {
+  return placeFlags({projectSlug, targetSlug, backend: backendName}, commandFlags);
 }

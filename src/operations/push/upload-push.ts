@@ -50,14 +50,14 @@ export async function askBeforePush(
   const content = unchanged
     ? {bundleIds: [unchanged.bundleId]}
     : {bundleIds: [], bundle: {format, message, size, sha256}};
-  const {backend, projectSlug} = open;
-  await host.writes?.before({operation: 'push', backend: backend.name, projectSlug, targetSlug, ...content}, asked);
+  const {backendName: backend, projectSlug} = open;
+  await host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, asked);
 }
 
 /** `Uploaded bundle 42 to shop` */
 export function describeUpload({open, bundleId, unchanged}: UploadedPush): string {
   const id = String(bundleId);
-  const place = projectTitle(open.projectSlug, open.backend.name);
+  const place = projectTitle(open.projectSlug, open.backendName);
   return unchanged
     ? `Nothing to upload to ${place}: unchanged since bundle ${id}`
     : `Uploaded bundle ${id} to ${place}`;

@@ -8,7 +8,7 @@ import {OptionText} from '../../../src/backends/option-text.js';
 import type {BackendRegistration} from '../../../src/backends/registry.js';
 import type {CommandContext} from '../../../src/cli/command/context.js';
 import {updateCredentials} from '../../../src/cli/settings/credential-file.js';
-import {readPluginSettings} from '../../../src/cli/settings/reach-backends.js';
+import {readPluginSettings} from '../../../src/cli/settings/plugin-settings.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings, type Setting} from '../../../src/cli/settings/settings.js';
 import {Secret} from '../../../src/cli/settings/text.js';

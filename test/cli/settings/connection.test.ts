@@ -4,6 +4,7 @@ import {
   assertTrustedOrigin,
   incompleteApi,
   resolveConnection,
+  settingNames,
   type Connection,
 } from '../../../src/cli/settings/connection.js';
 import {OptionText} from '../../../src/backends/option-text.js';
@@ -41,20 +42,23 @@ describe('resolveConnection', () => {
     const {connection} = await resolve({});
     expect(connection).toMatchObject({preference: 'auto', legacyAuth: undefined, secrets: []});
     expect(connection.apiConnection).toBeUndefined();
-    expect(connection.legacyMissing).toEqual(['--origin (MYCLI_RUNTIME_ORIGIN)', '--api-key (MYCLI_API_KEY)']);
-    expect(connection.apiMissing).toEqual([
-      '--api-origin (MYCLI_API_ORIGIN)',
-      '--organization (MYCLI_ORGANIZATION)',
-      '--token-url (MYCLI_TOKEN_URL)',
-      '--client-id (MYCLI_CLIENT_ID)',
-      '--client-secret (MYCLI_CLIENT_SECRET)',
-    ]);
-    expect(connection).toMatchObject({apiUnset: true, requestTimeout: 300});
+    expect(connection).toMatchObject({requestTimeout: 300});
+    expect(settingNames(read({}).settings)).toEqual({
+      origin: ['--origin (MYCLI_RUNTIME_ORIGIN)'],
+      legacyAuth: ['--api-key (MYCLI_API_KEY)'],
+      apiConnection: [
+        '--api-origin (MYCLI_API_ORIGIN)',
+        '--organization (MYCLI_ORGANIZATION)',
+        '--token-url (MYCLI_TOKEN_URL)',
+        '--client-id (MYCLI_CLIENT_ID)',
+        '--client-secret (MYCLI_CLIENT_SECRET)',
+      ],
+    });
   });
 
   test('an API key is a bearer token, with a user basic authentication', async () => {
     const {connection} = await resolve(legacy);
-    expect(connection).toMatchObject({origin: 'https://runtime.example', legacyMissing: [], secrets: ['canary-key']});
+    expect(connection).toMatchObject({origin: 'https://runtime.example', secrets: ['canary-key']});
     expect(await connection.legacyAuth?.getAuthorizationHeader()).toBe('Bearer canary-key');
     const withUser = await resolve({...legacy, API_USER: 'ann'});
     const basic = Buffer.from('ann:canary-key').toString('base64');
@@ -63,7 +67,6 @@ describe('resolveConnection', () => {
 
   test('client credentials or a ready-made token complete the connection to Api', async () => {
     const {connection} = await resolve(api);
-    expect(connection.apiMissing).toEqual([]);
     expect(connection.apiConnection).toMatchObject({origin: 'https://api.example/base', organizationId: 'org'});
     const {CLIENT_SECRET: _, ...client} = api;
     const {privateKey} = generateKeyPairSync('rsa', {modulusLength: 2048});
@@ -71,17 +74,16 @@ describe('resolveConnection', () => {
       ...client,
       CLIENT_KEY: privateKey.export({type: 'pkcs8', format: 'pem'}).toString(),
     });
-    expect(withKey.connection.apiMissing).toEqual([]);
+    expect(withKey.connection.apiConnection).toBeDefined();
     const withToken = await resolve({API_ORIGIN: 'api.example', ORGANIZATION: 'org', API_TOKEN: 'canary-token'});
-    expect(withToken.connection.apiMissing).toEqual([]);
     expect(await withToken.connection.apiConnection?.auth.getAuthorizationHeader()).toBe('Bearer canary-token');
   });
 
   test('an incomplete connection is left out, and what it lacks is listed', async () => {
-    const {connection} = await resolve({...api, CLIENT_SECRET: ''});
+    const incomplete = {...api, CLIENT_SECRET: ''};
+    const {connection} = await resolve(incomplete);
     expect(connection.apiConnection).toBeUndefined();
-    expect(connection.apiMissing).toEqual(['--client-secret (MYCLI_CLIENT_SECRET)']);
-    expect(connection.apiUnset).toBe(false);
+    expect(settingNames(read(incomplete).settings).apiConnection).toEqual(['--client-secret (MYCLI_CLIENT_SECRET)']);
   });
 
   test('timeouts, rate limits and the options of the chosen backend come along', async () => {

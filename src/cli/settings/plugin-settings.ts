@@ -1,0 +1,123 @@
+import type {Backend} from '../../backends/contract.js';
+import {OptionText} from '../../backends/option-text.js';
+import type {BackendRegistration} from '../../backends/registry.js';
+import {qualifiedName} from '../../backends/names.js';
+import {createError} from '../../errors/index.js';
+import {commandLine, flagValue} from '../../text/suggest.js';
+import {ownValue} from '../../text/json.js';
+import type {Environment} from '../../http/types.js';
+import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
+import type {CommandContext} from '../command/context.js';
+import {readCredentials, type CredentialFile} from './credential-file.js';
+import {readFlagSecrets} from './load-settings.js';
+import {originsIn} from './option-addresses.js';
+import type {Settings, SettingValue} from './settings.js';
+
+export interface PluginSettings {
+  readonly options: SettingValue<'backendOptions'>[string];
+  /** The variables that `auth:login` has stored. They are set now, and none of them was. */
+  readonly storedVariables: readonly string[];
+}
+
+/**
+ * The options of a backend. On the command line, the value of a secret option is the literal text, `@FILE`, or `-` for
+ * stdin, as for the host's own secrets. Other options may start with `@` or be `-`, and are left alone. Secrets that
+ * `auth:login` stored have the lowest precedence; variables among them are set, since libraries read them, too. Masks
+ * what it reads.
+ */
+export async function readPluginSettings(
+  registration: BackendRegistration,
+  context: CommandContext,
+  settings: Settings,
+): Promise<PluginSettings> {
+  const {name, plugin, backend} = registration;
+  const {secrets = [], secretEnv = []} = backend;
+  const {output, env, credentialFile} = context;
+  const given = optionsFor(registration, settings);
+  const takesStored = secrets.length + secretEnv.length > 0;
+  const stored = takesStored ? await storedSecrets({name, secretEnv}, given, env, credentialFile) : {};
+  output.addSecrets(Object.values(stored));
+  const isNamed = [backend.name, qualifiedName(plugin, backend.name)].includes(settings.runtimeBackend.value);
+  const read = isNamed ? await readSecretFlags(secrets, context) : {};
+  const options = useSecrets(stored, secretEnv, context);
+  const storedVariables = Object.keys(stored).filter((key) => secretEnv.includes(key));
+  return {options: {...options, ...given, ...read}, storedVariables};
+}
+
+/** Sets those secrets of a backend that are variables. Returns the others, as options. */
+export function useSecrets(
+  secrets: Readonly<Record<string, string>>,
+  variables: readonly string[],
+  {env}: Pick<CommandContext, 'env'>,
+): PluginSettings['options'] {
+  const entries = Object.entries(secrets);
+  for (const [name, value] of entries) if (variables.includes(name)) env[name] = value;
+  const options = entries.filter(([name]) => !variables.includes(name));
+  return Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)]));
+}
+
+async function readSecretFlags(
+  secrets: readonly string[],
+  context: CommandContext,
+): Promise<Readonly<Record<string, OptionText>>> {
+  const {output, flags} = context;
+  const variable = variableOf('backendOptions');
+  const typed = typedOptions(flags);
+  const given = secrets.flatMap((option) => {
+    const text = typed.get(option);
+    return text === undefined ? [] : [{option, name: `--backend-option ${option}`, text, variable}];
+  });
+  const names = secretKeys.map((key) => definitions[key].flag?.name ?? key);
+  const others = names.filter((name) => flags[name] === '-').map((name) => `--${name}`);
+  const read = await readFlagSecrets(given, context, others);
+  const entries = given.map(({option, name}) => {
+    const value = read.get(name)?.trim() ?? '';
+    if (value === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`);
+    output.addSecrets([value]);
+    return [option, new OptionText(value)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What is set for a backend, by its name and by `plugin/name`. Under the name that was asked for, flags count too. */
+export function optionsFor(
+  {plugin, backend: {name}}: BackendRegistration,
+  {runtimeBackend, backendOptions: {value}}: Settings,
+): PluginSettings['options'] {
+  const qualified = qualifiedName(plugin, name);
+  return runtimeBackend.value === name ? {...value[qualified], ...value[name]} : {...value[name], ...value[qualified]};
+}
+
+/** The options on the command line. Of one that is repeated, the last one counts. */
+export function typedOptions({'backend-option': texts = []}: CommandContext['flags']): ReadonlyMap<string, string> {
+  return new Map(
+    texts.map((text) => {
+      const separator = text.indexOf('=');
+      return [text.slice(0, separator).trim(), text.slice(separator + 1)];
+    }),
+  );
+}
+
+/**
+ * The secrets that `auth:login` stored for a backend. They are used as a whole or not at all: not if one of them comes
+ * from elsewhere, and not with options that name another address than at the login.
+ * @param given the options from all other sources
+ */
+export async function storedSecrets(
+  {name: backend, secretEnv = []}: Pick<Backend, 'name' | 'secretEnv'>,
+  given: Readonly<Record<string, unknown>>,
+  env: Environment,
+  file: CredentialFile,
+): Promise<Readonly<Record<string, string>>> {
+  const {backends = {}} = await readCredentials(file);
+  const stored = ownValue(backends, backend);
+  const isGiven = (name: string) => (secretEnv.includes(name) ? Boolean(env[name]?.trim()) : given[name] !== undefined);
+  if (stored === undefined || stored.options.some(isGiven)) return {};
+  const other = originsIn(given).find((origin) => !stored.origins.includes(origin));
+  if (other === undefined) return stored.values;
+  file.warn(
+    `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
+      `To store them for it, run: ${commandLine('auth:login', ...flagValue('--runtime-backend', backend))}`,
+  );
+  return {};
+}
