@@ -2,7 +2,7 @@ import {fileURLToPath} from 'node:url';
 import {defineConfig, type ViteUserConfig} from 'vitest/config';
 import all from '../../vitest.config.js';
 
-const config: ViteUserConfig = all;
+const {test: {projects: _, ...test} = {}, ...config}: ViteUserConfig = all;
 
 /** The tests of the runtime and of HTTP with the modules in `dist`: a bundler may drop a statement that only throws. */
 export default defineConfig({
@@ -15,5 +15,5 @@ export default defineConfig({
       },
     ],
   },
-  test: {...config.test, include: ['test/{local-runtime,http}/**/*.test.ts'], reporters: ['default']},
+  test: {...test, include: ['test/{local-runtime,http}/**/*.test.ts'], reporters: ['default']},
 });

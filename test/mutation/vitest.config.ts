@@ -2,7 +2,7 @@ import {defineConfig, type ViteUserConfig} from 'vitest/config';
 import {BaseSequencer, type TestSpecification} from 'vitest/node';
 import all from '../../vitest.config.js';
 
-const config: ViteUserConfig = all;
+const {test: {projects: _, ...test} = {}, ...config}: ViteUserConfig = all;
 
 /** Each takes seconds: two measure processes of their own, where no code is changed, two try much random input. */
 const slow = [
@@ -26,7 +26,7 @@ class FastFirst extends BaseSequencer {
 export default defineConfig({
   ...config,
   test: {
-    ...config.test,
+    ...test,
     include: ['test/{backends,bundle,http/rate-limit}/**/*.test.ts'],
     exclude: ['test/backends/conformance.test.ts'],
     setupFiles: ['test/mutation/load-constants.ts'],
