@@ -2,8 +2,10 @@ import type {BundleId} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type Host, type RunHost} from './host.js';
-import {invoke} from './call-backend.js';
-import {explainMissingBundle, idFor, namingCapabilities, resolveBundleId} from './list.js';
+import {invoke, quickLook} from './call-backend.js';
+import {previousDeployment} from './deploy/rollback-bundle.js';
+import {explainMissingBundle, idFor, namingCapabilities, readHistory, resolveBundleId} from './list.js';
+import {listTargets} from './targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
@@ -48,6 +50,22 @@ export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId
   const ids: BundleId[] = [];
   for (const id of bundleIds) ids.push(await resolveBundleId(open, id));
   return [...new Set(ids)];
+}
+
+/** What a deletion takes from targets, in sentences: that their next rollback goes back to a bundle. A quick look. */
+export async function takenFromRollbacks(open: OpenBackend, ids: readonly BundleId[]): Promise<readonly string[]> {
+  const {listTargets: lists, listDeployments} = open.backend;
+  if (lists === undefined || listDeployments === undefined) return [];
+  const taken = await quickLook(open, async (once) => {
+    const sentences: string[] = [];
+    for (const {targetSlug} of await listTargets(once)) {
+      const {previous} = previousDeployment(await readHistory(once, targetSlug), []);
+      if (previous === undefined || !ids.includes(previous.bundleId)) continue;
+      sentences.push(`Bundle ${String(previous.bundleId)} is what the next rollback of ${targetSlug} goes back to.`);
+    }
+    return sentences;
+  });
+  return taken ?? [];
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   chooseDeleteBackend,
   deleteBundlesFrom,
   resolveIds,
+  takenFromRollbacks,
   type BundleDeletion,
   type DeleteBundlesOptions,
   type DeleteBundlesResult,
@@ -33,7 +34,9 @@ export async function deleteBundles(
   const resolved = Pipeline.start(host).step(
     resolveStep(async (host) => {
       const chosen = await chooseDeleteBackend(options, host);
-      return {...chosen, ids: await resolveIds(chosen.open, options.bundleIds)};
+      const ids = await resolveIds(chosen.open, options.bundleIds);
+      for (const warning of await takenFromRollbacks(chosen.open, ids)) host.outlet.warn(warning);
+      return {...chosen, ids};
     }),
   );
   const {ids, ...chosen} = await resolved.run();

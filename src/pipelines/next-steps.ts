@@ -5,7 +5,7 @@ import type {OpenBackend} from '../operations/open-backend.js';
 import type {PushResult} from '../operations/push/options.js';
 import {listedUrl} from '../operations/targets.js';
 import {failedChecks} from '../operations/deploy/check-deployment.js';
-import {previousDeployment} from '../operations/deploy/rollback-bundle.js';
+import {deployableIds, previousDeployment} from '../operations/deploy/rollback-bundle.js';
 import type {PipelineHost} from './host.js';
 import {describeDuration} from './report.js';
 
@@ -52,12 +52,13 @@ export async function withNextSteps<Result extends Deployed>(
   const next = {commandFlags: host.commandFlags, hasHistory, canRollBack: false};
   if (targetSlug === undefined) return {took, result, next};
   const asks = history && hasHistory && status === 'finished';
-  const [url, items = []] = await Promise.all([
+  const [url, items = [], existing] = await Promise.all([
     result.url ?? quickLook(open, (once) => listedUrl(once, targetSlug)),
     asks ? quickLook(open, (once) => readHistory(once, targetSlug)) : ([] as readonly DeploymentItem[]),
+    asks ? quickLook(open, deployableIds) : undefined,
   ]);
   host.writes?.learn({url});
   const failed = items.length === 0 ? [] : await failedChecks(open, targetSlug, host);
-  const {previous} = previousDeployment(items, failed);
+  const {previous} = previousDeployment(items, failed, existing);
   return {took, result: {...result, url}, next: {...next, canRollBack: previous !== undefined}};
 }

@@ -4,6 +4,7 @@ import {createError} from '../../src/errors/index.js';
 import {acme} from './acme.js';
 import {bundlesLeft as left, startService, type Service} from './pushed-bundles.js';
 import {deleteBundles} from '../../src/pipelines/delete.js';
+import type {EventBody} from '../../src/pipelines/host.js';
 
 function remove({connection, project}: Service, options: Partial<DeleteBundlesOptions>) {
   return deleteBundles({...connection, preference: 'legacy', bundleIds: [], ...options}, project.host);
@@ -21,6 +22,19 @@ describe('deleting bundles', () => {
       deleted: [1, 3],
     });
     expect(await left(service)).toEqual([2]);
+  });
+
+  test('warns of what the next rollback of a target goes back to, before it asks', async () => {
+    const service = await startService();
+    for (let pushes = 0; pushes < 2; pushes += 1) await service.push({targetSlug: 'staging'});
+    const order: string[] = [];
+    const onEvent = (event: EventBody) => {
+      if (event.type === 'warning') order.push(event.message);
+    };
+    const confirm = async () => void order.push('asked');
+    const host = {...service.project.host, onEvent};
+    await deleteBundles({...service.connection, preference: 'legacy', bundleIds: [1], confirm}, host);
+    expect(order).toEqual(['Bundle 1 is what the next rollback of staging goes back to.', 'asked']);
   });
 
   test.each(['.', '..'])("an ID that would lead above the bundles of a plugin's service is refused: %s", async (id) => {

@@ -79,7 +79,7 @@ export async function planRollback(
   const items = await readHistory(open, targetSlug, Infinity);
   await verifyTarget(open, targetSlug, items);
   const failed = await failedChecks(open, targetSlug, host);
-  const {current, previous, unclear, warnings} = previousDeployment(items, failed, await readIds(open));
+  const {current, previous, unclear, warnings} = previousDeployment(items, failed, await deployableIds(open));
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
   const {projectSlug} = open;
   const none = `The target "${targetSlug}" has no finished deployment`;
@@ -99,7 +99,7 @@ export async function planRollback(
 }
 
 /** The bundles that can be deployed; undefined if the list cannot be read, since the server knows anyway. */
-async function readIds(open: OpenBackend): Promise<ReadonlySet<BundleId> | undefined> {
+export async function deployableIds(open: OpenBackend): Promise<ReadonlySet<BundleId> | undefined> {
   if (open.backend.listBundles === undefined) return undefined;
   try {
     const {items} = await readBundles(open);
