@@ -185,6 +185,7 @@ export const frameworks: readonly Framework[] = [
     variant: "output: 'standalone'",
     packages: ['next'],
     configFile: /^next\.config\.[cm]?[jt]s$/,
+    setting: {text: /\boutput\s*:\s*['"`]standalone['"`]/},
     buildCommand: 'next build',
     buildDirectory: '.next/standalone',
     output: {folder: '.next', setting: /\bdistDir\s*:\s*['"`]([^'"`]+)/},
@@ -245,7 +246,8 @@ export const frameworks: readonly Framework[] = [
       marks: ['.svelte-kit/output/server'],
       problem: 'SvelteKit was built with an adapter for another host, or with adapter-auto, which found none.',
       advice:
-        "Install @sveltejs/adapter-node, set import adapter from '@sveltejs/adapter-node' in svelte.config.js, and build again",
+        'Install @sveltejs/adapter-node, import it in vite.config (before SvelteKit 3, svelte.config.js): import adapter from ' +
+        "'@sveltejs/adapter-node', set adapter: adapter(), and build again",
     },
     entries: ['index.js'],
     // It refuses forms of another origin than its own, which it only knows from these.

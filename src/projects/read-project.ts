@@ -78,12 +78,12 @@ export function buildCommandOf({buildScript, manager, nx}: Project, command: str
   return command === undefined ? undefined : `${manager.execute} ${command}`;
 }
 
-/** What the configuration files of a project say, and its build script. */
+/** What the configuration files of a project say, that of Vite too, on which many build, and its build script. */
 export async function readConfigs(
   {directory, names, buildScript = ''}: Project,
   file: RegExp | undefined,
 ): Promise<string> {
-  const files = file === undefined ? [] : names.filter((name) => file.test(name));
+  const files = names.filter((name) => file?.test(name) === true || /^vite\.config\.[cm]?[jt]s$/.test(name));
   const texts = await Promise.all(files.map((name) => readTextFile(join(directory, name)).catch(() => '')));
   return [...texts, buildScript].join('\n');
 }

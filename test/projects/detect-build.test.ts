@@ -105,6 +105,7 @@ describe('detectBuild', () => {
     ['next', 'next.config.mjs', "export default {distDir: 'target', output: 'export'};", 'target/index.html'],
     ['@angular/core', 'angular.json', '{"projects": {"a": {"outputPath": {"base": "www"}}}}', 'www/browser/index.html'],
     ['@sveltejs/kit', 'svelte.config.js', "adapter({out: 'target'})", 'target/handler.js'],
+    ['@sveltejs/kit', 'vite.config.ts', "adapter({out: 'target'})", 'target/handler.js'],
   ])('detectBuild: of %s, the folder that %s names: %s', async (name, file, text, mark) => {
     root = join(root, 'app');
     await project([name], [mark]);
