@@ -3,6 +3,7 @@ import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../text/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {AnsweredResponse, HttpClient, HttpOptions, HttpRequest} from '../http/types.js';
+import {bundleFields} from '../wire/bundles.js';
 import {pathOf, type Operation} from '../wire/operation.js';
 import type {PathParameter} from '../wire/parameters.js';
 import {numericId} from '../wire/schema.js';
@@ -202,14 +203,14 @@ export function requestedBundleId(value: BundleId, backend: RuntimeBackend): num
 }
 
 export function multipartBody(bundle: Bundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
-  const {message, rootDir, configPath, matchMode} = bundle;
+  const names = Object.keys(bundleFields.entries) as (keyof typeof bundleFields.entries)[];
   return bodies.multipart({
     file: {name: 'bundle', filename: 'bundle.tar.gz', contentType: 'application/octet-stream', source: bundle},
-    fields: {
-      message,
-      ...(rootDir === undefined ? {} : {rootDir}),
-      ...(configPath === undefined ? {} : {configPath}),
-      ...(matchMode === undefined ? {} : {matchMode}),
-    },
+    fields: Object.fromEntries(
+      names.flatMap((name) => {
+        const value = bundle[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
   });
 }

@@ -8,8 +8,9 @@ import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {checkBackendShape} from '../backends/backend-shape.js';
 import type {AnyBackend} from '../backends/contract.js';
+import type {OptionalMember} from '../backends/members.js';
 import {createRedactor} from '../http/redact.js';
-import {bundleCases} from './cases/bundles.js';
+import {bundleCases, idCases} from './cases/bundles.js';
 import {deploymentCases} from './cases/deployments.js';
 import {everyBackendCases} from './cases/every-backend.js';
 import {faultCases} from './cases/faults.js';
@@ -71,16 +72,25 @@ export function backendConformance(
   }));
 }
 
+/** Each function that a backend can have is tried by at least one case. */
+const memberCases: {readonly [Name in OptionalMember]: readonly Case[]} = {
+  ...deploymentCases,
+  ...listCases,
+  ...bundleCases,
+};
+
 /** All cases, without those for members that the backend does not have. */
 function casesFor(backend: AnyBackend, {resumableBytes}: ConformanceFixtures): readonly Case[] {
   const {formats} = backend;
+  const ofMembers = Object.entries(memberCases).flatMap(([member, cases]) =>
+    cases.map((one) => ({...one, needs: [member as OptionalMember, ...(one.needs ?? [])]})),
+  );
   const cases = [
     ...everyBackendCases,
     ...formats.flatMap(uploadCases),
     ...(resumableBytes === undefined ? [] : [resumeCase(resumableBytes)]),
-    ...deploymentCases,
-    ...listCases,
-    ...bundleCases,
+    ...ofMembers,
+    ...idCases,
     ...[...formats.map(uploadOperation), ...operations].flatMap(faultCases),
   ];
   return cases.filter(({needs = []}) => needs.every((member) => Reflect.get(backend, member) !== undefined));

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {HostBackend} from '../backends/built-in.js';
 import {callInContext} from '../backends/call.js';
-import {backendMembers, contextFor, type AnswerTo, type MemberName, type RequestOf} from '../backends/members.js';
+import {
+  backendMembers,
+  contextFor,
+  type AnswerTo,
+  type MemberName,
+  type OptionalMember,
+  type RequestOf,
+} from '../backends/members.js';
 import {checkedBackend} from '../backends/checked-backend.js';
 import {secretsOf} from '../backends/configuration.js';
 import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
@@ -326,3 +333,6 @@ export interface Case {
   /** Rejects when the backend breaks the contract. */
   run(subject: Subject, open: Open): Promise<void>;
 }
+
+/** Cases for functions that a backend can have: they need no other, unless they say so. */
+export type MemberCases = {readonly [Name in OptionalMember]?: readonly Case[]};

@@ -10,6 +10,7 @@ import type {
   ListRange,
   ListResult,
 } from '../../src/backends/contract.js';
+import type {OptionalMember} from '../../src/backends/members.js';
 
 export interface ShelfOptions {
   readonly origin?: string | undefined;
@@ -44,7 +45,7 @@ export type Steps = typeof goodSteps;
 /** A backend with everything that does nothing wrong: the broken ones are made of it. */
 export function createShelfBackend(changed: Partial<Steps> = {}) {
   const steps = {...goodSteps, ...changed};
-  const backend: ShelfBackend = {
+  const backend: ShelfBackend & Required<Pick<ShelfBackend, OptionalMember | 'login' | 'verify'>> = {
     apiVersion: 1,
     name: 'shelf',
     summary: 'A service in memory',
@@ -135,7 +136,7 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
       await context.http.delete(urlOf(context, 'bundles', String(bundleId)), {headers: authorized(context)});
     },
   };
-  return backend as Required<ShelfBackend>;
+  return backend;
 }
 
 async function begin({message}: Bundle, context: Context): Promise<string> {

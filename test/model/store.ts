@@ -129,7 +129,13 @@ export class Store {
         this.advance(found);
         return {answer: json(200, this.row(found))};
       }
-      default:
+      case 'projects':
+      case 'target':
+      case 'token':
+      case 'archive':
+      case 'openapi':
+      case 'site':
+      case 'other':
         return refusal(404);
     }
   }

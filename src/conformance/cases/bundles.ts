@@ -5,64 +5,68 @@ import type {BundleId, DownloadResume, DownloadStart} from '../../backends/contr
 import {anyError, expectAbort, expectAnswer, expectBytes, expectError} from '../expectations.js';
 import {shown, unknownBundle, type ExpectedError} from '../expectations.js';
 import {bundleOperations, type Operation} from '../operations.js';
-import {idsOf, type Case, type Subject} from '../subject.js';
+import {idsOf, type Case, type MemberCases, type Subject} from '../subject.js';
 
-export const bundleCases: readonly Case[] = [
-  {
-    name: 'download: returns the uploaded bytes',
-    needs: ['download'],
-    proves:
-      'The bytes, the digest and the total are those of the upload. With its validator, a download continues where it says ' +
-      'or starts over; with that of another archive, it starts over. One that is aborted ends within a second.',
-    async run(subject) {
-      const bundle = await subject.makeBundle();
-      const {size, sha256} = bundle;
-      const [bundleId, otherId] = [await subject.upload(bundle), await subject.upload()];
-      const {content, ...start} = await fetchArchive(subject, bundleId);
-      const found = {offset: start.offset, total: start.total ?? size, sha256: start.sha256 ?? sha256};
-      expectAnswer('the start of the download', found, {offset: 0, total: size, sha256});
-      await expectBytes('the download', bundle.createReadStream(), async () => content);
+export const bundleCases = {
+  download: [
+    {
+      name: 'download: returns the uploaded bytes',
+      proves:
+        'The bytes, the digest and the total are those of the upload. With its validator, a download continues where it says ' +
+        'or starts over; with that of another archive, it starts over. One that is aborted ends within a second.',
+      async run(subject) {
+        const bundle = await subject.makeBundle();
+        const {size, sha256} = bundle;
+        const [bundleId, otherId] = [await subject.upload(bundle), await subject.upload()];
+        const {content, ...start} = await fetchArchive(subject, bundleId);
+        const found = {offset: start.offset, total: start.total ?? size, sha256: start.sha256 ?? sha256};
+        expectAnswer('the start of the download', found, {offset: 0, total: size, sha256});
+        await expectBytes('the download', bundle.createReadStream(), async () => content);
 
-      const {validator: other} = await fetchArchive(subject, otherId);
-      // Without a validator, the host never resumes.
-      if (start.validator !== undefined && other !== undefined) {
-        const differ = start.validator !== other;
-        assert.ok(differ, `Expected two archives to have different validators, not ${other}.`);
-        await assertResumed(subject, bundleId, {size, validator: start.validator, isSame: true});
-        await assertResumed(subject, bundleId, {size, validator: other, isSame: false});
-      }
+        const {validator: other} = await fetchArchive(subject, otherId);
+        // Without a validator, the host never resumes.
+        if (start.validator !== undefined && other !== undefined) {
+          const differ = start.validator !== other;
+          assert.ok(differ, `Expected two archives to have different validators, not ${other}.`);
+          await assertResumed(subject, bundleId, {size, validator: start.validator, isSame: true});
+          await assertResumed(subject, bundleId, {size, validator: other, isSame: false});
+        }
 
-      await expectAbort('the download', (signal, abort) => {
-        // Accepts one chunk and never finishes it.
-        return subject.call('download', {bundleId, writeTo: new Writable({write: abort})}, {signal});
-      });
+        await expectAbort('the download', (signal, abort) => {
+          // Accepts one chunk and never finishes it.
+          return subject.call('download', {bundleId, writeTo: new Writable({write: abort})}, {signal});
+        });
+      },
     },
-  },
-  {
-    name: 'delete: removes the bundle and no other',
-    needs: ['deleteBundle'],
-    proves: 'It is gone, deleting it again is refused, and bundles with the same content or message stay.',
-    async run(subject) {
-      const unwanted = await subject.makeBundle();
-      const namesake = await subject.makeBundle({message: unwanted.message});
-      const [copyId, namesakeId] = [await subject.upload(unwanted), await subject.upload(namesake)];
-      const bundleId = await subject.upload(unwanted);
-      await subject.call('deleteBundle', {bundleId});
-      await subject.nextInstant();
-      const gone = `Expected the bundle ${shown(bundleId)} to be gone.`;
-      assert.ok(!idsOf(await subject.bundles()).includes(bundleId), `${gone} It is still listed.`);
-      const reading = subject.assertArrived(unwanted, bundleId);
-      await assert.rejects(reading, assert.AssertionError, `${gone} The service still has it.`);
-      const again = subject.call('deleteBundle', {bundleId});
-      await expectError(`a deletion of ${shown(bundleId)}, which is gone,`, again, unknownBundle);
-      // A service may store equal archives once.
-      if (copyId !== bundleId)
-        await subject.assertArrived(unwanted, copyId, 'the deletion of a bundle with its content');
-      await subject.assertArrived(namesake, namesakeId, 'the deletion of a bundle with its message');
+  ],
+  deleteBundle: [
+    {
+      name: 'delete: removes the bundle and no other',
+      proves: 'It is gone, deleting it again is refused, and bundles with the same content or message stay.',
+      async run(subject) {
+        const unwanted = await subject.makeBundle();
+        const namesake = await subject.makeBundle({message: unwanted.message});
+        const [copyId, namesakeId] = [await subject.upload(unwanted), await subject.upload(namesake)];
+        const bundleId = await subject.upload(unwanted);
+        await subject.call('deleteBundle', {bundleId});
+        await subject.nextInstant();
+        const gone = `Expected the bundle ${shown(bundleId)} to be gone.`;
+        assert.ok(!idsOf(await subject.bundles()).includes(bundleId), `${gone} It is still listed.`);
+        const reading = subject.assertArrived(unwanted, bundleId);
+        await assert.rejects(reading, assert.AssertionError, `${gone} The service still has it.`);
+        const again = subject.call('deleteBundle', {bundleId});
+        await expectError(`a deletion of ${shown(bundleId)}, which is gone,`, again, unknownBundle);
+        // A service may store equal archives once.
+        if (copyId !== bundleId)
+          await subject.assertArrived(unwanted, copyId, 'the deletion of a bundle with its content');
+        await subject.assertArrived(namesake, namesakeId, 'the deletion of a bundle with its message');
+      },
     },
-  },
-  ...bundleOperations.map(idCase),
-];
+  ],
+} as const satisfies MemberCases;
+
+/** The cases of IDs that no bundle has. */
+export const idCases: readonly Case[] = bundleOperations.map(idCase);
 
 /** Downloads an archive, with what the backend says when it starts. */
 async function fetchArchive(

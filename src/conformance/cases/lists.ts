@@ -3,67 +3,72 @@ import {shownUrl} from '../../backends/answers.js';
 import type {BundleId, ListRange} from '../../backends/contract.js';
 import type {RequestOf} from '../../backends/members.js';
 import {expectAnswer} from '../expectations.js';
-import {idsOf, type Case, type ItemOf, type Lister, type Subject} from '../subject.js';
+import {idsOf, type MemberCases, type ItemOf, type Lister, type Subject} from '../subject.js';
 
-export const listCases: readonly Case[] = [
-  {
-    name: 'list: its pages are the bundles as they were uploaded, newest first',
-    needs: ['listBundles'],
-    proves:
-      'Pages of any size are together all bundles in order, and a total counts them all. The message and digest are right, ' +
-      '`createdAt` is just now, in ISO 8601 with a time zone, and the status becomes `ready` or is `unknown`.',
-    async run(subject) {
-      const older = await uploadMany(subject);
-      const bundle = await subject.makeBundle();
-      const newest = await subject.uploaded(bundle);
-      const items = await samePages(subject, 'listBundles', {});
-      expectAnswer('the bundles in the list, newest first', idsOf(items), [newest, ...older]);
-      const {message, sha256} = bundle;
-      const listed = {message: items[0]?.message ?? message, sha256: items[0]?.sha256 ?? sha256};
-      expectAnswer('the newest bundle in the list', listed, {message, sha256});
-      await subject.becomes('the newest bundle in the list', ['ready', 'unknown'], async () => {
-        return (await subject.bundles())[0]?.status;
-      });
+export const listCases = {
+  listBundles: [
+    {
+      name: 'list: its pages are the bundles as they were uploaded, newest first',
+      proves:
+        'Pages of any size are together all bundles in order, and a total counts them all. The message and digest are right, ' +
+        '`createdAt` is just now, in ISO 8601 with a time zone, and the status becomes `ready` or is `unknown`.',
+      async run(subject) {
+        const older = await uploadMany(subject);
+        const bundle = await subject.makeBundle();
+        const newest = await subject.uploaded(bundle);
+        const items = await samePages(subject, 'listBundles', {});
+        expectAnswer('the bundles in the list, newest first', idsOf(items), [newest, ...older]);
+        const {message, sha256} = bundle;
+        const listed = {message: items[0]?.message ?? message, sha256: items[0]?.sha256 ?? sha256};
+        expectAnswer('the newest bundle in the list', listed, {message, sha256});
+        await subject.becomes('the newest bundle in the list', ['ready', 'unknown'], async () => {
+          return (await subject.bundles())[0]?.status;
+        });
+      },
     },
-  },
-  {
-    name: 'history: its pages are the deployments, newest first',
-    needs: ['listDeployments', 'deploy'],
-    proves:
-      'Pages are the deployments to the target in order, as for bundles. The status becomes `finished` or is `unknown`, ' +
-      '`getDeployment` accepts the references that are listed, and `deploy` the bundles, as a rollback does.',
-    async run(subject) {
-      const {otherTarget} = subject;
-      const {bundleId} = await subject.deployed(undefined, otherTarget);
-      const bundles = await uploadMany(subject);
-      for (const id of bundles) await subject.deployed(id);
-      const items = await samePages(subject, 'listDeployments', {targetSlug: subject.targetSlug});
-      expectAnswer('the bundles in the history, newest deployment first', idsOf(items), bundles.toReversed());
-      expectAnswer(`the history of "${otherTarget}"`, idsOf(await subject.history(otherTarget)), [bundleId]);
-      await subject.becomes('the newest deployment in the history', ['finished', 'unknown'], async () => {
-        return (await subject.history())[0]?.status;
-      });
-      for (const {deployment} of items.slice(0, 2)) await subject.finished({deployment});
-      const earlier = items[1]?.bundleId;
-      if (earlier !== undefined) await subject.deployed(earlier);
+  ],
+  listDeployments: [
+    {
+      name: 'history: its pages are the deployments, newest first',
+      needs: ['deploy'],
+      proves:
+        'Pages are the deployments to the target in order, as for bundles. The status becomes `finished` or is `unknown`, ' +
+        '`getDeployment` accepts the references that are listed, and `deploy` the bundles, as a rollback does.',
+      async run(subject) {
+        const {otherTarget} = subject;
+        const {bundleId} = await subject.deployed(undefined, otherTarget);
+        const bundles = await uploadMany(subject);
+        for (const id of bundles) await subject.deployed(id);
+        const items = await samePages(subject, 'listDeployments', {targetSlug: subject.targetSlug});
+        expectAnswer('the bundles in the history, newest deployment first', idsOf(items), bundles.toReversed());
+        expectAnswer(`the history of "${otherTarget}"`, idsOf(await subject.history(otherTarget)), [bundleId]);
+        await subject.becomes('the newest deployment in the history', ['finished', 'unknown'], async () => {
+          return (await subject.history())[0]?.status;
+        });
+        for (const {deployment} of items.slice(0, 2)) await subject.finished({deployment});
+        const earlier = items[1]?.bundleId;
+        if (earlier !== undefined) await subject.deployed(earlier);
+      },
     },
-  },
-  {
-    name: 'targets: each target that was deployed to is listed once',
-    needs: ['listTargets', 'deploy'],
-    proves: 'Its URL is http(s), or there is none, and `listDeployments` accepts each target that is listed.',
-    async run(subject) {
-      const deployedTo = [subject.targetSlug, subject.otherTarget];
-      for (const targetSlug of deployedTo) await subject.deployed(undefined, targetSlug);
-      const items = await samePages(subject, 'listTargets', {});
-      const slugs = items.map(({targetSlug}) => targetSlug).filter((slug) => deployedTo.includes(slug));
-      expectAnswer('the targets that were deployed to', slugs.toSorted(), deployedTo.toSorted());
-      const wrong = items.filter(({url}) => url !== undefined && shownUrl(url) === undefined);
-      expectAnswer('the targets whose URL is no http(s) URL', wrong, []);
-      for (const {targetSlug} of items) await subject.history(targetSlug);
+  ],
+  listTargets: [
+    {
+      name: 'targets: each target that was deployed to is listed once',
+      needs: ['deploy'],
+      proves: 'Its URL is http(s), or there is none, and `listDeployments` accepts each target that is listed.',
+      async run(subject) {
+        const deployedTo = [subject.targetSlug, subject.otherTarget];
+        for (const targetSlug of deployedTo) await subject.deployed(undefined, targetSlug);
+        const items = await samePages(subject, 'listTargets', {});
+        const slugs = items.map(({targetSlug}) => targetSlug).filter((slug) => deployedTo.includes(slug));
+        expectAnswer('the targets that were deployed to', slugs.toSorted(), deployedTo.toSorted());
+        const wrong = items.filter(({url}) => url !== undefined && shownUrl(url) === undefined);
+        expectAnswer('the targets whose URL is no http(s) URL', wrong, []);
+        for (const {targetSlug} of items) await subject.history(targetSlug);
+      },
     },
-  },
-];
+  ],
+} as const satisfies MemberCases;
 
 /** Uploads more bundles than some services list at a time, and returns their IDs, newest first. */
 async function uploadMany(subject: Subject): Promise<readonly BundleId[]> {
