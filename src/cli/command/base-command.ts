@@ -1,7 +1,8 @@
 import {resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Command} from '@oclif/core/command';
-import {CommandContext, type Session} from './context.js';
+import {CommandContext} from './context.js';
+import type {Session} from './session.js';
 import {isUsageError, usageError} from './error-report.js';
 import {globalFlags, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './plugins.js';

@@ -9,7 +9,7 @@ import {isTrusted} from '../../files/ownership.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import type {Environment} from '../../http/types.js';
 import {givenValue} from './command-line.js';
-import type {Session} from './context.js';
+import type {Session} from './session.js';
 import {createError} from '../../errors/index.js';
 import {endedByPlugin, endsCommand, requestedExitCode} from './error-report.js';
 

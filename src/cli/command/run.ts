@@ -32,7 +32,7 @@ import {
   versionFlags,
 } from './command-line.js';
 import {completionRequest} from './complete.js';
-import type {Session} from './context.js';
+import type {Session} from './session.js';
 import {loadConfig, skipsPlugins, type HostConfig} from './plugins.js';
 
 // oclif loads it by name from this file, which is loaded already.

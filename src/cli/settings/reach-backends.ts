@@ -3,7 +3,8 @@ import {missingConfiguration, notConfigured} from '../../backends/configuration.
 import {backendTitle} from '../../backends/names.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {SettingKey} from '../../settings/definitions.js';
-import {commandHost, type CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/context.js';
+import {commandHost} from '../command/host.js';
 import {repeatedFlags} from '../command/flags.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/operation-options.js';
 import {incompleteApi, isPluginBackend, resolveConnection, settingNames, type Connection} from './connection.js';

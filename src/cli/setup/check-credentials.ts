@@ -7,7 +7,8 @@ import type {BackendRegistration, BackendRegistry} from '../../backends/registry
 import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/names.js';
 import {catalogue, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
-import {commandHost, type CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/context.js';
+import {commandHost} from '../command/host.js';
 import {describeTime} from '../output/table.js';
 import {incompleteApi, isPluginBackend, resolveConnection, settingNames} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';

@@ -10,7 +10,8 @@ import {shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions} from '../../settings/definitions.js';
-import {commandHost, type CommandContext} from '../command/context.js';
+import type {CommandContext} from '../command/context.js';
+import {commandHost} from '../command/host.js';
 import type {AuthLoginDocument} from '../output/documents.js';
 import {
   addressOf,

@@ -3,7 +3,7 @@ import {isAbsolute, resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import type {Session} from '../command/context.js';
+import type {Session} from '../command/session.js';
 import {canAsk, confirm} from './prompts.js';
 
 /** What `plugins:install` was asked for. */

@@ -1,6 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleBuildDocument} from '../../cli/output/documents.js';
-import {commandHost} from '../../cli/command/context.js';
+import {commandHost} from '../../cli/command/host.js';
 import {
   bundleOptions,
   rejectV2OnlyFlags,

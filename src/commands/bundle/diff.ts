@@ -1,7 +1,7 @@
 import {relative} from 'node:path';
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleDiffDocument} from '../../cli/output/documents.js';
-import {commandHost} from '../../cli/command/context.js';
+import {commandHost} from '../../cli/command/host.js';
 import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
 import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
 import {requireSetting, type Settings} from '../../cli/settings/settings.js';

@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundleInspectDocument} from '../../cli/output/documents.js';
-import {commandHost} from '../../cli/command/context.js';
+import {commandHost} from '../../cli/command/host.js';
 import {bundleFlags, columnsFlag, flagsOf} from '../../cli/command/flags.js';
 
 export default class BundleInspect extends BaseCommand<typeof BundleInspect> {

@@ -1,0 +1,71 @@
+import {resolve} from 'node:path';
+import type {PipelineHost} from '../../pipelines/host.js';
+import type {PluginConfig} from '../settings/write-hooks.js';
+import type {CommandContext} from './context.js';
+import {checkRecordFiles} from './records.js';
+
+interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'settingNames' | 'commandFlags'> {
+  /** Where plugins that follow changes are. @default nobody is asked */
+  readonly config?: PluginConfig | undefined;
+}
+
+/** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
+const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollback', 'delete']);
+
+/** The host of a command's operations, which shows their steps on the terminal. */
+export function commandHost(context: CommandContext, {config, ...given}: CommandHostOptions = {}): PipelineHost {
+  const {cwd, configDirectory, env, session, output, flags} = context;
+  const {'output-env': outputEnv} = flags;
+  const current = () => session.writes.find(({ended}) => ended === undefined);
+  return {
+    ...given,
+    cwd,
+    configDirectory,
+    env,
+    safety: session.safety,
+    // Who names the configuration or the project trusts it.
+    refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
+    ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
+    userAgent: context.config.userAgent,
+    logger: {
+      debug: (message) => output.debug(message),
+      // A redrawn task list shows waits itself.
+      info: (message) => (output.redraws ? output.debug(message) : output.info(message)),
+      warn: (message) => output.warn(message),
+    },
+    maskSecret: (secret) => output.addSecrets([secret]),
+    now: () => new Date(),
+    terminal: output,
+    onEvent(event) {
+      if (event.type === 'warning') output.warn(event.message);
+      else session.events?.emit(event);
+      if (event.type !== 'step' || !changingSteps.has(event.step)) return;
+      session.changing = event.status === 'started' ? event.title : undefined;
+      session.hasChanged = true;
+    },
+    writes: config && {
+      async before(planned, {dryRun} = {dryRun: false}) {
+        const {askBeforeWrite} = await import('../settings/write-hooks.js');
+        // While plugins are asked, nothing has been sent.
+        const {changing} = session;
+        session.changing = undefined;
+        await askBeforeWrite(planned, {dryRun}, {config, output, signal: session.signal});
+        session.changing = changing;
+        // A fallback replaces what was planned before.
+        const earlier = session.writes.filter(({ended}) => ended !== undefined);
+        if (!dryRun) session.writes = [...earlier, {planned, known: {}}];
+      },
+      learn(facts) {
+        const write = current();
+        if (write) write.known = {...write.known, ...facts};
+      },
+      conclude(ended) {
+        const write = current();
+        if (write) write.ended = ended;
+      },
+    },
+    checkRecords: checkRecordFiles(context.config.dataDir),
+    onCleanup: (work) => void session.cleanups.push(work),
+    createTemporaryDirectory: () => context.createTemporaryDirectory(),
+  };
+}

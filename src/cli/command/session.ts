@@ -1,0 +1,37 @@
+import type {BackendFailure} from '../../backends/registry.js';
+import type {TemporaryDirectory} from '../../files/temporary-directory.js';
+import type {JsonDocument, Output} from '../output/output.js';
+import type {RunEvents} from '../output/run-events.js';
+import type {AllowedWrite} from '../settings/write-hooks.js';
+
+/** A run of mycli: what it has of the process, and what has happened so far. */
+export interface Session {
+  /** Working directory of the process; absolute. Empty if it has been removed; no command runs then. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** `MYCLI_SAFETY` before a configuration file or a plugin could change it. */
+  readonly safety: string | undefined;
+  readonly stdin: NodeJS.ReadStream;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+  /** The temporary folders, of which none may stay, however the process ends. */
+  readonly temporary: TemporaryDirectory[];
+  /** What plugins clean up after an interruption. None rejects; each takes 5 s at most. */
+  readonly cleanups: Promise<void>[];
+  /** What is wrong with plugins of the project. Users have been warned of it. */
+  readonly pluginProblems: BackendFailure[];
+  /** Whether a plugin's command is running, which may end the process as it likes. */
+  foreign: boolean;
+  /** The title of the step that is changing something on a server. If the process ends now, its outcome is unknown. */
+  changing?: string | undefined;
+  /** Whether the command has changed, or may have changed, something on a server. */
+  hasChanged?: boolean | undefined;
+  /** The changes that plugins have allowed our command to make. */
+  writes: readonly AllowedWrite[];
+  /** What to exit with after success, when it is the outcome of another program. */
+  exitCode?: number | undefined;
+  /** Where `--events` go. */
+  events?: RunEvents | undefined;
+  /** How our command ended, whatever plugins' hooks do. */
+  ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};
+}
