@@ -1,9 +1,9 @@
-import {resolve} from 'node:path';
+import {relative, resolve} from 'node:path';
 import {createError} from '../errors/index.js';
 import {unmatchedWarnings, unwantedFiles, withStrictAdvice} from './files/build-warnings.js';
 import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
 import {verifyBuildDirectory} from './files/build-output.js';
-import {readIgnoreRules} from './files/ignore-rules.js';
+import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
 import {frameworkOfBuild, unfitEntry, unfitError} from '../projects/detect-build.js';
 import {listsOf, refuseServerCode} from '../frameworks/server-files.js';
@@ -120,6 +120,10 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...message.warnings,
       ...warnings,
       ...scan.warnings,
+      ...misplacedRules(rules.patterns, relative(projectDirectory, buildDirectory), [
+        ...paths,
+        ...scan.ignored.map(({path}) => path),
+      ]),
       ...secretWarnings,
       ...unwantedFiles(files),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),

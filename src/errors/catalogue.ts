@@ -104,6 +104,7 @@ export const catalogue = {
     kind: 'input',
     summary: 'A prebuilt archive is damaged, is not a bundle or does not match the push.',
   },
+  ERR_TOO_MANY_FILES: {kind: 'input', summary: 'The system allows no more open files.'},
   ERR_OUTPUT: {kind: 'input', summary: 'An output file cannot be written.'},
   ERR_PROGRAM_MISSING: {kind: 'input', summary: 'A program that the command needs, such as npm, is not in PATH.'},
   ERR_GIT: {

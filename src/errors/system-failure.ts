@@ -26,6 +26,16 @@ export function reasonOf(error: unknown): string {
   return system?.[1] ?? asClause(error.message);
 }
 
+/** The error for a limit of open files, if that is what failed. */
+export function openFilesError(error: unknown): RuntimeCliError | undefined {
+  const code = systemCode(error);
+  if (code !== 'EMFILE' && code !== 'ENFILE') return undefined;
+  return createError('ERR_TOO_MANY_FILES', 'The system allows no more open files.', {
+    suggestions: ['Allow more with ulimit -n, or close other programs.'],
+    cause: error,
+  });
+}
+
 /** The error for a file or folder that cannot be written. */
 export function outputError(path: string, error: unknown): RuntimeCliError {
   // Unwrap: the folder's error repeats this.

@@ -14,7 +14,7 @@ import {foreignFile} from '../../src/files/ownership.js';
 import {assertTrustedOrigin} from '../../src/cli/settings/connection.js';
 import {askBeforeWrite} from '../../src/cli/settings/write-hooks.js';
 import {missingBuild, requireTogether} from '../../src/cli/command/operation-options.js';
-import {endedEarly, unexpectedError, unknownCommand} from '../../src/cli/command/error-report.js';
+import {asOwnError, endedEarly, unexpectedError, unknownCommand} from '../../src/cli/command/error-report.js';
 import {reportChecks} from '../../src/cli/setup/doctor.js';
 import {requireNpm} from '../../src/cli/command/plugins.js';
 import {ownSignals} from '../../src/cli/command/run.js';
@@ -221,6 +221,10 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     const options = await project();
     await mkdir(join(options.cwd, 'bundle.tar.gz'));
     await buildBundle(options);
+  },
+  ERR_TOO_MANY_FILES: () => {
+    const failed = Object.assign(new Error('EMFILE: too many open files'), {code: 'EMFILE', syscall: 'scandir'});
+    throw asOwnError(failed);
   },
   ERR_PROGRAM_MISSING: () => requireNpm('/nowhere'),
   ERR_ENDED_EARLY: () => {

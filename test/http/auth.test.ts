@@ -209,6 +209,16 @@ describe('OAuth client credentials', () => {
     expect(await auth.getAuthorizationHeader()).toBe('Bearer token-2');
   });
 
+  test('calls at the same time, each with its own signal, share one token request', async () => {
+    const tokens = await startTokenServer();
+    const oauth = strategy(tokens);
+    const calls = Array.from({length: 20}, async () =>
+      oauth.getAuthorizationHeader({http: (await testClient()).http, signal: new AbortController().signal}),
+    );
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['Bearer token-1']));
+    expect(tokens.requests).toHaveLength(1);
+  });
+
   test('an aborted call does not take the others with it', async () => {
     const controller = new AbortController();
     const reason = new Error('stop');

@@ -1,6 +1,6 @@
 import {closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats} from 'node:fs';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {openFilesError, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {showPath} from '../../text/entry-names.js';
 import {asSentence} from '../../text/sentence.js';
 
@@ -94,13 +94,12 @@ function verifySize(file: PlannedFile, size: number): void {
 function unreadableError(file: PlannedFile, error: unknown): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
+  const limit = openFilesError(error);
+  if (limit !== undefined) return limit;
   if (code === 'ENOENT' || code === 'ENOTDIR') return changedError(file, 'it disappeared', error);
   if (code === 'ELOOP') return changedError(file, 'it became a symbolic link', error);
   return createError('ERR_FILE_CHANGED', asSentence(`${showPath(file.source)} cannot be read: ${reasonOf(error)}`), {
-    suggestions:
-      code === 'EMFILE' || code === 'ENFILE'
-        ? ['Close other programs, or allow more open files with ulimit -n.']
-        : ['Make the file readable, or exclude it with --ignore PATTERN.'],
+    suggestions: ['Make the file readable, or exclude it with --ignore PATTERN.'],
     cause: error,
   });
 }

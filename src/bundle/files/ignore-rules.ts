@@ -15,6 +15,7 @@ export interface FoundPath {
 
 /** Decides what to exclude from a bundle. */
 export interface IgnoreRules {
+  readonly patterns: readonly string[];
   /**
    * Marks each path with the rule that excludes it.
    * @throws RuntimeCliError `ERR_PATTERN_INVALID` for rules that take too long; `signal.reason` when aborted.
@@ -49,7 +50,7 @@ export async function readIgnoreRules(
     ...patterns.map((rule) => verified(rule)),
   ];
   // The library caches every path that it checks.
-  if (rules.length === 0) return {mark: () => Promise.resolve()};
+  if (rules.length === 0) return {patterns: [], mark: () => Promise.resolve()};
   // A file system may keep a name decomposed that an editor writes composed, or the other way round.
   const matcher = ignore({ignorecase: false}).add(rules.map((rule) => rule.normalize()));
   const mark = (found: FoundPath) => {
@@ -57,7 +58,27 @@ export async function readIgnoreRules(
     found.rule = matcher.test(found.isFolder ? `${path}/` : path).rule?.pattern;
   };
   const matchAll = limitedMatching(ignoreRules);
-  return {mark: (paths, signal) => matchAll(paths, mark, signal)};
+  return {patterns: rules, mark: (paths, signal) => matchAll(paths, mark, signal)};
+}
+
+/**
+ * Warnings about rules that begin with the build directory, as those of git do: they match nothing in it.
+ * @param folder The build directory, relative to the project's.
+ * @param paths What is in the build directory, ignored or not.
+ */
+export function misplacedRules(
+  patterns: readonly string[],
+  folder: string,
+  paths: readonly string[],
+): readonly string[] {
+  const prefix = `${folder}/`;
+  if (folder === '' || paths.some((path) => path.startsWith(prefix))) return [];
+  return patterns
+    .filter((pattern) => pattern.replace(/^!?\/?/, '').startsWith(prefix))
+    .map((pattern) => {
+      const right = pattern.replace(prefix, '');
+      return `The ignore rule ${showPattern(pattern)} matches nothing: rules are relative to the build directory. Write ${showPattern(right)}.`;
+    });
 }
 
 /** The lines that are neither empty nor comments. */

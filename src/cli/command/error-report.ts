@@ -7,7 +7,7 @@ import {withoutMark} from './command-line.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
-import {messageOf} from '../../errors/system-failure.js';
+import {messageOf, openFilesError} from '../../errors/system-failure.js';
 import {isRecord} from '../../text/json.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
@@ -37,6 +37,8 @@ export function asOwnError(error: unknown, {foreign = false} = {}): RuntimeCliEr
   if (isOclifError(error)) {
     return createError('ERR_UNEXPECTED', error.message, {exitCode: error.oclif.exit, cause: error});
   }
+  const limit = openFilesError(error);
+  if (limit !== undefined) return limit;
   return foreign ? createError('ERR_UNEXPECTED', messageOf(error), {cause: error}) : unexpectedError(error);
 }
 

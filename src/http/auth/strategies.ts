@@ -94,8 +94,8 @@ interface Token {
 const renewalMarginMs = 60_000;
 
 /**
- * The OAuth 2 client credentials grant. Tokens are cached until shortly before they expire. Concurrent calls with the
- * same signal share one token request.
+ * The OAuth 2 client credentials grant. Tokens are cached until shortly before they expire. Concurrent calls share one
+ * token request, whichever of them is aborted.
  */
 export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #tokenUrl: URL;
@@ -107,7 +107,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   readonly #redact: (text: string) => string;
   readonly #now: () => number;
   readonly #onToken: (token: string) => void;
-  readonly #pending = new Map<AbortSignal | undefined, Promise<Token>>();
+  #pending: {readonly token: Promise<Token>; readonly signal: AbortSignal | undefined} | undefined;
   #token: Token | undefined;
 
   /**
@@ -138,12 +138,18 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
    * errors of the client when it cannot be reached or fails.
    */
   async getAuthorizationHeader(context?: AuthContext): Promise<string> {
-    if (this.#token !== undefined && this.#now() < this.#token.expiresAt) return this.#token.header;
-    // Aborting one operation must not fail another one that uses the same strategy.
     const signal = context?.signal;
-    const pending = this.#pending.get(signal) ?? this.#fetch(context).finally(() => this.#pending.delete(signal));
-    this.#pending.set(signal, pending);
-    return (await pending).header;
+    for (;;) {
+      if (this.#token !== undefined && this.#now() < this.#token.expiresAt) return this.#token.header;
+      const pending = this.#pending ?? {token: this.#fetch(context).finally(() => (this.#pending = undefined)), signal};
+      this.#pending = pending;
+      try {
+        return (await unlessAborted(pending.token, signal)).header;
+      } catch (error) {
+        // The call that asked was aborted: ask again for this one.
+        if (pending.signal === signal || pending.signal?.aborted !== true || signal?.aborted) throw error;
+      }
+    }
   }
 
   invalidate(header?: string): void {
@@ -207,6 +213,17 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       ],
     });
   }
+}
+
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  signal.throwIfAborted();
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort);
+  });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }
 
 /** A token's lifetime in milliseconds; infinite if the server's value is missing or invalid. */

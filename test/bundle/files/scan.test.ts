@@ -291,6 +291,14 @@ describe('ignoring', () => {
     'build/notes/a.md': '',
   };
 
+  test('a rule that begins with the build directory is told once, with the right one', async () => {
+    const cwd = await makeFolder({...build, '.bundleignore': '/build/static/*.map\nnothing-of-it\n'});
+    const {warnings} = await plan(cwd);
+    expect(warnings.filter((warning) => warning.includes('ignore rule'))).toEqual([
+      'The ignore rule "/build/static/*.map" matches nothing: rules are relative to the build directory. Write "/static/*.map".',
+    ]);
+  });
+
   test('.bundleignore of the project, then of the build, then --ignore; the last rule wins', async () => {
     const cwd = await makeFolder({
       ...build,
@@ -327,6 +335,7 @@ describe('ignoring', () => {
     const entered: string[] = [];
     const rules = await readIgnoreRules([], ['lost+found/']);
     await scanBuildDirectory(join(cwd, 'build'), {
+      patterns: [],
       mark(found) {
         entered.push(...found.map(({path}) => path));
         return rules.mark(found);
@@ -489,6 +498,7 @@ describe('while the build directory is looked through', () => {
   /** Does something once, when one of some paths was found. */
   const scanWhile = async (cwd: string, isMeant: RegExp, change: (path: string) => void): Promise<unknown> => {
     return scanBuildDirectory(join(cwd, 'build'), {
+      patterns: [],
       mark: async (found) => {
         const path = found.find((one) => isMeant.test(one.isFolder ? `${one.path}/` : one.path))?.path;
         if (path !== undefined) change(path);
