@@ -1,7 +1,7 @@
 import {createError} from '../errors/index.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
-import {dotNames, everythingIn} from './everything-in.js';
+import {dotNames, everythingIn, patternsIn} from './everything-in.js';
 import type {Framework} from './frameworks.js';
 
 /** The two lists of a build of a framework: what the row says is public, all else being its server's. */
@@ -87,8 +87,6 @@ export function refuseServerCode(paths: readonly string[], framework: Framework 
 /** The flags that keep scripts of a server private, and all that is in their folders. */
 function ssrOnlyFlags(code: readonly string[], paths: readonly string[]): string {
   const folders = code.map((path) => foldersOf(path).find((folder) => serverFolder.test(nameOf(folder))) ?? path);
-  const patterns = [...new Set(folders)].flatMap((place) =>
-    place.endsWith('/') ? everythingIn(place, dotNames(paths.filter((path) => path.startsWith(place)))) : place,
-  );
+  const patterns = [...new Set(folders)].flatMap((place) => (place.endsWith('/') ? patternsIn(place, paths) : place));
   return shellLine(...patterns.flatMap((pattern) => ['--ssr-only', pattern]));
 }

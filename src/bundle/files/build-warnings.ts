@@ -28,7 +28,9 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
   }
   const published = files.filter(({ssrOnly}) => !ssrOnly);
   const own = published.filter(({path}) => ownConfiguration.test(path)).map(({path}) => path);
-  const packages = published.filter(({path}) => path.startsWith('node_modules/') && !cacheFolder.test(path));
+  // A server may need them: `strayFiles` tells of those.
+  const isSite = published.length === files.length;
+  const packages = isSite ? published.filter(isPackageFile) : [];
   return [
     ...[...caches].map(
       ([folder, cache]) =>
@@ -47,6 +49,11 @@ export function unwantedFiles(files: readonly BundleFile[]): readonly string[] {
             'wrote, or pass --ignore /node_modules/ to exclude them.',
         ]),
   ];
+}
+
+/** Whether a file is of a package that is installed at the top of the build. */
+export function isPackageFile({path}: Pick<BundleFile, 'path'>): boolean {
+  return path.startsWith('node_modules/') && !cacheFolder.test(path);
 }
 
 function describeSize(bytes: number): string {

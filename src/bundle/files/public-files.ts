@@ -1,12 +1,13 @@
 import {posix} from 'node:path';
 import {createError} from '../../errors/index.js';
 import type {Framework} from '../../frameworks/frameworks.js';
+import {patternsIn} from '../../frameworks/everything-in.js';
 import {listsOf} from '../../frameworks/server-files.js';
 import {listPaths, showPath} from '../../text/entry-names.js';
 import {shellLine} from '../../text/suggest.js';
 import {defaultEntries, defaultPatterns, defaultSource, type ResolvedConfig} from '../config/resolve-config.js';
 import type {BundleFile, BundleFormat} from '../types.js';
-import {cacheFolder, unmatchedWarnings} from './build-warnings.js';
+import {cacheFolder, isPackageFile, unmatchedWarnings} from './build-warnings.js';
 import {compilePatterns, isExclusion} from './patterns.js';
 import type {Scan} from './scan.js';
 import {hasSensitiveName} from './sensitive-files.js';
@@ -143,8 +144,11 @@ export function strayFiles(
   const isBeside = besideServer(files, patterns);
   const excluded = compilePatterns(patterns.filter(isExclusion).map((pattern) => pattern.replace(/^!+/, '')));
   // What is excluded on purpose, or what other warnings are about, does not count.
+  const packages = files.filter((file) => !file.ssrOnly && isPackageFile(file)).map(({path}) => path);
+  const withPackages = [...patterns, ...patternsIn('node_modules/', packages)];
   const stray = files
     .filter((file) => !file.ssrOnly && !file.ssrShared && !isEntry(file) && !hasSensitiveName(file))
+    .filter((file) => !isPackageFile(file))
     .map(({path}) => path)
     .filter((path) => !excluded.matches(path))
     .filter((path) => script.test(path) || (!byDefault.includes('ssrOnly') && dotName.test(path)))
@@ -155,6 +159,12 @@ export function strayFiles(
   const flags = byDefault.map((key) => (key === 'ssrOnly' ? '--ssr-only GLOB' : '--ssr-shared GLOB')).join(' or ');
   return [
     ...(exposed.length === 0 ? [] : [`${exposedText(exposed)} Pass ${ssrOnlyFlag(patterns, exposed) ?? anyFlag}`]),
+    ...(packages.length === 0
+      ? []
+      : [
+          `Anyone could download node_modules (files: ${String(packages.length)}). Unless the server needs it, pass ` +
+            `--ignore /node_modules/. If it does, pass ${ssrOnlyFlag(withPackages, packages) ?? anyFlag}`,
+        ]),
     ...(servers.length + others.length === 0
       ? []
       : [
@@ -184,7 +194,8 @@ function besideServer(files: readonly BundleFile[], patterns: readonly string[])
  * static site, and if the list excludes one of the files.
  */
 export function ssrOnlyFlag(patterns: readonly string[], paths: readonly string[]): string | undefined {
-  const all = [...new Set([...patterns, ...paths.map(coveringPattern)])];
+  const known = compilePatterns(patterns);
+  const all = [...new Set([...patterns, ...paths.filter((path) => !known.matches(path)).map(coveringPattern)])];
   const {matches} = compilePatterns(all);
   if (patterns.length === 0 || !paths.every(matches)) return undefined;
   const isPlain = !all.some((pattern) => /[,\s\\[]/.test(pattern));

@@ -84,6 +84,16 @@ describe('scripts and dot files that are neither server-only nor shared', () => 
     expect((await warningsOf({...smallBuild, ...many}))[0]).toContain('0.js, 1.js, 2.js, 3.js, 4.js, and 4 more');
   });
 
+  test('of packages are told with the list that keeps them for the server, and matches something each', async () => {
+    const tree = {...smallBuild, 'build/node_modules/a/index.js': '', 'build/node_modules/.pnpm/b/.x/c.js': ''};
+    const [warning, ...more] = await warningsOf(tree);
+    expect(more).toEqual([]);
+    const [, list = ''] = /If it does, pass --ssr-only '(.*)'$/.exec(warning ?? '') ?? [];
+    expect(list).toMatch(/,node_modules\/\*\*\/\*,node_modules\/\*\*\/\.\*\/\*\*\/\.\*\/\*\*$/);
+    expect(await warningsOf(tree, {ssrOnly: list.split(',')})).toEqual([]);
+    expect(await warningsOf(tree, {ignore: ['/node_modules/']})).toEqual([]);
+  });
+
   test('that a v2 service would start are told even if they are shared', async () => {
     expect(await warningsOf(smallBuild, {ssrOnly: ['server/**'], ssrShared: ['*.js', 'static/*']})).toEqual([
       'Anyone could download the code of the server, because it is not server-only: ssr.js. ' +
