@@ -11,13 +11,14 @@ process.env['TZ'] = 'America/Caracas';
 
 /** Tests that start many processes or try thousands of inputs. `npm test` runs all others, `npm run test:ci` these. */
 const slow = [
+  '{examples/*/test,test}/**/conformance.test.ts',
   'test/{conformance,docs,faults,model,package}/**/*.test.ts',
   'test/**/*.property.test.ts',
-  'test/backends/conformance.test.ts',
   'test/bundle/archive/pack.test.ts',
   'test/cli/command/{containers,plugin*,run,signals,startup,user-code}.test.ts',
   'test/cli/commands/{examples,init,runtime-start}.test.ts',
   'test/cli/output/{masking,pseudo-terminal}.test.ts',
+  'test/local-runtime/large-uploads.test.ts',
 ];
 
 export default defineConfig({
