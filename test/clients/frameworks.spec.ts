@@ -3,7 +3,7 @@ import {symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {expect, test} from 'vitest';
-import {makeFolder, type Tree} from '../bundle/project.js';
+import {makeFolder, type Tree} from '../folder.js';
 import {binary, runCli} from '../cli/spawn-cli.js';
 
 /** Where run.sh has installed the frameworks. */

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {makeFolder} from '../bundle/project.js';
+import {makeFolder} from '../folder.js';
 import {binary, runCli, start, type Ended} from '../cli/spawn-cli.js';
 
 /** Where run.sh has installed the clients. */

@@ -3,7 +3,8 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {planBundle} from '../../src/bundle/index.js';
 import {decodeText} from '../../src/files/read-file.js';
-import {makeFolder, planOptions, smallBuild} from '../bundle/project.js';
+import {makeFolder} from '../folder.js';
+import {planOptions, smallBuild} from '../bundle/project.js';
 
 const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
 

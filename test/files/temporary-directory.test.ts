@@ -5,7 +5,8 @@ import {chmod, chown, mkdir, readdir, rename, stat, symlink, utimes, writeFile} 
 import {basename, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {createTemporaryDirectory, sweepTemporaryDirectories} from '../../src/files/temporary-directory.js';
-import {makeFolder, smallBuild} from '../bundle/project.js';
+import {makeFolder} from '../folder.js';
+import {smallBuild} from '../bundle/project.js';
 import {binary} from '../cli/spawn-cli.js';
 
 /** The id of a process that has ended. */

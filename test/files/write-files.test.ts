@@ -1,17 +1,15 @@
-import {mkdtemp, rm, stat, symlink, writeFile, readFile, readdir} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {rm, stat, symlink, writeFile, readFile, readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {makePrivateDirectory, stageFile} from '../../src/files/write-files.js';
-import {makeFolder} from '../bundle/project.js';
+import {makeFolder} from '../folder.js';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-make-directory-'));
+  root = await makeFolder();
 });
-afterEach(() => rm(root, {recursive: true}));
 
 test('makes a folder and those above it, for their owner only', async () => {
   await makePrivateDirectory(join(root, 'a/b/c'));

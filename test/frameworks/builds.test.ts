@@ -1,22 +1,18 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {planBundle} from '../../src/bundle/plan.js';
+import {makeFolder, writeTree} from '../folder.js';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-builds-'));
+  root = await makeFolder();
 });
-afterEach(() => rm(root, {recursive: true}));
 
 /** Writes a project with one dependency. */
 async function write(dependency: string, files: Readonly<Record<string, string>>) {
   const all = {'package.json': JSON.stringify({dependencies: {[dependency]: '1'}}), ...files};
-  for (const [path, text] of Object.entries(all)) {
-    await mkdir(dirname(join(root, path)), {recursive: true});
-    await writeFile(join(root, path), text);
-  }
+  await writeTree(root, all);
 }
 
 const plan = (options: Readonly<Record<string, unknown>> = {}) =>

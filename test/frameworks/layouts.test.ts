@@ -1,17 +1,17 @@
 import {execSync} from 'node:child_process';
-import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {request, type IncomingMessage} from 'node:http';
-import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {markFiles} from '../../src/bundle/files/patterns.js';
 import {frameworks} from '../../src/frameworks/frameworks.js';
 import {listsOf, serverCodeIn} from '../../src/frameworks/server-files.js';
 import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
 import {runWarm} from '../cli/warm-cli.js';
+import {makeFolder} from '../folder.js';
 
 // Builds as generators, package managers and workspaces lay them out. What belongs to a server says so.
 const own = '// secret of the server';
@@ -132,9 +132,8 @@ afterAll(() => runtime.close());
 
 let project: string;
 beforeEach(async () => {
-  project = await realpath(await mkdtemp(join(tmpdir(), 'mycli-layout-')));
+  project = await makeFolder();
 });
-afterEach(() => rm(project, {recursive: true}));
 
 async function write({packages, files}: Pick<Layout, 'packages' | 'files'>): Promise<void> {
   const manifest = {

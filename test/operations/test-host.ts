@@ -1,8 +1,9 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {join} from 'node:path';
 import {createTemporaryDirectory} from '../../src/files/temporary-directory.js';
 import type {Host} from '../../src/operations/host.js';
+import {writeTree} from '../folder.js';
 
 /** A folder with a build, and a host whose temporary folders lie in it. */
 export interface TestProject extends AsyncDisposable {
@@ -28,10 +29,7 @@ export async function createProject(
   const root = await mkdtemp(join(tmpdir(), 'mycli-test-'));
   const [directory, temporary] = [join(root, 'project'), join(root, 'tmp')];
   await mkdir(temporary);
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(directory, path)), {recursive: true});
-    await writeFile(join(directory, path), content);
-  }
+  await writeTree(directory, files);
   const log: string[] = [];
   const write = (message: string) => void log.push(message);
   return {

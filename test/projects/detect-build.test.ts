@@ -1,17 +1,16 @@
-import {chown, mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {chown, mkdir, rm, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {verifyBuildDirectory} from '../../src/bundle/files/build-output.js';
 import {detectBuild, findServer} from '../../src/projects/detect-build.js';
 import {frameworks} from '../../src/frameworks/frameworks.js';
 import {frameworkProjects} from '../frameworks/projects.js';
+import {makeFolder} from '../folder.js';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-framework-'));
+  root = await makeFolder();
 });
-afterEach(() => rm(root, {recursive: true}));
 
 async function project(packages: readonly string[], files: readonly string[], contents: Record<string, string> = {}) {
   const dependencies = Object.fromEntries(packages.map((name) => [name, '1']));

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {readManifest} from '../../../src/bundle/archive/manifest.js';
 import {bundleFingerprint, type BundleContent} from '../../../src/bundle/index.js';
-import {makeFolder} from '../project.js';
+import {makeFolder} from '../../folder.js';
 
 type Fingerprinted = Parameters<typeof bundleFingerprint>[0];
 

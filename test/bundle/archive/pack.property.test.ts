@@ -5,7 +5,8 @@ import {dirname, join, relative} from 'node:path';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {planBundle, type BundleFormat} from '../../../src/bundle/index.js';
-import {makeFolder, pack, planOptions, writeTree} from '../project.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {pack, planOptions} from '../project.js';
 
 const KiB = 1024;
 const MiB = KiB * KiB;

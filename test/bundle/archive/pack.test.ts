@@ -25,7 +25,8 @@ import {
   type BundlePlanOptions,
 } from '../../../src/bundle/index.js';
 import {compiled} from '../../compiled.js';
-import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {pack, planOptions, smallBuild} from '../project.js';
 
 /** Larger than what is read in one piece, and not a multiple of anything. */
 const largeSize = 1_300_001;

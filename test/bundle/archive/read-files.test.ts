@@ -5,7 +5,7 @@ import {appendFile, readdir, readlink, rm, symlink, utimes} from 'node:fs/promis
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {readFile, type PlannedFile} from '../../../src/bundle/archive/read-files.js';
-import {makeFolder} from '../project.js';
+import {makeFolder} from '../../folder.js';
 
 async function plannedFile(content: string | Buffer): Promise<PlannedFile> {
   return planned(join(await makeFolder({'sub/file': content}), 'sub/file'));

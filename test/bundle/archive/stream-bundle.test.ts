@@ -4,7 +4,8 @@ import {dirname, join} from 'node:path';
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {planBundle, streamBundle, type BundlePlan} from '../../../src/bundle/index.js';
-import {makeFolder, pack, planOptions, smallBuild, writeTree} from '../project.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {pack, planOptions, smallBuild} from '../project.js';
 
 async function planV1(cwd: string): Promise<BundlePlan> {
   return planBundle(planOptions(cwd, {format: 'v1', ssrOnly: ['**/*'], ssrShared: []}));

@@ -10,7 +10,8 @@ import {
   type BundlePlan,
   type BundlePlanOptions,
 } from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild} from '../project.js';
+import {makeFolder} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 async function project(
   options: Partial<BundlePlanOptions> = {},

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import type {TarEntry} from '../../../src/bundle/archive/tar-entries.js';
 import {blockBytes, writeTar} from '../../../src/bundle/archive/write-tar.js';
-import {makeFolder} from '../project.js';
+import {makeFolder} from '../../folder.js';
 
 const modifiedAt = new Date('2001-02-03T04:05:06Z');
 const MiB = 1024 * 1024;

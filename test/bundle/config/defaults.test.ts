@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {readDeclaredDependencies} from '../../../src/bundle/index.js';
-import {makeFolder} from '../project.js';
+import {makeFolder} from '../../folder.js';
 
 test('the declared dependencies are taken, those of development too', async () => {
   const folder = await makeFolder({

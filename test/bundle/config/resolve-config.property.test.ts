@@ -6,7 +6,8 @@ import {describe, expect, test} from 'vitest';
 import {planBundle, type BundleConfig, type BundleFormat} from '../../../src/bundle/index.js';
 import type {ConfigSource} from '../../../src/bundle/config/config-sources.js';
 import {resolveConfig, withoutUnmatched} from '../../../src/bundle/config/resolve-config.js';
-import {makeFolder, planOptions, smallBuild, writeTree} from '../project.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 type Said = ConfigSource['content'];
 

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import picomatch from 'picomatch';
 import {describe, expect, test} from 'vitest';
 import {planBundle, type BundleFormat, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from '../project.js';
+import {makeFolder, writeTree, type Tree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 async function plan(tree: Tree, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> {
   return planBundle(planOptions(await makeFolder({...smallBuild, ...tree}), options));

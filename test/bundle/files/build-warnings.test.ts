@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {planBundle} from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
+import {makeFolder, type Tree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 async function warningsOf(tree: Tree, options: Parameters<typeof planOptions>[1] = {}): Promise<readonly string[]> {
   return (await planBundle(planOptions(await makeFolder(tree), options))).warnings;

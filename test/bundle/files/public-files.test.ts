@@ -2,7 +2,8 @@ import {symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {planBundle} from '../../../src/bundle/index.js';
-import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
+import {makeFolder, type Tree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 type Options = Parameters<typeof planOptions>[1];
 

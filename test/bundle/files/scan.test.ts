@@ -9,7 +9,8 @@ import {readIgnoreRules} from '../../../src/bundle/files/ignore-rules.js';
 import {scanBuildDirectory} from '../../../src/bundle/files/scan.js';
 import {planBundle, type BundlePlan, type BundlePlanOptions} from '../../../src/bundle/index.js';
 import {isRuntimeCliError, type RuntimeCliError} from '../../../src/errors/index.js';
-import {makeFolder, planOptions, smallBuild, writeTree, type Tree} from '../project.js';
+import {makeFolder, writeTree, type Tree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 const plan = (cwd: string, options: Partial<BundlePlanOptions> = {}): Promise<BundlePlan> =>
   planBundle(planOptions(cwd, options));

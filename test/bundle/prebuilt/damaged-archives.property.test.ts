@@ -6,7 +6,7 @@ import type {Header} from 'tar-stream';
 import {expect, test} from 'vitest';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
 import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
-import {makeFolder} from '../project.js';
+import {makeFolder} from '../../folder.js';
 import {inspectFile} from '../../../src/bundle/contents/inspect-archive.js';
 
 const config = {

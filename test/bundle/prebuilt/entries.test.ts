@@ -6,7 +6,8 @@ import {buffer} from 'node:stream/consumers';
 import {expect, test} from 'vitest';
 import {openBundle, planBundle, writeBundle, type Bundle, type BundlePlanOptions} from '../../../src/bundle/index.js';
 import type {BundleEntry} from '../../../src/bundle/types.js';
-import {makeFolder, planOptions, smallBuild, writeTree} from '../project.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 const sha256 = (content: Buffer | string) => createHash('sha256').update(content).digest('hex');
 const large = randomBytes(1_500_001);

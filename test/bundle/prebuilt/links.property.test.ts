@@ -5,7 +5,8 @@ import {expect, test} from 'vitest';
 import {planBundle, type BundleFormat} from '../../../src/bundle/index.js';
 import {readArchive} from '../../../src/bundle/prebuilt/read-archive.js';
 import {isRuntimeCliError} from '../../../src/errors/index.js';
-import {makeFolder, pack, planOptions, writeTree} from '../project.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {pack, planOptions} from '../project.js';
 
 const part = fc.constantFrom('a', 'b', 'c', '..', '.', '', 'C:', 'x\\y', 'static', 'ssr.js');
 const target = fc.array(part, {minLength: 1, maxLength: 5}).map((parts) => parts.join('/') || '.');

@@ -7,7 +7,8 @@ import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import {openBundle, planBundle, writeBundle, type Bundle, type BundlePlanOptions} from '../../../src/bundle/index.js';
 import {rawTar, type HostileEntry} from '../../local-runtime/archives.js';
-import {makeFolder, planOptions, smallBuild, type Tree} from '../project.js';
+import {makeFolder, type Tree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
 
 /** An archive as `bundle:build` writes it. */
 async function build(options: Partial<BundlePlanOptions> = {}, manifest = true): Promise<Bundle> {

@@ -10,7 +10,7 @@ import {isGzip} from '../../../src/bundle/prebuilt/read-tar.js';
 import {withReaders} from '../../../src/bundle/prebuilt/bundle-readers.js';
 import type {Bundle} from '../../../src/bundle/types.js';
 import {rawEntry, rawTar, unclearEntries, type HostileEntry} from '../../local-runtime/archives.js';
-import {makeFolder} from '../project.js';
+import {makeFolder} from '../../folder.js';
 
 const MiB = 1024 * 1024;
 const endOfTar = Buffer.alloc(1024);

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {ciRunOf} from '../../../src/bundle/provenance/ci.js';
 import {changedFiles, compareCommits, readWorkTree} from '../../../src/bundle/provenance/git.js';
 import {messageFor, readOrigin, recordedCommit, withRecord} from '../../../src/bundle/provenance/provenance.js';
-import {makeFolder} from '../project.js';
+import {makeFolder} from '../../folder.js';
 import {commit, git, gitEnvironment} from './repository.js';
 
 const now = () => new Date(0);

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {commandFirst, joinWords, spellHelp} from '../../../src/cli/command/command-line.js';
-import {makeFolder} from '../../bundle/project.js';
+import {makeFolder} from '../../folder.js';
 import {runWarm} from '../warm-cli.js';
 
 const ids = ['acme:hello', 'acme:hello:loud', 'bundle:push', 'push', 'plugins', 'plugins:install'];

@@ -1,8 +1,7 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {
   bundleOptions,
   deploymentOptions,
@@ -12,12 +11,12 @@ import {
 import type {CommandContext} from '../../../src/cli/command/context.js';
 import {loadSettings} from '../../../src/cli/settings/load-settings.js';
 import type {Settings} from '../../../src/cli/settings/settings.js';
+import {makeFolder} from '../../folder.js';
 
 let cwd: string;
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'mycli-options-'));
+  cwd = await makeFolder();
 });
-afterEach(() => rm(cwd, {recursive: true}));
 
 async function load(flags: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv = {}): Promise<Settings> {
   const warn = (message: string) => {

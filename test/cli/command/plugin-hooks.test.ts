@@ -1,8 +1,9 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
+import {writeTree} from '../../folder.js';
 
 const name = 'mycli-plugin-hooked';
 
@@ -28,10 +29,7 @@ async function withHooks(
     ),
   };
   try {
-    for (const [path, content] of Object.entries(files)) {
-      await mkdir(dirname(join(root, path)), {recursive: true});
-      await writeFile(join(root, path), content);
-    }
+    await writeTree(root, files);
     const env = {HOME: root, XDG_DATA_HOME: join(root, 'data'), MYCLI_PROJECT: 'shop'};
     return await runCli(binary, args, {cwd: join(root, 'project'), env});
   } finally {

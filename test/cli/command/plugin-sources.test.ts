@@ -1,18 +1,17 @@
 import {execFileSync} from 'node:child_process';
-import {lchown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {lchown, mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {projectPlugins} from '../../../src/cli/command/plugins.js';
+import {makeFolder} from '../../folder.js';
 
 let folder: string;
 let warnings: string[];
 beforeEach(async () => {
   warnings = [];
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-sources-')));
+  folder = await makeFolder();
   await mkdir(join(folder, '.git'));
 });
-afterEach(() => rm(folder, {recursive: true}));
 
 const elsewhere = '/opt/mycli';
 

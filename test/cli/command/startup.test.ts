@@ -1,16 +1,15 @@
-import {chown, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {chown, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import nodeModule from 'node:module';
-import {tmpdir} from 'node:os';
 import {dirname, join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli} from '../spawn-cli.js';
+import {makeFolder} from '../../folder.js';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mycli-startup-'));
+  folder = await makeFolder();
 });
-afterEach(() => rm(folder, {recursive: true}));
 
 interface Loaded {
   /** Names of npm packages that were looked up in node_modules. */

@@ -1,18 +1,17 @@
 import {execFile, execFileSync} from 'node:child_process';
-import {chown, mkdir, mkdtemp, readdir, realpath, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {chown, mkdir, readdir, realpath, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
+import {makeFolder} from '../../folder.js';
 
 let project: string;
 beforeEach(async () => {
-  project = await mkdtemp(join(tmpdir(), 'mycli-user-code-'));
+  project = await makeFolder();
   await mkdir(join(project, 'build'));
   await writeFile(join(project, 'build/ssr.js'), 'export default 1;\n');
 });
-afterEach(() => rm(project, {recursive: true}));
 
 const mycli = (...args: readonly string[]): Promise<Ended> => runCli(binary, args, {cwd: project});
 const write = (name: string, text: string): Promise<void> => writeFile(join(project, name), text);

@@ -1,10 +1,11 @@
-import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
+import {beforeEach, describe, expect, test} from 'vitest';
+import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
 import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
+import {makeFolder} from '../../folder.js';
+import {startRuntime} from '../../local-runtime/with-runtime.js';
 
 // What commands say when something is missing, and what they say to type next: true, complete, and once.
 
@@ -13,32 +14,19 @@ let project: string;
 let runtime: LocalRuntime;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-advice-')));
+  root = await makeFolder({'project/build/ssr.js': 'export default 1;\n'});
   project = join(root, 'project');
-  await mkdir(join(project, 'build'), {recursive: true});
-  await writeFile(join(project, 'build/ssr.js'), 'export default 1;\n');
-  await startRuntime();
+  await serve();
 });
 
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true});
-});
-
-async function startRuntime(options: LocalRuntimeOptions = {}): Promise<void> {
-  await (runtime as LocalRuntime | undefined)?.close();
-  runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+async function serve(options: LocalRuntimeOptions = {}): Promise<void> {
+  ({runtime} = await startRuntime(options));
 }
 
 function environment(): Readonly<Record<string, string>> {
   return {
-    HOME: root,
-    XDG_DATA_HOME: join(root, 'data'),
-    MYCLI_RUNTIME_ORIGIN: runtime.origin,
-    MYCLI_API_KEY: runtime.credentials.apiKey,
-    MYCLI_PROJECT: 'shop',
-    MYCLI_TARGET: 'staging',
-    MYCLI_POLL_INTERVAL: '0.05',
+    ...{HOME: root, XDG_DATA_HOME: join(root, 'data'), MYCLI_PROJECT: 'shop', MYCLI_TARGET: 'staging'},
+    ...{MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: runtime.credentials.apiKey, MYCLI_POLL_INTERVAL: '0.05'},
   };
 }
 
@@ -86,7 +74,7 @@ describe('a bundle that is not there', () => {
   });
 
   test('is no reason given for a project that the server does not show', async () => {
-    await startRuntime({faults: ['404:route=list', '404:route=deploy']});
+    await serve({faults: ['404:route=list', '404:route=deploy']});
     const {stderr} = await mycli(['bundle:deploy', '1', '--quiet']);
     expect(stderr).toContain('/target/staging/deploy/: not found (404)');
     expect(stderr).not.toContain('404 Not Found');
@@ -149,7 +137,7 @@ describe('what to type next', () => {
 
   test('after a failed deployment of an unchanged bundle does not claim an upload', async () => {
     await mycli(['bundle:push']);
-    await startRuntime({faults: ['500:route=deploy'], dataDirectory: join(root, 'runtime')});
+    await serve({faults: ['500:route=deploy'], dataDirectory: join(root, 'runtime')});
     const again = {...environment(), MYCLI_IF_CHANGED: '1'};
     await runWarm(['bundle:push', '--quiet'], {cwd: project, env: {...again, MYCLI_TARGET: ''}});
     const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});

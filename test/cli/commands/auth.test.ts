@@ -1,10 +1,10 @@
-import {chmod, lchown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {chmod, lchown, lstat, mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
 import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
+import {makeFolder} from '../../folder.js';
 
 const canaries = {key: 'canary-api-key-5e2f', secret: 'canary-client-secret-8b7a', token: 'canary-token-3d9c'};
 const runtimeOrigin = 'https://runtime.example';
@@ -15,11 +15,10 @@ let root: string;
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-auth-'));
+  root = await makeFolder();
   folder = join(root, 'config', 'mycli');
   file = join(folder, 'credentials.json');
 });
-afterEach(() => rm(root, {recursive: true}));
 
 /** Runs the binary; no canary may be in what it says, in any form. */
 async function mycli(

@@ -2,7 +2,7 @@ import {spawn, spawnSync} from 'node:child_process';
 import {mkdir, symlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {makeFolder} from '../../bundle/project.js';
+import {makeFolder} from '../../folder.js';
 import {binary} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 

@@ -1,11 +1,12 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import {beforeEach, describe, expect, test} from 'vitest';
+import type {LocalRuntime} from '../../../src/testing.js';
 import {runtimeEnvironment} from '../runtime-environment.js';
 import {runWarm} from '../warm-cli.js';
 import {createPluginBench} from '../with-plugins.js';
+import {makeFolder} from '../../folder.js';
+import {startRuntime} from '../../local-runtime/with-runtime.js';
 
 const canary = 'canary-key-of-doctor-31c5';
 
@@ -19,14 +20,9 @@ interface Check {
 let root: string;
 let runtime: LocalRuntime;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-doctor-'));
-  runtime = await startLocalRuntime({credentials: {apiKey: canary, clientSecret: canary}});
+  root = await makeFolder();
+  ({runtime} = await startRuntime({credentials: {apiKey: canary, clientSecret: canary}}));
 });
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true});
-});
-
 async function doctor(args: readonly string[], env: Readonly<Record<string, string>>) {
   const ended = await runWarm(['doctor', ...args], {cwd: root, env: {HOME: root, ...env}});
   for (const secret of [canary, Buffer.from(canary).toString('base64').replace(/=+$/, '')]) {

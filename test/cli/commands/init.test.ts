@@ -1,13 +1,14 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {readdir, readFile, rm} from 'node:fs/promises';
+import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import {beforeEach, describe, expect, test} from 'vitest';
+import type {LocalRuntime} from '../../../src/testing.js';
 import {binary} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {startRuntime} from '../../local-runtime/with-runtime.js';
 
 const canary = 'canary-api-key-77ab';
 const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
@@ -16,21 +17,13 @@ let root: string;
 let project: string;
 let runtime: LocalRuntime;
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-init-')));
+  root = await makeFolder();
   project = join(root, 'project');
   await write({'package.json': '{"devDependencies": {"vite": "7"}}', 'dist/index.html': '<p>Hi</p>'});
-  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: canary, clientSecret: canary}});
+  ({runtime} = await startRuntime({credentials: {apiKey: canary, clientSecret: canary}}));
 });
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true});
-});
-
 async function write(files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(project, path)), {recursive: true});
-    await writeFile(join(project, path), text);
-  }
+  await writeTree(project, files);
 }
 
 async function mycli(args: readonly string[], options: {env?: Record<string, string>; stdin?: string} = {}) {

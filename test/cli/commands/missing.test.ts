@@ -1,14 +1,13 @@
-import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {runWarm} from '../warm-cli.js';
+import {makeFolder} from '../../folder.js';
 
 let root: string;
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-missing-')));
+  root = await makeFolder();
 });
-afterEach(() => rm(root, {recursive: true}));
 
 const mycli = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runWarm(args, {cwd: root, env: {HOME: root, ...env}});

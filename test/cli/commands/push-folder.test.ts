@@ -1,20 +1,15 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {join} from 'node:path';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {runWarm} from '../warm-cli.js';
+import {makeFolder, writeTree} from '../../folder.js';
 
 let project: string;
 beforeEach(async () => {
-  project = await mkdtemp(join(tmpdir(), 'mycli-folder-'));
+  project = await makeFolder();
 });
-afterEach(() => rm(project, {recursive: true}));
 
 async function write(files: Readonly<Record<string, string>>) {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(project, path)), {recursive: true});
-    await writeFile(join(project, path), text);
-  }
+  await writeTree(project, files);
 }
 
 const build = (...args: readonly string[]) => runWarm(['build', '--dry-run', ...args], {cwd: project, env: {}});

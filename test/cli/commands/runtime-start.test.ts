@@ -1,19 +1,18 @@
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli, start, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
+import {makeFolder} from '../../folder.js';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mycli-runtime-start-'));
+  folder = await makeFolder();
 });
-afterEach(() => rm(folder, {recursive: true, force: true}));
 
 /** Starts a runtime, lets `use` work with it, and interrupts it. */
 async function serving(

@@ -1,7 +1,8 @@
 import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {makeFolder, smallBuild} from '../../bundle/project.js';
+import {makeFolder} from '../../folder.js';
+import {smallBuild} from '../../bundle/project.js';
 import {createAuthority} from '../../http/certificates.js';
 import {startProxy} from '../../http/proxies.js';
 import {startTlsServer} from '../../http/with-server.js';

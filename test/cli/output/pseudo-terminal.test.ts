@@ -1,14 +1,15 @@
 import {spawn, spawnSync, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {stripVTControlCharacters} from 'node:util';
-import {afterEach, beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
+import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
+import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
 import {binary, runCli} from '../spawn-cli.js';
+import {makeFolder} from '../../folder.js';
+import {startRuntime} from '../../local-runtime/with-runtime.js';
 
 // script(1) of util-linux gives the binary a pseudo-terminal.
 const hasScript = spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout.includes('util-linux');
@@ -20,18 +21,13 @@ let root: string;
 let runtime: LocalRuntime;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-terminal-'));
+  root = await makeFolder();
   await mkdir(join(root, 'build'));
   await writeFile(join(root, 'build/ssr.js'), 'export default 1;\n');
 });
 
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true});
-});
-
 async function environment(options: LocalRuntimeOptions = {}): Promise<Record<string, string>> {
-  runtime = await startLocalRuntime({deploymentSeconds: 0, ...options});
+  ({runtime} = await startRuntime({...options}));
   return {
     TMPDIR: root,
     PATH: process.env['PATH'] ?? '',

@@ -1,9 +1,8 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {inspect} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {OptionText} from '../../../src/backends/option-text.js';
 import type {BackendRegistration} from '../../../src/backends/registry.js';
 import type {CommandContext} from '../../../src/cli/command/context.js';
@@ -12,16 +11,15 @@ import {readPluginSettings} from '../../../src/cli/settings/plugin-settings.js';
 import {readSecrets} from '../../../src/cli/settings/load-settings.js';
 import {resolveSettings, type Setting} from '../../../src/cli/settings/settings.js';
 import {Secret} from '../../../src/cli/settings/text.js';
+import {makeFolder} from '../../folder.js';
 
 let cwd: string;
 let warnings: string[];
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'mycli-secrets-'));
+  cwd = await makeFolder();
   warnings = [];
 });
-
-afterEach(() => rm(cwd, {recursive: true}));
 
 const flag = (name: string, value: string): Setting<Secret> => ({
   value: new Secret(value),

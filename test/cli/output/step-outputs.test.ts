@@ -1,15 +1,16 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readFile, rm, stat, writeFile, rename} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readFile, stat, writeFile, rename} from 'node:fs/promises';
 import {dirname, join, resolve} from 'node:path';
 import {text} from 'node:stream/consumers';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {annotation, withoutCommands, withoutCommandsInJson} from '../../../src/cli/output/terminal.js';
-import {startLocalRuntime, type LocalRuntime, type LocalRuntimeOptions} from '../../../src/testing.js';
+import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
 import {startRecordingServer, type Handler} from '../../recording-server.js';
 import type {Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
+import {makeFolder} from '../../folder.js';
+import {startRuntime as startTestRuntime} from '../../local-runtime/with-runtime.js';
 
 const canaries = {apiKey: 'canary-api-key-9a1b', clientSecret: 'canary-client-secret-4c3d'};
 const escape = '\u001B';
@@ -25,19 +26,13 @@ let project: string;
 let runtime: LocalRuntime | undefined;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'mycli-ci-'));
+  root = await makeFolder();
   project = join(root, 'project');
   for (const [path, content] of Object.entries({'build/ssr.js': 'export {}', 'build/static/a.txt': 'a'})) {
     await mkdir(dirname(join(project, path)), {recursive: true});
     await writeFile(join(project, path), content);
   }
   await writeFile(join(root, 'output'), '');
-});
-
-afterEach(async () => {
-  await runtime?.close();
-  runtime = undefined;
-  await rm(root, {recursive: true});
 });
 
 interface Step extends Ended {
@@ -84,7 +79,7 @@ function commandsIn(log: string): readonly string[] {
 }
 
 async function startRuntime(options: LocalRuntimeOptions = {}): Promise<Record<string, string>> {
-  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: canaries, ...options});
+  ({runtime} = await startTestRuntime({credentials: canaries, ...options}));
   const {origin, credentials} = runtime;
   return {
     MYCLI_API_ORIGIN: origin,

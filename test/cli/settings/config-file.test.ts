@@ -1,26 +1,21 @@
 import {execFileSync} from 'node:child_process';
-import {lchown, mkdir, mkdtemp, realpath, rm, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {lchown, rm, symlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {loadConfigFile} from '../../../src/cli/settings/config-file.js';
 import {definitions} from '../../../src/settings/definitions.js';
+import {makeFolder, writeTree} from '../../folder.js';
 
 let root: string;
 let warnings: string[];
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-config-')));
+  root = await makeFolder();
   warnings = [];
 });
 
-afterEach(() => rm(root, {recursive: true}));
-
 async function write(files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, path)), {recursive: true});
-    await writeFile(join(root, path), text);
-  }
+  await writeTree(root, files);
 }
 
 function load(directory: string, explicit?: string, refusesForeign = false) {

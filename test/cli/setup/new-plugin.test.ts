@@ -1,18 +1,17 @@
-import {mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readdir, readFile, realpath, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {pluginPackage, writePlugin, type NewPlugin} from '../../../src/cli/setup/new-plugin.js';
+import {makeFolder} from '../../folder.js';
 
 const root = join(import.meta.dirname, '../../..');
 
 let folder: string;
 let directory: string;
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-new-plugin-')));
+  folder = await makeFolder();
   directory = join(folder, 'plugins/mine');
 });
-afterEach(() => rm(folder, {recursive: true}));
 
 function write(changes: Partial<NewPlugin> = {}): Promise<readonly string[]> {
   const mycli = {root};

@@ -1,18 +1,19 @@
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {CommandContext} from '../../../src/cli/command/context.js';
 import {collectOutput} from '../collect-output.js';
 import {updateCredentials} from '../../../src/cli/settings/credential-file.js';
 import {planProject} from '../../../src/cli/setup/plan-project.js';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import type {LocalRuntime} from '../../../src/testing.js';
 import {closedOrigin} from '../../recording-server.js';
 import {configOf} from '../settings/hooked-plugins.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {startRuntime} from '../../local-runtime/with-runtime.js';
 
 const key = 'canary-api-key-91fe';
 const acme = {
@@ -27,21 +28,13 @@ let root: string;
 let cwd: string;
 let runtime: LocalRuntime;
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-setup-')));
+  root = await makeFolder();
   cwd = join(root, 'My Shop!');
   await write({'dist/index.html': ''});
-  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: key}});
+  ({runtime} = await startRuntime({credentials: {apiKey: key}}));
 });
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true});
-});
-
 async function write(files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(cwd, path)), {recursive: true});
-    await writeFile(join(cwd, path), text);
-  }
+  await writeTree(cwd, files);
 }
 
 interface Given {

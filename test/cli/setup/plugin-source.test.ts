@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {expect, test} from 'vitest';
 import {locatePlugin} from '../../../src/cli/setup/plugin-source.js';
-import {makeFolder} from '../../bundle/project.js';
+import {makeFolder} from '../../folder.js';
 
 test.each(['acme/mycli-plugin-gate', './acme/mycli-plugin-gate', 'file:acme/mycli-plugin-gate'])(
   'a plugin to install is local if it is here: %s',

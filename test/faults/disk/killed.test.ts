@@ -4,7 +4,8 @@ import {mkdir, readdir, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../../src/testing.js';
-import {makeFolder, smallBuild, writeTree} from '../../bundle/project.js';
+import {makeFolder, writeTree} from '../../folder.js';
+import {smallBuild} from '../../bundle/project.js';
 import {binary, runCli, start, type Ended} from '../../cli/spawn-cli.js';
 
 interface Kill {

@@ -4,7 +4,7 @@ import {basename, join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../../src/testing.js';
-import {makeFolder} from '../../bundle/project.js';
+import {makeFolder} from '../../folder.js';
 import {binary, runCli, start} from '../../cli/spawn-cli.js';
 
 /** Starts `runtime:start`, to be killed. */

@@ -7,7 +7,7 @@ import {gzipSync} from 'node:zlib';
 import {pack, type Header} from 'tar-stream';
 import {describe, expect, test} from 'vitest';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
-import {makeFolder} from '../../bundle/project.js';
+import {makeFolder} from '../../folder.js';
 import {binary, runCli, start} from '../../cli/spawn-cli.js';
 import {createProject} from '../../operations/test-host.js';
 import {startRecordingServer} from '../../recording-server.js';

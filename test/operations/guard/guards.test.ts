@@ -6,7 +6,7 @@ import type {GuardRules, TargetConfirmation} from '../../../src/operations/optio
 import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push/options.js';
 import type {Host} from '../../../src/operations/host.js';
 import type {LocalRuntimeOptions} from '../../../src/testing.js';
-import {makeFolder} from '../../bundle/project.js';
+import {makeFolder} from '../../folder.js';
 import {commit, git, gitEnvironment} from '../../bundle/provenance/repository.js';
 import {startService, type Service} from '../pushed-bundles.js';
 import {buildBundle} from '../../../src/pipelines/build.js';

@@ -7,7 +7,7 @@ import {createError, isRuntimeCliError} from '../../../src/errors/index.js';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
 import type {OperationProgress} from '../../../src/operations/options.js';
 import {startRecordingServer} from '../../recording-server.js';
-import {writeTree} from '../../bundle/project.js';
+import {writeTree} from '../../folder.js';
 import {startService} from '../pushed-bundles.js';
 import {createProject, smallBuild, type TestProject} from '../test-host.js';
 import {buildBundle} from '../../../src/pipelines/build.js';

@@ -1,0 +1,24 @@
+import {mkdir, mkdtemp, realpath, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {onTestFinished} from 'vitest';
+
+/** What a folder of a test holds: contents by path. */
+export type Tree = Readonly<Record<string, string | Buffer>>;
+
+/** Makes a folder that is gone when the test has ended, also in `beforeEach`. */
+export async function makeFolder(tree: Tree = {}, onFinished = onTestFinished): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-test-')));
+  onFinished(() => rm(folder, {recursive: true, force: true}));
+  await writeTree(folder, tree);
+  return folder;
+}
+
+/** Writes files below a folder. */
+export async function writeTree(folder: string, tree: Tree): Promise<void> {
+  for (const [path, content] of Object.entries(tree)) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), {recursive: true});
+    await writeFile(file, content);
+  }
+}
