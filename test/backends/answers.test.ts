@@ -189,7 +189,10 @@ const published: readonly PublishedAnswer[] = [
   {
     name: 'legacy: a deletion',
     operation: 'legacyDeleteBundle',
-    call: async () => Object(await promised(legacyBackend.deleteBundle)({bundleId: 7}, legacy)) as object,
+    call: async () => {
+      await promised(legacyBackend.deleteBundle)({bundleId: 7}, legacy);
+      return {};
+    },
     told: {},
   },
   {
@@ -365,7 +368,7 @@ describe.each(published)('the published answer of $name', ({operation, call, ans
   });
 });
 
-test.each<[string, string, () => Promise<unknown>, object, unknown]>([
+test.each<[string, string, () => Promise<unknown>, object, string | undefined]>([
   ['legacy', 'legacyListBundles', () => promised(legacyBackend.listBundles)(range, legacy), {detail: 'No.'}, 'No.'],
   ['legacy', 'legacyListBundles', () => promised(legacyBackend.listBundles)(range, legacy), {message: 'No.'}, 'No.'],
   [
@@ -387,5 +390,5 @@ test.each<[string, string, () => Promise<unknown>, object, unknown]>([
   [asked, reply] = [operation, {status: 422, body}];
   const error: unknown = await call().catch((reason: unknown) => reason);
   expect(isRuntimeCliError(error)).toBe(true);
-  expect(error).toMatchObject({code: 'ERR_REJECTED', status: 422, details: {serverMessage: said}});
+  expect(error).toMatchObject({code: 'ERR_REJECTED', status: 422, details: said && {serverMessage: said}});
 });
