@@ -12,7 +12,7 @@ export default class Completion extends BaseCommand<typeof Completion> {
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> bash',
     '<%= config.bin %> <%= command.id %> zsh',
-    '<%= config.bin %> <%= command.id %> fish > ~/.config/fish/completions/mycli.fish',
+    '<%= config.bin %> <%= command.id %> fish',
   ];
   static override readonly args = {
     shell: Args.string({options: [...shells], description: 'The shell; default: that of $SHELL.'}),

@@ -60,7 +60,8 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   const built = await Promise.all(candidates.map((folder) => looksBuilt(join(directory, folder))));
   const [found, ...more] = candidates.filter((_, index) => built[index]);
   if (found !== undefined) {
-    const unfit = more.length === 0 ? undefined : several([found, ...more]);
+    // `build` is the default, whatever is beside it.
+    const unfit = more.length === 0 || found === 'build' ? undefined : several([found, ...more]);
     const isStatic = await isStaticBuild(join(directory, found));
     return {buildDirectory: found, exists: true, static: isStatic, buildCommand, unfit};
   }
