@@ -56,7 +56,7 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     const unfit = await unfitBuild(directory, {...expected, buildDirectory}, {rows, isSet, isBuilt});
     return {framework: expected, buildDirectory, exists: isBuilt, static: expected.static, buildCommand, unfit};
   }
-  const candidates = ['.next/standalone', '.output', ...outputFolders];
+  const candidates = [...outputFolders, '.next/standalone', '.output'];
   const built = await Promise.all(candidates.map((folder) => looksBuilt(join(directory, folder))));
   const [found, ...more] = candidates.filter((_, index) => built[index]);
   if (found !== undefined) {

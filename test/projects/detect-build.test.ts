@@ -158,6 +158,11 @@ describe('detectBuild', () => {
     expect(`${String(unfit?.problem)} ${String(unfit?.advice)}`).toMatch(text);
   });
 
+  test('detectBuild: build is the usual folder, whatever is beside it', async () => {
+    await project([], ['build/ssr.js', 'dist/a.js', '.output/b.js']);
+    expect(await detectBuild(root)).toMatchObject({buildDirectory: 'build', exists: true, unfit: undefined});
+  });
+
   test('detectBuild: routes are no server, unless a module beside them is one', async () => {
     const entry = 'export {serverManifest as assets, assetsBuildDirectory, entry, routes};';
     await project(['@react-router/dev'], ['build/client/a.js'], {'build/server/index.js': entry});
