@@ -98,7 +98,7 @@ export interface MycliConfig extends TargetConfig {
   readonly allowSensitiveFiles?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
   readonly compressionLevel?: number | undefined;
-  /** Use the v2 format with the legacy backend. */
+  /** Use the v2 format with Runtime (API key). */
   readonly v2?: boolean | undefined;
   /** Skip the upload if the bundle is unchanged. */
   readonly ifChanged?: boolean | undefined;
@@ -112,15 +112,15 @@ export interface MycliConfig extends TargetConfig {
   readonly waitForSlot?: boolean | undefined;
   readonly api?:
     | {
-        /** URL of the Api backend. */
+        /** URL of the hosting service, with OAuth. */
         readonly origin?: string | undefined;
-        /** Organization ID (Api backend). */
+        /** Organization ID, with OAuth. */
         readonly organizationId?: string | undefined;
-        /** OAuth token endpoint (Api backend). */
+        /** OAuth token endpoint. */
         readonly tokenUrl?: string | undefined;
-        /** OAuth client ID (Api backend). */
+        /** OAuth client ID. */
         readonly clientId?: string | undefined;
-        /** OAuth scope (Api backend). */
+        /** OAuth scope. */
         readonly scopes?: readonly string[] | undefined;
       }
     | undefined;

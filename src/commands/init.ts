@@ -51,19 +51,22 @@ export default class Init extends BaseCommand<typeof Init> {
     const file = await writeProject(context, plan);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
+    const {problem} = plan;
+    if (problem) output.warn([problem.message, ...problem.suggestions].join(' '));
     const deploys = plan.config.targetSlug !== undefined;
+    const push = {run: ['bundle:push', ...place, ...(deploys ? ['--wait'] : [])]};
     const next = [
       ...plan.buildSteps,
       ...(plan.hasCredentials ? [] : [{run: ['auth:login', ...place]}]),
-      {run: ['bundle:push', ...place, ...(deploys ? ['--wait'] : [])]},
+      problem ? {run: ['doctor', ...place]} : push,
     ];
     output.outcome(plan.canBuild ? 'Next:' : 'Next, build the application and run:');
     for (const command of next) output.outcome(['  ', command], '    ');
-    if (!deploys) {
-      const push = {run: ['bundle:push', ...place, '--target', 'production', '--wait']};
+    if (!deploys && !problem) {
+      const deploy = {run: ['bundle:push', ...place, '--target', 'production', '--wait']};
       output.outcome([
         'This uploads without deploying. To deploy to a target called production as well, run ',
-        push,
+        deploy,
         '.',
       ]);
     }

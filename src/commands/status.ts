@@ -6,7 +6,7 @@ export default class Status extends BaseCommand<typeof Status> {
   static override readonly summary = 'Show what each target runs, since when, and where.';
   static override readonly description =
     'Shows the live bundle of each target with its message, age, author and URL, a deployment under way, and why the last ' +
-    'one failed. With --target, shows one. A target that does not exist is an error. The Api backend ' +
+    'one failed. With --target, shows one. A target that does not exist is an error. Runtime (OAuth) ' +
     'cannot list targets: set one with --target or in the configuration, and its history tells what it runs.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',

@@ -20,6 +20,11 @@ export function suggestionText(suggestion: Suggestion): string {
     .join('');
 }
 
+/** Whether one of the suggestions is to run a command. */
+export function advises(command: string, advice: readonly Suggestion[]): boolean {
+  return advice.flatMap(partsOf).some((part) => typeof part !== 'string' && part.run[0] === command);
+}
+
 /** The advice after a request that may have been carried out. */
 export const checkBeforeRetrying: Suggestion = [
   'Check before retrying: run ',

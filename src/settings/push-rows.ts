@@ -60,7 +60,7 @@ export const connection = {
     schema: schemas.text,
     syntax: 'url',
     label: 'API origin',
-    summary: 'URL of the Api backend.',
+    summary: 'URL of the hosting service, with OAuth.',
   },
   organizationId: {
     flag: {name: 'organization', value: 'ID', hidden: true},
@@ -68,7 +68,7 @@ export const connection = {
     schema: schemas.text,
     syntax: 'id',
     label: 'organization',
-    summary: 'Organization ID (Api backend).',
+    summary: 'Organization ID, with OAuth.',
   },
   tokenUrl: {
     flag: {name: 'token-url', value: 'URL', hidden: true},
@@ -76,7 +76,7 @@ export const connection = {
     schema: schemas.text,
     syntax: 'url',
     label: 'token URL',
-    summary: 'OAuth token endpoint (Api backend).',
+    summary: 'OAuth token endpoint.',
   },
   clientId: {
     flag: {name: 'client-id', value: 'ID', hidden: true},
@@ -84,7 +84,7 @@ export const connection = {
     schema: schemas.text,
     syntax: 'id',
     label: 'client ID',
-    summary: 'OAuth client ID (Api backend).',
+    summary: 'OAuth client ID.',
   },
   clientSecret: {
     flag: {name: 'client-secret', value: 'SECRET'},
@@ -128,7 +128,7 @@ export const connection = {
     schema: schemas.list,
     syntax: 'words',
     label: 'OAuth scopes',
-    summary: 'OAuth scope (Api backend).',
+    summary: 'OAuth scope.',
     details: 'Repeatable.',
   },
   apiToken: {
@@ -328,8 +328,8 @@ export const push = {
     flag: {name: 'v2'},
     schema: schemas.toggle,
     default: false,
-    summary: 'Use the v2 format with the legacy backend.',
-    details: 'Api always uses v2.',
+    summary: 'Use the v2 format with Runtime (API key).',
+    details: 'Runtime (OAuth) always uses v2.',
   },
   ifChanged: {
     flag: {name: 'if-changed'},

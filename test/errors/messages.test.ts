@@ -282,7 +282,8 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   ERR_MAINTENANCE: () => answered(503, '', {'x-mrt-read-only': 'true'}),
   ERR_RESPONSE_INVALID: () => answered(302),
   ERR_DEPLOYMENT_FAILED: () => {
-    throw deploymentFailed({deploymentId: 'd-7'}, {status: 'failed', description: 'The health check failed.'});
+    const state = {status: 'failed', description: 'The health check failed.'} as const;
+    throw deploymentFailed({deploymentId: 'd-7'}, state, {});
   },
   ERR_WAIT_TIMEOUT: async () => {
     const {origin} = await startServer((_request, response) => {

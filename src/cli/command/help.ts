@@ -37,6 +37,17 @@ function visible(flags: Flags) {
   return Object.entries(flags).filter(([, {hidden}]) => hidden !== true);
 }
 
+/** Flags of settings, each with its environment variable. In the command itself, oclif would read it. */
+async function withVariables(flags: Flags): Promise<Flags> {
+  const {definitions, headings, settingKeys, variableOf} = await import('../../settings/definitions.js');
+  const variables = settingKeys.flatMap((key) => {
+    const {flag: {name = ''} = {}, set} = definitions[key];
+    const [flag, env] = [flags[name], variableOf(key)];
+    return flag?.helpGroup === headings[set] && env ? [[name, {...flag, env}] as const] : [];
+  });
+  return {...flags, ...Object.fromEntries(variables)};
+}
+
 function firstClause(summary = ''): string {
   return summary.replace(/(?:;|,|:? \(|: |\. ).*$/s, '').replace(/\.$/, '');
 }
@@ -106,7 +117,8 @@ export class GroupedHelp extends Help {
     // Show the help of an alias as that of its command.
     const command = commands.find(({id, aliases}) => id !== given.id && aliases.includes(given.id)) ?? given;
     const {id, flags, pluginName} = command;
-    if (!this.#isShort || pluginName !== name || isOclifCommand(id)) return super.showCommandHelp(command);
+    if (pluginName !== name || isOclifCommand(id)) return super.showCommandHelp(command);
+    if (!this.#isShort) return super.showCommandHelp({...command, flags: await withVariables(flags)});
     await super.showCommandHelp(shortened(command));
     this.log(`Run ${bin} ${id} --help for all ${String(visible(flags).length)} flags.`);
   }

@@ -199,13 +199,21 @@ function adoptWarnings(host: NodeJS.Process, output: Output): void {
   if (host.listenerCount('warning') === 0) return;
   host.removeAllListeners('warning');
   host.on('warning', (warning: unknown) => {
-    // oclif adds advice on separate lines, but DEBUG has no such effect here.
-    const lines = messageOf(warning)
-      .split('\n')
-      .filter((line) => !line.includes('DEBUG=*'));
-    output.warn(asSentence(lines.join(', ')));
+    output.warn(asSentence(warningText(warning)));
     output.debug(inspect(warning));
   });
+}
+
+function warningText(warning: unknown): string {
+  // Of a plugin's file that is no command, oclif's text is only `Error`. The rest is in the detail.
+  const detail = warning instanceof Error && 'detail' in warning ? String(warning.detail) : '';
+  const [plugin, task, reason] = ['plugin', 'task', 'message'].map((name) => {
+    return new RegExp(`^${name}: (.*)`, 'm').exec(detail)?.[1];
+  });
+  if (plugin !== undefined) return `Plugin ${plugin}: ${task ?? 'loading'} failed: ${reason ?? messageOf(warning)}`;
+  // oclif adds advice on separate lines, but DEBUG has no such effect here.
+  const lines = messageOf(warning).split('\n');
+  return lines.filter((line) => !line.includes('DEBUG=*')).join(', ');
 }
 
 async function runCommand(host: NodeJS.Process, root: string, session: Session): Promise<void> {

@@ -119,6 +119,23 @@ function missingFor(
   return missingConfiguration(backend, given, surroundings);
 }
 
+/** What a plugin's backend still needs before it can be used, as the error of a push. */
+export async function pluginProblem(
+  registration: BackendRegistration,
+  context: CommandContext,
+  settings: Settings,
+): Promise<RuntimeCliError | undefined> {
+  const {backend} = registration;
+  try {
+    const {options: backendOptions} = await readPluginSettings(registration, context, settings);
+    const missing = await missingFor(context, settings, backend, {backendOptions});
+    return missing.length === 0 ? undefined : notConfigured(backend, missing, {backendOptions}, context.env);
+  } catch (error) {
+    if (isRuntimeCliError(error)) return error;
+    throw error;
+  }
+}
+
 /** The credentials that a push from here would use for a backend. */
 export interface ServiceCredentials {
   /** `legacy`, `api` or the name of a plugin's backend. */

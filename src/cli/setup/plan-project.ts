@@ -2,7 +2,7 @@ import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {inspect} from 'node:util';
 import {backendTitle} from '../../backends/names.js';
 import type {MycliConfig} from '../../config.js';
-import {createError} from '../../errors/index.js';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
@@ -25,6 +25,8 @@ interface ProjectPlan {
   readonly config: MycliConfig;
   readonly configName: NewConfigName;
   readonly hasCredentials: boolean;
+  /** What a plugin's backend still needs before a push. */
+  readonly problem?: RuntimeCliError | undefined;
   readonly stored?: CredentialKind | undefined;
   /** The URLs in the configuration that the user gave, not an earlier configuration file. */
   readonly addresses: readonly string[];
@@ -94,6 +96,7 @@ export async function planProject(
     },
     configName,
     hasCredentials: stored !== undefined || isPluginBackend(backend) || secrets.some((secret) => secret !== undefined),
+    problem: isPluginBackend(backend) ? await problemOf(backend, context, answers) : undefined,
     stored,
     addresses: addressKeys(backend).flatMap((key) =>
       answers[key]?.source.kind === 'config' ? [] : (addressOf(key) ?? []),
@@ -105,6 +108,11 @@ export async function planProject(
     ],
     framework: detected?.framework?.name,
   };
+}
+
+async function problemOf(backend: string, context: CommandContext, answers: Settings) {
+  const {pluginProblem} = await import('./check-credentials.js');
+  return pluginProblem((await loadAllBackends(context, answers)).find(backend), context, answers);
 }
 
 function describeBuild({framework, buildDirectory, exists: isBuilt, static: isStatic}: DetectedBuild): string {

@@ -38,7 +38,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     'backend-option': shown(connectionFlags['backend-option']),
     kind: Flags.option({
       options: credentialKinds,
-      summary: 'Kind of credential; default client-secret for the Api backend, otherwise api-key.',
+      summary: 'Kind of credential; default client-secret for OAuth, otherwise api-key.',
     })(),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };

@@ -41,7 +41,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     }),
     latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.'}),
     'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.'}),
-    api: Flags.boolean({summary: 'Print the variables of the Api backend instead of those of the legacy one.'}),
+    api: Flags.boolean({summary: 'Print the variables for OAuth instead of those for an API key.'}),
     'log-requests': Flags.boolean({summary: 'Print each request with its answer.'}),
     'output-env': Flags.string({helpValue: 'FILE', summary: 'Write the variables for mycli to a dotenv file.'}),
     'apps-port': Flags.integer({

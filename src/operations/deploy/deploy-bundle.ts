@@ -136,6 +136,7 @@ export async function requestDeploy(
   });
   const {deployment} = result;
   watch?.note({bundleId, deployment});
-  if (result.status === 'failed') throw await withLastLines(deploymentFailed(deployment, result), open, deployment);
+  if (result.status === 'failed')
+    throw await withLastLines(deploymentFailed(deployment, result, open.backend), open, deployment);
   return result;
 }

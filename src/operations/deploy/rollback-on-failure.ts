@@ -10,6 +10,7 @@ import {
 } from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
+import {advises} from '../../errors/suggestion.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {isUnclear, liveDeployment, readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
@@ -204,7 +205,9 @@ function notRolledBack(rollback: Rollback, reason: string, cause?: RuntimeCliErr
   return createError('ERR_NOT_ROLLED_BACK', `${asSentence(failure.message)} ${state}: ${asClause(reason)}.`, {
     suggestions: [
       ...failure.advice,
-      [`Check what ${place.targetSlug} runs: `, {run: ['bundle:history', ...flags]}],
+      ...(advises('bundle:history', failure.advice)
+        ? []
+        : [[`Check what ${place.targetSlug} runs: `, {run: ['bundle:history', ...flags]}] as const]),
       ...(canRetry ? [['To roll back, run: ', {run: ['bundle:deploy', bundleId, ...flags]}] as const] : []),
     ],
     details: detailsOf(rollback, {rolledBack: false, reason}),

@@ -1,5 +1,5 @@
 import {shownUrl} from '../../backends/answers.js';
-import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
+import type {Backend, DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {
   amendError,
   createError,
@@ -43,7 +43,8 @@ export async function waitForDeployment(
       state = seen;
       outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
       if (seen.status === 'finished') return seen;
-      if (seen.status === 'failed') throw await withLastLines(deploymentFailed(deployment, seen), open, deployment);
+      if (seen.status === 'failed')
+        throw await withLastLines(deploymentFailed(deployment, seen, open.backend), open, deployment);
     }
     // Give the service time to recover.
     await poll.pause({longest: !seen}).catch(orLate);
@@ -94,11 +95,14 @@ const lostCodes: ReadonlySet<string> = new Set<ErrorCode>([
 export function deploymentFailed(
   deployment: DeploymentRef,
   state: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
+  {readLogs}: Pick<Backend, 'readLogs'>,
 ): Error {
   const logUrl = shownUrl(state.logUrl);
+  const isSilent = state.description === undefined && readLogs === undefined;
+  const silent = isSilent ? ['The service gives no reason. Look in its own log or web interface.'] : [];
   const why = state.description === undefined ? '' : `: ${state.description}`;
   return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${describe(deployment)} failed${why}`), {
-    suggestions: logUrl === undefined ? [] : [`Log: ${logUrl}`],
+    suggestions: logUrl === undefined ? silent : [`Log: ${logUrl}`],
     details: {deployment, status: state.status, ...(logUrl !== undefined && {logUrl})},
   });
 }

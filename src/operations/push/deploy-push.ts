@@ -1,8 +1,8 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {DeployResult} from '../../backends/contract.js';
 import {amendError, interrupted, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
-import {commandLine, placeFlags} from '../../text/suggest.js';
-import type {Suggestion} from '../../errors/suggestion.js';
+import {placeFlags} from '../../text/suggest.js';
+import {advises, checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
 import {requestDeploy, type AcceptedDeployment, type DeploymentWatch} from '../deploy/deploy-bundle.js';
 import {waitForDeployment} from '../deploy/wait-for-deployment.js';
 import type {RunHost} from '../host.js';
@@ -101,8 +101,11 @@ function afterUpload(error: unknown, push: UploadedPush, targetSlug: string): un
     return interrupted(error, `${bundle}.`, {suggestions: deployLater(push, targetSlug), details});
   const mayHaveStarted = isInterrupted || code === 'ERR_OUTCOME_UNKNOWN';
   const mustLook = mayHaveStarted || ['ERR_DEPLOYMENT_FAILED', 'ERR_SERVER', 'ERR_RESPONSE_INVALID'].includes(code);
+  const look = mustLook ? lookFirst(push, targetSlug) : [];
+  // More than that the bundle exists is known here.
+  const advice = look.length > 0 ? error.advice.filter((each) => each !== checkBeforeRetrying) : error.advice;
   const suggestions = [
-    ...(mustLook ? lookFirst(push, targetSlug, error.suggestions) : []),
+    ...(advises('bundle:history', advice) ? [] : look),
     ...(mayHaveStarted || code === 'ERR_DEPLOYMENT_FAILED' ? [] : deployLater(push, targetSlug)),
   ];
   if (isInterrupted)
@@ -113,7 +116,7 @@ function afterUpload(error: unknown, push: UploadedPush, targetSlug: string): un
   const state = mayHaveStarted
     ? `${bundle}, and its deployment to ${targetSlug} may have started`
     : `${bundle}, but deploying it to ${targetSlug} failed`;
-  return amendError(error, {message: `${state}: ${error.message}`, suggestions, details});
+  return amendError(error, {message: `${state}: ${error.message}`, advice, suggestions, details});
 }
 
 /** Whether a caller has aborted with a reason of its own, which is passed on unchanged. */
@@ -125,10 +128,10 @@ function describeUploaded({bundleId, unchanged}: UploadedPush): string {
   return `Bundle ${String(bundleId)} ${unchanged ? 'is unchanged' : 'was uploaded'}`;
 }
 
-/** How to look whether a deployment has started, unless the suggestions have it already. */
-function lookFirst(push: UploadedPush, targetSlug: string, suggested: readonly string[]): readonly Suggestion[] {
+/** How to look whether a deployment has started, if the backend can tell. */
+function lookFirst(push: UploadedPush, targetSlug: string): readonly Suggestion[] {
   const history = ['bundle:history', ...placeOf(push, targetSlug)];
-  if (push.open.backend.listDeployments === undefined || suggested.includes(commandLine(...history))) return [];
+  if (push.open.backend.listDeployments === undefined) return [];
   return ['Check before you deploy it again:', [{run: history}]];
 }
 

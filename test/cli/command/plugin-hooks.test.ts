@@ -140,3 +140,12 @@ test('what a plugin lets Node warn of is a warning in the document', async () =>
   expect(documentOf(ended)).toMatchObject({warnings: ['careful, now.']});
   expect(ended.stderr).toContain('Warning: careful, now.');
 });
+
+test("a warning of oclif about a plugin's file says which plugin and why", async () => {
+  const detail = ['task: findCommand (hello)', 'plugin: mycli-plugin-acme', 'message: command hello not found'];
+  const ended = await withHooks({
+    init: `process.emitWarning("Error", {detail: ${JSON.stringify(detail.join('\n'))}});`,
+  });
+  const expected = 'Plugin mycli-plugin-acme: findCommand (hello) failed: command hello not found.';
+  expect(documentOf(ended)).toMatchObject({warnings: [expected]});
+});

@@ -38,10 +38,14 @@ describe.each(Object.keys(ownCommands))('the help of %s', (id) => {
   });
 });
 
-test('the help of bundle:push fits two screens', async () => {
+test('the help of bundle:push fits three screens, and names the variable of each setting', async () => {
   const {stdout} = await runWarm(['bundle:push', '--help']);
   const lines = stdout.trimEnd().split('\n');
-  expect(lines.length).toBeLessThanOrEqual(2 * 32);
+  expect(lines.length).toBeLessThanOrEqual(3 * 32);
+  for (const named of [/--api-key=KEY +\[env: MYCLI_API_KEY\]/, /--origin=URL +\[env: MYCLI_RUNTIME_ORIGIN\]/])
+    expect(stdout).toMatch(named);
+  expect(stdout).not.toMatch(/--dry-run +\[env/);
+  expect(stdout).not.toMatch(/legacy backend|Api backend/);
 });
 
 describe('mycli help', () => {

@@ -21,6 +21,7 @@ const acme = {
   name: 'acme',
   summary: 'Acme',
   formats: ['v2'],
+  check: () => ({configured: false, missing: ['region']}),
   upload: () => Promise.reject(new Error('not here')),
 };
 
@@ -146,6 +147,7 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
     expect(config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'api', api});
     const plugin = await plan([['acme', '\u001B[B\u001B[B'], ...project]);
     expect(plugin.config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'acme'});
+    expect(plugin.problem?.message).toBe('The acme backend is not configured: missing region.');
   });
 
   test('leave out what variables set, and offer to store the key from one', async () => {

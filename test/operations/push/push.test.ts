@@ -89,6 +89,7 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     expect(error).toMatchObject({exitCode, message: expect.stringMatching(message) as string});
     const suggested = error.suggestions.join('\n');
     expect(suggested).toContain('Check before you deploy it again:\nmycli bundle:history --project shop');
+    expect(suggested.match(/bundle:history/g)).toHaveLength(1);
     expect(suggested.includes('mycli bundle:deploy 1')).toBe(repeats);
   });
 
