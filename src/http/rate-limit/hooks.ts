@@ -6,8 +6,11 @@ export type CreateBody = (attempt: number) => AsyncGenerator<Uint8Array>;
 
 /** Hooks for got 14, 15 and 16. */
 export interface RateLimitHooks {
+  /** Counts attempts, and makes the body of the first. */
   readonly beforeRequest: ((options: GotOptions) => void)[];
+  /** Makes the body of the next attempt. */
   readonly beforeRetry: ((error: {readonly request?: {readonly options: GotOptions} | undefined}) => void)[];
+  /** Waits and retries what was rate-limited. */
   readonly afterResponse: (<Limited extends GotResponse>(
     response: Limited,
     retryWithMergedOptions: (changes: {preserveHooks: boolean}) => never,
