@@ -11,7 +11,7 @@ process.env['TZ'] = 'America/Caracas';
 
 /** Tests that start many processes or try thousands of inputs. `npm test` runs all others, `npm run test:ci` these. */
 const slow = [
-  '{examples/*/test,test}/**/conformance.test.ts',
+  '{examples/mycli-plugin-{directory,portal}/test,test}/**/conformance.test.ts',
   'test/{conformance,docs,faults,model,package}/**/*.test.ts',
   'test/**/*.property.test.ts',
   'test/bundle/archive/pack.test.ts',
