@@ -35,5 +35,6 @@ export const reasons = {
     'Reads tar archives: prebuilt ones, downloads, uploads to the local runtime. Archiver brings it anyway; its weight is native ' +
     'modules for another runtime than Node, which nothing loads here.',
   semver: 'Part of the command `plugins`. Says whether a plugin is made for this version of mycli.',
+  ws: 'The WebSocket that the logs of an app come through, which Node 20 has none of. Has no dependencies.',
   valibot: 'Checks what comes from outside: configuration files, answers, what plugins return.',
 };

@@ -33,6 +33,17 @@ export type {DiffBundlesOptions, DiffBundlesResult} from './pipelines/diff.js';
 export type {ListBundlesResult, ListedDeployment, ListDeploymentsResult} from './operations/list.js';
 export type {PushPreview} from './operations/push/plan-push.js';
 export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operations/targets.js';
+export type {CreatedTarget, CreateTargetOptions} from './operations/target/create-target.js';
+export type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './operations/target/delete-target.js';
+export type {InvalidateOptions, InvalidateResult} from './operations/target/invalidate.js';
+export type {TailLogsOptions} from './operations/target/tail-logs.js';
+export type {
+  ListVariablesOptions,
+  ListVariablesResult,
+  SetVariablesOptions,
+  SetVariablesResult,
+} from './operations/target/variables.js';
+export type {ListTargetsResult} from './pipelines/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';
 export type {PromoteBundleOptions, PromoteBundleResult} from './operations/deploy/promote-bundle.js';
@@ -48,7 +59,10 @@ export type {
   DeploymentRef,
   DeploymentState,
   DeploymentStatus,
+  LogEntry,
   TargetItem,
+  TargetState,
+  VariableItem,
 } from './backends/contract.js';
 export type {
   Bundle,
@@ -64,7 +78,7 @@ export type {
 export {defineConfig, type ConfiguredCheck, type MycliConfig, type TargetConfig} from './config.js';
 export type {SettingSource} from './bundle/config/resolve-config.js';
 export type {BackendLocation} from './backends/built-ins.js';
-export type {ApiRuntimeConnection} from './backends/api/backend.js';
+export type {ApiRuntimeConnection} from './backends/api/connection.js';
 export {
   createBackendRegistry,
   type BackendFailure,

@@ -1,6 +1,6 @@
 import {tmpdir} from 'node:os';
 import type {Writable} from 'node:stream';
-import type {DeploymentState} from './backends/contract.js';
+import type {DeploymentState, LogEntry} from './backends/contract.js';
 import type {BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
@@ -22,6 +22,7 @@ import type {
   DeployBundleResult,
   ListBundlesOptions,
   ListDeploymentsOptions,
+  ProjectOptions,
   WaitForDeploymentOptions,
 } from './operations/options.js';
 import type {DataOf} from './operations/outlet.js';
@@ -33,6 +34,16 @@ import type {
   PushV2Result,
 } from './operations/push/options.js';
 import type {PushPreview} from './operations/push/plan-push.js';
+import type {CreatedTarget, CreateTargetOptions} from './operations/target/create-target.js';
+import type {DeletedTarget, DeleteTargetOptions} from './operations/target/delete-target.js';
+import type {InvalidateOptions, InvalidateResult} from './operations/target/invalidate.js';
+import type {TailLogsOptions} from './operations/target/tail-logs.js';
+import type {
+  ListVariablesOptions,
+  ListVariablesResult,
+  SetVariablesOptions,
+  SetVariablesResult,
+} from './operations/target/variables.js';
 import type {ProjectStatus, ProjectStatusOptions} from './operations/targets.js';
 import * as build from './pipelines/build.js';
 import * as remove from './pipelines/delete.js';
@@ -42,6 +53,7 @@ import * as promote from './pipelines/promote.js';
 import * as push from './pipelines/push.js';
 import * as read from './pipelines/read.js';
 import * as rollback from './pipelines/rollback.js';
+import * as targets from './pipelines/targets.js';
 import type {Callbacks, PipelineHost} from './pipelines/host.js';
 import {callFromLibrary} from './pipelines/library-call.js';
 import type {Served} from './pipelines/next-steps.js';
@@ -195,6 +207,56 @@ export const readDeploymentLogs = libraryCall<ReadLogsOptions, ReadLogsResult>(r
  * `signal.reason` when aborted.
  */
 export const getProjectStatus = libraryCall<ProjectStatusOptions, ProjectStatus>(read.getProjectStatus);
+
+/**
+ * Lists the targets of a project, with their states.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED` if the backend or the service cannot list targets; for
+ * everything else a user can cause; `signal.reason` when aborted.
+ */
+export const listTargets = libraryCall<ProjectOptions, targets.ListTargetsResult>(targets.listTargets);
+
+/**
+ * Makes a target, and waits until it is ready. It is never asked for twice: if the answer is lost, the call looks for
+ * the target.
+ * @throws RuntimeCliError `ERR_REJECTED` if it is there already, `ERR_DEPLOYMENT_FAILED` if making it failed,
+ * `ERR_WAIT_TIMEOUT`, `ERR_OUTCOME_UNKNOWN`; for everything else a user can cause; `signal.reason` when aborted.
+ */
+export const createTarget = libraryCall<CreateTargetOptions, CreatedTarget>(targets.createTarget);
+
+/**
+ * Deletes a target, with its history.
+ * @throws RuntimeCliError `ERR_GUARD_REFUSED` if it is production and there is no `force`; for everything else a user
+ * can cause; `signal.reason` when aborted.
+ */
+export const deleteTarget = libraryCall<DeleteTargetOptions, DeletedTarget>(targets.deleteTarget);
+
+/**
+ * Lists the environment variables of a target, without their values.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const listVariables = libraryCall<ListVariablesOptions, ListVariablesResult>(targets.listVariables);
+
+/**
+ * Sets and removes environment variables of a target, in one request. The service publishes the target again.
+ * @throws RuntimeCliError for everything a user can cause, without a value; `signal.reason` when aborted.
+ */
+export const setVariables = libraryCall<SetVariablesOptions, SetVariablesResult>(targets.setVariables);
+
+/**
+ * Has the service drop what its cache has for a target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const invalidate = libraryCall<InvalidateOptions, InvalidateResult>(targets.invalidate);
+
+/**
+ * Follows what the app of a target logs, until `signal` is aborted or the caller stops reading. It connects again when
+ * a connection ends.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEntry, void, undefined> {
+  const {entries} = await call(options, targets.openLogs);
+  yield* entries;
+}
 
 type Operation<Options, Result> = (options: DataOf<Options>, host: PipelineHost) => Promise<Result>;
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
+import {characterCount} from '../text/entry-names.js';
 import {isRecord} from '../text/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
 import type {AnsweredResponse, HttpClient, HttpOptions, HttpRequest} from '../http/types.js';
@@ -7,7 +8,9 @@ import {bundleFields} from '../wire/bundles.js';
 import {pathOf, type Operation} from '../wire/operation.js';
 import type {PathParameter} from '../wire/parameters.js';
 import {numericId} from '../wire/schema.js';
+import {maxTargetName, targetSlugPattern} from '../wire/targets.js';
 import type {
+  BackendCapability,
   BackendContext,
   BodyOptions,
   Bundle,
@@ -16,6 +19,8 @@ import type {
   DeploymentStatus,
   ListRange,
   ListResult,
+  SetVariablesRequest,
+  VariableItem,
 } from './contract.js';
 import {deploymentStatuses} from './references.js';
 import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
@@ -150,6 +155,64 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   } catch (error) {
     throw isRuntimeCliError(error) && error.status === 409 ? amendError(error, {code: 'ERR_TARGET_BUSY'}) : error;
   }
+}
+
+/**
+ * Waits for the answer to a request for what a service may lack.
+ * @param statuses what it answers then. A 404 says so only where the path names nothing else that may be missing.
+ * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED`
+ */
+export async function unlessLacking<Answer>(
+  request: Promise<Answer>,
+  backend: BuiltInName,
+  capability: BackendCapability,
+  statuses: readonly number[] = [405],
+): Promise<Answer> {
+  try {
+    return await request;
+  } catch (error) {
+    if (!isRuntimeCliError(error) || !statuses.includes(error.status ?? 0)) throw error;
+    const {method, path, status} = error;
+    throw createError(
+      'ERR_CAPABILITY_UNSUPPORTED',
+      `"${capability}" is not supported by this service: it answered ${method} ${path} with ${status}.`,
+      {
+        status,
+        method,
+        path,
+        suggestions: status === 404 ? ['If it should be, check the URL of the server and the project.'] : [],
+        details: {backend, capability},
+        cause: error,
+      },
+    );
+  }
+}
+
+/** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services refuse. */
+export function checkNewTarget({targetSlug, name}: {readonly targetSlug: string; readonly name: string}): void {
+  const problem =
+    targetSlug.length > maxTargetName || !targetSlugPattern.test(targetSlug)
+      ? `The slug of a target has at most ${maxTargetName} lowercase letters, digits and inner hyphens, unlike "${targetSlug}".`
+      : characterCount(name) > maxTargetName
+        ? `The name of a target has at most ${maxTargetName} characters.`
+        : undefined;
+  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {details: {targetSlug}});
+}
+
+/** The changes of variables, as both services take them. */
+export function variableChanges({set, unset}: Pick<SetVariablesRequest, 'set' | 'unset'>) {
+  const changes = [...Object.entries(set), ...unset.map((name) => [name, null] as const)];
+  return Object.fromEntries(changes.map(([name, value]) => [name, {value}]));
+}
+
+/** A variable without its value. Its other members may be anything. */
+export function listedVariable(
+  name: string,
+  {status, ...updated}: {readonly status: unknown; readonly updatedAt: unknown; readonly updatedBy: unknown},
+): VariableItem {
+  const {updatedAt, updatedBy} = updated;
+  const words = typeof status === 'number' ? String(status) : asText(status);
+  return {name, status: words, updatedAt: asText(updatedAt), updatedBy: asText(updatedBy)};
 }
 
 /** The status of a deployment in a list. The server may omit it at first, and writes it in any case. */

@@ -24,6 +24,7 @@ const members: Readonly<Record<string, v.GenericSchema>> = {
   summary: v.string('summary must be a string'),
   formats: v.pipe(v.array(v.picklist(['v1', 'v2'], formatsRule), formatsRule), v.nonEmpty(formatsRule)),
   bundleIds: v.optional(v.literal('number', 'bundleIds must be "number" or absent')),
+  targetSlugs: v.optional(v.literal('assigned', 'targetSlugs must be "assigned" or absent')),
   limits: v.optional(v.looseObject({maxBundleBytes: limit, maxFiles: limit}, limitsRule)),
   options: v.optional(v.custom<unknown>(isStandardSchema, 'options must be a Standard Schema')),
   required: texts('required must be an array of option names'),

@@ -19,6 +19,8 @@ export type BundleMatches = Readonly<Record<string, unknown>>;
 export interface BuiltInContext<Options = unknown> extends BackendContext<Options> {
   readonly http: StreamingClient;
   readonly bodies: BuiltInBodies;
+  /** Yields the messages of a WebSocket until the server closes it. Its query may be a secret. */
+  readonly openSocket: (url: URL) => AsyncIterable<string>;
   /** Whether the host will wait for the deployment that an upload or `deploy` requests. @default false */
   readonly wait?: boolean | undefined;
 }

@@ -3,7 +3,8 @@ import {flagValue} from '../text/suggest.js';
 import type {Suggestion} from '../errors/suggestion.js';
 import {normalizeOrigin, shownAddress} from '../http/origin.js';
 import type {AuthStrategy, Environment} from '../http/types.js';
-import {apiBackend, identifyClient, type ApiRuntimeConnection} from './api/backend.js';
+import {apiBackend, identifyClient} from './api/backend.js';
+import type {ApiRuntimeConnection} from './api/connection.js';
 import type {BuiltInContext, HostBackend} from './built-in.js';
 import {identifyKey, legacyBackend} from './legacy/backend.js';
 import {legacyOrigin} from './legacy/connection.js';
@@ -17,6 +18,8 @@ export interface BackendSettings {
   readonly legacyAuth?: AuthStrategy | undefined;
   /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
+  /** Address of the logs of apps. @default that of `origin`, with its first label `cloud` replaced by `logs` */
+  readonly logsOrigin?: string | undefined;
   /** Options of a plugin's backend, validated by its schema. */
   readonly backendOptions?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -90,7 +93,7 @@ const api: BuiltIn = {
 
 const legacy: BuiltIn = {
   backend: legacyBackend,
-  options: ({origin, legacyAuth}) => ({origin, auth: legacyAuth}),
+  options: ({origin, logsOrigin, legacyAuth}) => ({origin, logsOrigin, auth: legacyAuth}),
   location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
   identify: ({origin, legacyAuth}, context) => identifyKey({...context, options: {origin, auth: legacyAuth}}),
   unconfigured(settings, env) {

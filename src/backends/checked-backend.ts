@@ -15,16 +15,37 @@ type Member = (...given: readonly unknown[]) => Promise<unknown>;
  * backend and the plugin, instead of a failure somewhere in the host.
  */
 export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend {
-  const {apiVersion, name, summary, formats, bundleIds, limits, options, required = [], secrets, secretEnv} = backend;
+  const {
+    apiVersion,
+    name,
+    summary,
+    formats,
+    bundleIds,
+    targetSlugs,
+    limits,
+    options,
+    required = [],
+    secrets,
+    secretEnv,
+  } = backend;
+  const check = async (answer: unknown, schema: StandardSchemaV1, row: MemberRow) => {
+    const {issues} = await schema['~standard'].validate(answer);
+    if (issues) throw wrongAnswer(backend, plugin, row, issues);
+  };
+  async function* checkedPieces(pieces: AsyncIterable<unknown>, schema: StandardSchemaV1, row: MemberRow) {
+    for await (const piece of pieces) {
+      await check(piece, schema, row);
+      yield piece;
+    }
+  }
   const calls = Object.entries(backendMembers).flatMap(([key, row]) => {
     const member = Reflect.get(backend, key) as Member | undefined;
     if (member === undefined) return [];
     const schema = typeof row.answer === 'function' ? row.answer(backend) : row.answer;
     const checked: Member = async (...given) => {
       const answer = await member.apply(backend, [...given]);
-      const {issues} = await schema['~standard'].validate(answer);
-      if (issues) throw wrongAnswer(backend, plugin, row, issues);
-      return answer;
+      await check(answer, schema, row);
+      return row.piece === undefined ? answer : checkedPieces(answer as AsyncIterable<unknown>, row.piece, row);
     };
     return [[key, checked] as const];
   });
@@ -36,6 +57,7 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     summary,
     formats,
     bundleIds,
+    targetSlugs,
     limits,
     options,
     required,

@@ -6,6 +6,7 @@ import {
   loadHttpClient,
   openStream,
   rateLimitRules,
+  readSocket,
   redactedLogger,
   type HttpClientOptions,
 } from '../http/index.js';
@@ -78,6 +79,10 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       openStream: (url, {http: client = http, headers = {}} = {}) =>
         // A client that is extended from the one of the context can stream, too, which its type does not say.
         openStream(client as StreamingClient, url, headers, waitToRetry),
+      openSocket: (url) => {
+        const {env: of, userAgent, timeouts: {connectTimeoutMs = 10_000} = {}} = options;
+        return readSocket(url, {env: of, userAgent, signal, secrets, connectTimeoutMs});
+      },
       error: backendError,
       waitToRetry,
       maskSecret(value) {

@@ -2,11 +2,11 @@ import type {Writable} from 'node:stream';
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import type {Bundle, BundleFormat} from '../bundle/types.js';
 import type {BackendCheckContext, BackendContext, BackendLoginContext, BackendVerifyContext} from './context-types.js';
-import type {BundleId, DeploymentRef, DeploymentStatus} from './references.js';
+import type {BundleId, DeploymentRef, DeploymentStatus, TargetState} from './references.js';
 
 export type * from './context-types.js';
 export type {AfterHook, BeforeWriteHook, DeployOperation, PlannedWrite, WriteOperation, WriteOutcome} from './hooks.js';
-export type {BundleId, DeploymentRef, DeploymentStatus} from './references.js';
+export type {BundleId, DeploymentRef, DeploymentStatus, TargetState} from './references.js';
 export type {
   Bundle,
   BundleConfig,
@@ -99,6 +99,10 @@ export interface BackendCapabilities<Options = unknown> {
    * request. @default IDs are strings, passed on as typed
    */
   readonly bundleIds?: 'number' | undefined;
+  /**
+   * `assigned`: the service makes the slug of a new target, which is found by its name. @default the caller chooses it
+   */
+  readonly targetSlugs?: 'assigned' | undefined;
   /** Limits of the service. @default none */
   readonly limits?: BackendLimits | undefined;
   /**
@@ -143,8 +147,37 @@ export interface BackendCapabilities<Options = unknown> {
     request: ListRange & {readonly targetSlug: string},
     context: BackendContext<Options>,
   ): Promise<ListResult<DeploymentItem>>;
-  /** Capability `targets`: the targets of the project. */
+  /** Capability `targets`: the targets of the project, also those that are being made or deleted. */
   listTargets?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<TargetItem>>;
+  /**
+   * Capability `create-target`. Resolves when the service has accepted the request; the host waits for the target to be
+   * `ready` in `listTargets`. A target of that slug is an error. @throws `ERR_OUTCOME_UNKNOWN` if it may be made all
+   * the same: the host looks for it, and never asks twice.
+   */
+  createTarget?(request: CreateTargetRequest, context: BackendContext<Options>): Promise<CreateTargetResult>;
+  /** Capability `delete-target`. Resolves when the service has accepted the request, or the target is gone. */
+  deleteTarget?(request: {readonly targetSlug: string}, context: BackendContext<Options>): Promise<void>;
+  /** Capability `variables`: the environment variables of a target, without their values. */
+  listVariables?(
+    request: ListRange & {readonly targetSlug: string},
+    context: BackendContext<Options>,
+  ): Promise<ListResult<VariableItem>>;
+  /**
+   * Capability `set-variables`. Changes the named variables in one request, and leaves the others alone. The service
+   * may publish the target again. The values are masked in the errors of the call and in what `logger` is told.
+   */
+  setVariables?(request: SetVariablesRequest, context: BackendContext<Options>): Promise<void>;
+  /** Capability `invalidate`. Resolves when the service has accepted to drop what its cache has for the pattern. */
+  invalidate?(
+    request: {readonly targetSlug: string; readonly pattern: string},
+    context: BackendContext<Options>,
+  ): Promise<void>;
+  /**
+   * Capability `tail-logs`. Yields what the app of a target logs from now on, for as long as its connection to the
+   * service lasts. The host calls again when it ends, or fails with `ERR_NETWORK` or `ERR_TIMEOUT`. Ends with the
+   * signal.
+   */
+  tailLogs?(request: {readonly targetSlug: string}, context: BackendContext<Options>): AsyncIterable<LogEntry>;
   /**
    * Capability `logs`. Resolves to what there is of a log from `cursor` on, or from its start without one. No lines and
    * a cursor: there may be more later, and the host asks again.
@@ -179,7 +212,21 @@ export type BackendsHook = (options: BackendsHookOptions) => Promise<BackendsHoo
 
 /** An ability of a backend, besides uploading. It follows from the member that implements it. */
 export type BackendCapability =
-  'deploy' | 'promote' | 'wait' | 'list' | 'history' | 'targets' | 'logs' | 'download' | 'delete';
+  | 'deploy'
+  | 'promote'
+  | 'wait'
+  | 'list'
+  | 'history'
+  | 'targets'
+  | 'create-target'
+  | 'delete-target'
+  | 'variables'
+  | 'set-variables'
+  | 'invalidate'
+  | 'tail-logs'
+  | 'logs'
+  | 'download'
+  | 'delete';
 
 /** What `check` has found. `missing`: what to set, in words for users. */
 export type CheckResult =
@@ -272,8 +319,62 @@ export interface DeploymentItem {
 /** A target in a list. */
 export interface TargetItem {
   readonly targetSlug: string;
+  /** Its name for people. */
+  readonly name?: string | undefined;
+  /** Undefined if the server does not report it. */
+  readonly state?: TargetState | undefined;
+  /** Whether customers see it. Undefined if the server does not report it. */
+  readonly production?: boolean | undefined;
+  /** ISO 8601. */
+  readonly createdAt?: string | undefined;
   /** http(s) URL of the target. */
   readonly url?: string | undefined;
+}
+
+/** A target to make. */
+export interface CreateTargetRequest {
+  readonly targetSlug: string;
+  /** Its name for people. @default the slug */
+  readonly name?: string | undefined;
+  /** Another target of the project, whose variables and settings it starts with. What that runs may be deployed. */
+  readonly copyFrom?: string | undefined;
+}
+
+/** Answer to a request to make a target: with the slug that it has. */
+export interface CreateTargetResult extends TargetItem {
+  readonly warnings?: readonly string[] | undefined;
+  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
+  readonly raw?: unknown;
+}
+
+/** An environment variable of a target. Its value stays on the service. */
+export interface VariableItem {
+  readonly name: string;
+  /** Whether the target runs with it, in the words of the service. */
+  readonly status?: string | undefined;
+  /** ISO 8601. */
+  readonly updatedAt?: string | undefined;
+  readonly updatedBy?: string | undefined;
+}
+
+/** Variables to change, at least one. */
+export interface SetVariablesRequest {
+  readonly targetSlug: string;
+  /** Values by name. */
+  readonly set: Readonly<Record<string, string>>;
+  /** Names of variables to remove. One that is not there is no error. */
+  readonly unset: readonly string[];
+}
+
+/** What an app has logged. */
+export interface LogEntry {
+  readonly message: string;
+  /** ISO 8601. */
+  readonly time?: string | undefined;
+  /** As the app writes it: `INFO`. */
+  readonly level?: string | undefined;
+  /** ID of the request that it belongs to. */
+  readonly requestId?: string | undefined;
 }
 
 /** Part of the log of a deployment. */

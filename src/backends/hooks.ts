@@ -5,7 +5,8 @@ import type {BundleId, DeploymentRef, DeploymentStatus} from './references.js';
 export type DeployOperation = 'push' | 'deploy' | 'promote' | 'rollback';
 
 /** What commands change on a service. */
-export type WriteOperation = DeployOperation | 'delete';
+export type WriteOperation =
+  DeployOperation | 'delete' | 'create-target' | 'delete-target' | 'set-variables' | 'invalidate';
 
 /** What each is called in a sentence. */
 export const writeNouns: Readonly<Record<WriteOperation, string>> = {
@@ -14,6 +15,10 @@ export const writeNouns: Readonly<Record<WriteOperation, string>> = {
   promote: 'promotion',
   rollback: 'rollback',
   delete: 'deletion',
+  'create-target': 'creation of the target',
+  'delete-target': 'deletion of the target',
+  'set-variables': 'change of variables',
+  invalidate: 'invalidation',
 };
 
 /** Something that a command is about to change on a service. */
@@ -22,10 +27,12 @@ export interface PlannedWrite {
   readonly operation: WriteOperation;
   readonly backend: string;
   readonly projectSlug: string;
-  /** The target that is deployed to. Undefined if nothing is deployed. */
+  /** The target that is deployed to or changed. Undefined if there is none. */
   readonly targetSlug?: string | undefined;
   /** The bundles to deploy or delete. Empty if the bundle is yet to be uploaded. */
   readonly bundleIds: readonly BundleId[];
+  /** `set-variables`: the names of the variables. Their values are secrets. */
+  readonly variables?: readonly string[] | undefined;
   /** The bundle to upload. Undefined if nothing is uploaded. */
   readonly bundle?:
     | {

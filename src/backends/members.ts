@@ -2,8 +2,8 @@ import type {StandardSchemaV1} from '@standard-schema/spec';
 import * as v from 'valibot';
 import {isRecord} from '../text/json.js';
 import type {BuiltInContext} from './built-in.js';
-import type {Backend, BackendCapability} from './contract.js';
-import {deploymentStatuses} from './references.js';
+import type {Backend, BackendCapability, LogEntry} from './contract.js';
+import {deploymentStatuses, targetStates} from './references.js';
 
 // What the host relies on in an answer. Other members of it are left alone.
 
@@ -50,7 +50,26 @@ const deploymentItem = v.looseObject({
   logUrl: text,
   url: text,
 });
-const targetItem = v.looseObject({targetSlug: v.pipe(v.string(), v.nonEmpty()), url: text});
+const target = {
+  targetSlug: v.pipe(v.string(), v.nonEmpty()),
+  name: text,
+  state: v.optional(v.picklist(targetStates)),
+  production: v.optional(v.boolean()),
+  createdAt: text,
+  url: text,
+};
+const targetItem = v.looseObject(target);
+const variableItem = v.looseObject({
+  name: v.pipe(v.string(), v.nonEmpty()),
+  status: text,
+  updatedAt: text,
+  updatedBy: text,
+});
+const logEntry = v.looseObject({message: v.string(), time: text, level: text, requestId: text});
+const entries = v.custom<AsyncIterable<LogEntry>>(
+  (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
+  'must be async iterable',
+);
 
 function listOf<Item extends v.GenericSchema>(item: Item) {
   return v.looseObject({items: v.array(item), cursor: text, total: v.optional(v.number()), raw});
@@ -100,11 +119,13 @@ type Answers<Answer> = StandardSchemaV1<unknown, Answer> | ((backend: Secrets) =
 
 export interface MemberRow<Answer = unknown> extends MemberFacts {
   readonly answer: Answers<Answer>;
+  /** What each piece must be of an answer that comes in pieces. */
+  readonly piece?: StandardSchemaV1 | undefined;
 }
 
 /** A row. Its type has no schemas of valibot, which is not installed with mycli. */
-function row<const Facts extends MemberFacts, Answer>(facts: Facts, answer: Answers<Answer>) {
-  return {...facts, answer};
+function row<const Facts extends MemberFacts, Answer>(facts: Facts, answer: Answers<Answer>, piece?: StandardSchemaV1) {
+  return {...facts, answer, piece};
 }
 
 /** A row for each function that a backend has, or can have. */
@@ -136,6 +157,22 @@ export const backendMembers = {
   listTargets: row(
     {doing: 'listing the targets', capability: 'targets', effect: 'reads', repeatable: true},
     listOf(targetItem),
+  ),
+  createTarget: row(
+    {doing: 'creating the target', capability: 'create-target', effect: 'writes'},
+    v.looseObject({...target, warnings: texts, raw}),
+  ),
+  deleteTarget: row({doing: 'deleting the target', capability: 'delete-target', effect: 'writes'}, v.unknown()),
+  listVariables: row(
+    {doing: 'listing the variables', capability: 'variables', effect: 'reads', repeatable: true},
+    listOf(variableItem),
+  ),
+  setVariables: row({doing: 'setting the variables', capability: 'set-variables', effect: 'writes'}, v.unknown()),
+  invalidate: row({doing: 'invalidating the cache', capability: 'invalidate', effect: 'writes'}, v.unknown()),
+  tailLogs: row(
+    {doing: 'following the logs', capability: 'tail-logs', effect: 'reads', repeatable: true},
+    entries,
+    logEntry,
   ),
   readLogs: row(
     {doing: 'reading the log of the deployment', capability: 'logs', effect: 'reads', repeatable: true},

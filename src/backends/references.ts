@@ -22,3 +22,17 @@ export interface DeploymentRef {
   readonly deploymentId?: string | number | undefined;
   readonly [key: string]: unknown;
 }
+
+/**
+ * State of a target. `publishing`: it gets a bundle or variables. `failed`: it could not be made, or what was last
+ * published failed.
+ */
+export type TargetState = 'creating' | 'ready' | 'publishing' | 'failed' | 'deleting';
+
+export const targetStates = [
+  'creating',
+  'ready',
+  'publishing',
+  'failed',
+  'deleting',
+] as const satisfies readonly TargetState[];

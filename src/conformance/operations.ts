@@ -22,7 +22,7 @@ export interface Operation<Needed extends Called = Called> {
   run(subject: Subject, prepared: Prepared, options?: CallOptions): Promise<unknown>;
 }
 
-type Tried = Exclude<Called, 'login'>;
+type Tried = Exclude<Called, 'login' | 'tailLogs'>;
 
 /** What a function is tried on, and what it is called with. */
 interface Try<Name extends Tried> extends Pick<Operation, 'on'> {
@@ -42,6 +42,14 @@ const tries: {readonly [Name in Tried]: Try<Name>} = {
   listBundles: {on: 'bundle', request: () => ({limit})},
   listDeployments: {on: 'deployment', request: (_, {targetSlug}) => ({limit, targetSlug})},
   listTargets: {on: 'deployment', request: () => ({limit})},
+  createTarget: {on: 'nothing', request: () => ({targetSlug: 'conformance-new'})},
+  deleteTarget: {on: 'deployment', request: (_, {targetSlug}) => ({targetSlug})},
+  listVariables: {on: 'deployment', request: (_, {targetSlug}) => ({limit, targetSlug})},
+  setVariables: {
+    on: 'deployment',
+    request: (_, {targetSlug}) => ({targetSlug, set: {CONFORMANCE: 'a value of a variable'}, unset: []}),
+  },
+  invalidate: {on: 'deployment', request: (_, {targetSlug}) => ({targetSlug, pattern: '/*'})},
   readLogs: {on: 'deployment', request: ({deployment = {}}) => ({deployment})},
   deploy: {on: 'bundle', request: ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})},
   download: {

@@ -2,7 +2,7 @@ import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {createError, type RuntimeCliError} from '../errors/index.js';
 
 /** The folders of a local runtime's data folder, which also has its credentials. */
-export const dataFolders = ['bundles', 'deployments', 'sites', 'temporary'] as const;
+export const dataFolders = ['bundles', 'deployments', 'targets', 'sites', 'temporary'] as const;
 
 /** Names of files that may be one of mycli's: data and texts. */
 const candidate = /(?:^|\/)(?:\.env[^/]*|[^./]+|[^/]+\.(?:env|json|jsonl|ndjson|log|txt))$/i;

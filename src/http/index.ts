@@ -13,6 +13,7 @@ export {createRetryWait} from './rate-limit/wait.js';
 export {openStream} from './open-stream.js';
 export {readJson, wrongAnswer} from './errors/failure.js';
 export {createRedactor} from './redact.js';
+export {readSocket} from './web-socket.js';
 export type {
   AuthContext,
   AuthStrategy,

@@ -6,6 +6,7 @@ import {createError} from '../errors/index.js';
 import {parseJson} from '../text/json.js';
 import {HttpFailure} from './answer.js';
 import type {Call, RuntimeContext} from './context.js';
+import {sitePath, type SiteName} from './sites/site-address.js';
 
 /**
  * Prevents DNS rebinding by web pages: the Host header must have a name or an address of this server. A page whose own
@@ -13,7 +14,7 @@ import type {Call, RuntimeContext} from './context.js';
  * another one, out of a container for example.
  * @throws HttpFailure 421.
  */
-export function checkHost({origin, request, context}: Call): void {
+export function checkHost({origin, request, context}: Pick<Call, 'origin' | 'request' | 'context'>): void {
   const name = URL.canParse(origin) ? new URL(origin).hostname.replace(/^\[|\]$/g, '') : '';
   // No DNS name is involved if the host is the connection's own address. A dual-stack socket writes IPv4 this way.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
@@ -104,11 +105,38 @@ export function issueToken(scope: string, {credentials, tokenSeconds, now}: Runt
   return signToken(claims, credentials.clientSecret, 'HS256');
 }
 
+const logClaimsSchema = v.object({logs: v.string(), exp: v.number()});
+
+/** Issues a token for the logs of a target, which is no access token. */
+export function issueLogToken(site: SiteName, {credentials, now}: RuntimeContext): Promise<string> {
+  const iat = Math.floor(now().getTime() / 1000);
+  return signToken({logs: sitePath(site), iat, exp: iat + 300}, credentials.clientSecret, 'HS256');
+}
+
+/** Whether a token is for the logs of a target. */
+export async function admitsToLogs(
+  token: string,
+  site: SiteName,
+  {credentials, now}: RuntimeContext,
+): Promise<boolean> {
+  const claims = await readClaims(token, credentials.clientSecret, now(), logClaimsSchema);
+  return claims?.logs === sitePath(site);
+}
+
 /** The claims of a token that was made with `key` and has not expired at `now`. */
-async function readToken(token: string, key: string, now: Date) {
+function readToken(token: string, key: string, now: Date) {
+  return readClaims(token, key, now, claimsSchema);
+}
+
+async function readClaims<Claims extends {readonly exp: number}>(
+  token: string,
+  key: string,
+  now: Date,
+  schema: v.GenericSchema<unknown, Claims>,
+): Promise<Claims | undefined> {
   // The library would compare its times with the system's clock.
   const options = {alg: 'HS256', exp: false, iat: false} as const;
-  const claims = v.safeParse(claimsSchema, await verifyToken(token, key, options).catch(() => undefined));
+  const claims = v.safeParse(schema, await verifyToken(token, key, options).catch(() => undefined));
   return claims.success && claims.output.exp * 1000 > now.getTime() ? claims.output : undefined;
 }
 

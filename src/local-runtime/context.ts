@@ -7,10 +7,14 @@ import type {RequestBody} from './request-body.js';
 import type {AppServers} from './sites/app-servers.js';
 import type {Deployments} from './store/deployments.js';
 import type {BundleRecord, Store} from './store/store.js';
+import type {Targets} from './store/targets.js';
+import type {LogFeed} from './sites/log-feed.js';
 
 export interface RuntimeContext {
   readonly store: Store;
   readonly deployments: Deployments;
+  readonly targets: Targets;
+  readonly logs: LogFeed;
   readonly faults: FaultBook;
   /** The latest ones, oldest first. */
   readonly requests: RequestRecord[];
@@ -57,7 +61,7 @@ export interface Call {
 
 /** A route of a protocol: what is served, and its handler. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE' | 'ALL';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'ALL';
   /** As Hono has it. A final slash does not matter. */
   readonly path: string;
   readonly name?: RouteName;

@@ -15,6 +15,7 @@ import {pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {siteProtocol} from './sites/serve-site.js';
 import {legacyProtocol} from './wire/legacy.js';
+import {serveLogs} from './wire/logs-socket.js';
 import {checkPath} from './wire/parameters.js';
 import {wireProtocols} from './wire/protocols.js';
 
@@ -40,9 +41,11 @@ export function serve(server: Server, role: keyof typeof roles, context: Runtime
     const answering = listen(request, response).finally(() => underway.delete(answering));
     underway.add(answering);
   });
+  const endLogs = role === 'api' ? serveLogs(server, context) : undefined;
   return async () => {
     const closed = once(server, 'close');
     server.close();
+    endLogs?.();
     server.closeAllConnections();
     await closed;
     await Promise.all(underway);
@@ -94,7 +97,7 @@ function createApp(protocols: readonly Protocol[]): Hono<{Bindings: Call}> {
   return app;
 }
 
-const methods = ['GET', 'POST', 'DELETE'] as const;
+const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
 function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/$/, '');

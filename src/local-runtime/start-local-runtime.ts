@@ -16,7 +16,9 @@ import {serve} from './request-handler.js';
 import {AppServers} from './sites/app-servers.js';
 import {Store} from './store/store.js';
 import {token} from '../wire/token.js';
-import {siteUrl} from './sites/site-address.js';
+import {siteUrl, type SiteName} from './sites/site-address.js';
+import {LogFeed, type LogLevel} from './sites/log-feed.js';
+import {Targets} from './store/targets.js';
 
 const defaultHost = '127.0.0.1';
 
@@ -93,15 +95,30 @@ function createContext(
 ): RuntimeContext {
   const {store, faults} = made;
   const {now = () => new Date(), onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
-  const deployments = new Deployments({store, faults, now, seconds: options.deploymentSeconds ?? 2});
-  const {ssrEnvironment: environment = {}, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
-  const ofApps = {store, environment, timeoutSeconds, onWarning, onOutput};
+  const {deploymentSeconds = 2} = options;
+  const deployments = new Deployments({store, faults, now, seconds: deploymentSeconds});
+  const logs = new LogFeed();
+  const {ssrEnvironment, ssrTimeoutSeconds: timeoutSeconds = 30} = options;
+  const ofApps = {
+    ...{store, timeoutSeconds, onWarning},
+    environment: (site: SiteName) => ({...ssrEnvironment, ...targets.environment(site)}),
+    onOutput(site: SiteName, line: string, level: LogLevel) {
+      onOutput(`${site.projectSlug}/${site.targetSlug}: ${line}`);
+      logs.add(site, {time: now().toISOString(), level, line});
+    },
+  };
+  const appServers = options.ssr === true ? new AppServers(ofApps) : undefined;
+  const stopApp = async (site: SiteName) => appServers?.stop(site);
+  const seconds = Math.min(1, deploymentSeconds);
+  const targets = new Targets({store, faults, deployments, now, stopApp, seconds});
   return {
     ...made,
     deployments,
+    targets,
+    logs,
     requests: [],
     onRequest: options.onRequest ?? (() => undefined),
-    appServers: options.ssr === true ? new AppServers(ofApps) : undefined,
+    appServers,
     host: options.host ?? defaultHost,
     allowedHosts: options.allowedHosts ?? [],
     auth: options.auth ?? true,

@@ -14,7 +14,10 @@ import {createError} from '../errors/index.js';
 import type {OpenBackend} from './open-backend.js';
 
 type BackendMembers = {
-  readonly [Name in OptionalMember]?: (request: RequestOf<Name>, context: BackendContext) => Promise<AnswerTo<Name>>;
+  readonly [Name in OptionalMember]?: (
+    request: RequestOf<Name>,
+    context: BackendContext,
+  ) => Promise<AnswerTo<Name>> | AnswerTo<Name>;
 };
 
 /** Calls an optional member of a backend. */
@@ -28,7 +31,9 @@ export async function invoke<Name extends OptionalMember>(
   const members: BackendMembers = backend;
   const member: BackendMembers[Name] = members[name];
   if (member === undefined) throw unsupported(backend, row.capability);
-  const ask = (own: BuiltInContext) => member.call(backend, request, contextFor(name, own));
+  // What comes in pieces is no promise.
+  const ask = (own: BuiltInContext) =>
+    new Promise<AnswerTo<Name>>((resolve) => resolve(member.call(backend, request, contextFor(name, own))));
   return callInContext(backend, row, await open.context(), ask, secrets);
 }
 

@@ -1,8 +1,8 @@
 import {shownUrl} from '../backends/answers.js';
 import {isUnderWay} from '../backends/references.js';
-import type {BundleId, DeploymentItem, TargetItem} from '../backends/contract.js';
+import type {BackendCapability, BundleId, DeploymentItem, TargetItem} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
-import {createError, isRuntimeCliError} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
@@ -75,9 +75,20 @@ export async function listTargets(open: OpenBackend): Promise<readonly TargetIte
   return targets;
 }
 
+/** The targets of a project. Undefined if the backend, the service or the credentials do not allow to list them. */
+export async function targetsIfListed(open: OpenBackend): Promise<readonly TargetItem[] | undefined> {
+  if (open.backend.listTargets === undefined) return undefined;
+  return listTargets(open).catch((error: unknown) => {
+    if (isRuntimeCliError(error) && unlisted.has(error.code)) return undefined;
+    throw error;
+  });
+}
+
+const unlisted: ReadonlySet<string> = new Set<ErrorCode>(['ERR_CAPABILITY_UNSUPPORTED', 'ERR_FORBIDDEN']);
+
 export async function knownTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
-  if (open.backend.listTargets === undefined) return {targetSlug};
-  return knownAmong(await listTargets(open), open, targetSlug);
+  const targets = await targetsIfListed(open);
+  return targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug);
 }
 
 /**
@@ -90,8 +101,30 @@ export async function verifyTarget(open: OpenBackend, targetSlug: string, histor
   if (targets !== undefined) knownAmong(targets, open, targetSlug);
 }
 
+/**
+ * Improves the error of a request about a target. A 404 may mean the target, or that the service lacks what was asked
+ * for.
+ */
+export async function explainMissingTarget(
+  error: unknown,
+  open: OpenBackend,
+  targetSlug: string,
+  capability: BackendCapability,
+): Promise<unknown> {
+  if (!isRuntimeCliError(error) || error.status !== 404) return error;
+  const targets = await quickLook(open, targetsIfListed);
+  open.signal.throwIfAborted();
+  if (targets === undefined) return error;
+  knownAmong(targets, open, targetSlug);
+  return amendError(error, {
+    code: 'ERR_CAPABILITY_UNSUPPORTED',
+    message: `"${capability}" is not supported by this service. ${error.message}`,
+    details: {backend: open.backend.name, capability},
+  });
+}
+
 /** @throws RuntimeCliError `ERR_REJECTED` if the target is not there, with its nearest and others. */
-function knownAmong(targets: readonly TargetItem[], open: OpenBackend, targetSlug: string): TargetItem {
+export function knownAmong(targets: readonly TargetItem[], open: OpenBackend, targetSlug: string): TargetItem {
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return known;
   const {projectSlug} = open;
@@ -118,8 +151,7 @@ const shownTargets = 10;
 
 /** The URL of a target in the backend's list of targets; undefined if it has no such list, or reports none. */
 export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<string | undefined> {
-  if (open.backend.listTargets === undefined) return undefined;
-  return shownUrl((await listTargets(open)).find((item) => item.targetSlug === targetSlug)?.url);
+  return shownUrl((await targetsIfListed(open))?.find((item) => item.targetSlug === targetSlug)?.url);
 }
 
 export interface FoundTarget {

@@ -32,6 +32,7 @@ import {
   knownTarget,
   verifyTarget,
   listTargets,
+  targetsIfListed,
   targetStatus,
   withTarget,
   type FoundTarget,
@@ -44,8 +45,8 @@ import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline, type Step} from './run.js';
 
-/** Chooses a backend and reads something from it: the whole pipeline of what changes nothing. */
-function readFrom<Result>(
+/** Chooses a backend and calls it: the whole pipeline of what is one step. */
+export function readFrom<Result>(
   options: DataOf<ProjectOptions>,
   host: PipelineHost,
   capabilities: readonly BackendCapability[],
@@ -96,8 +97,8 @@ export async function getProjectStatus(
   const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
   const step = {name: 'status', title: `Look at the targets of ${projectSlug}`};
   return readFrom(options, host, needed, step, async (open, host) => {
-    const listed = targetSlug === undefined || (allTargets && open.backend.listTargets !== undefined);
-    const items = listed ? await listTargets(open) : [await knownTarget(open, targetSlug)];
+    const all = targetSlug === undefined ? await listTargets(open) : allTargets && (await targetsIfListed(open));
+    const items = all || [await knownTarget(open, targetSlug ?? '')];
     const targets: TargetStatus[] = [];
     for (const item of items) targets.push(await targetStatus(open, item));
     host.outlet.title(

@@ -22,6 +22,7 @@ import {
   wholeNumber,
   word,
 } from './schema.js';
+import {apiEnvironmentOperations} from './targets.js';
 
 const apiBundle = object('A bundle.', {
   bundleId: givenBundleId,
@@ -158,5 +159,6 @@ export const api = {
       description: 'Clients that wait for a deployment poll this until `status` is final.',
       answer: apiSchemas.ApiDeployment,
     },
+    ...apiEnvironmentOperations,
   },
 } as const satisfies Half;

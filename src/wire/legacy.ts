@@ -3,8 +3,9 @@ import {bundleForm, common} from './bundles.js';
 import type {Half} from './operation.js';
 import {range} from './parameters.js';
 import * as s from './schema.js';
+import {legacyTarget, legacyTargetOperations} from './targets.js';
 
-const {object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings} = s;
+const {object, onlyHosted, optional, text, texts, time, uri, warnings} = s;
 
 export const maxDeletedBundles = 1000;
 
@@ -49,28 +50,6 @@ const deployment = object(
     duration: optional(text('How long it took, or has been taking, such as `00:01:16.867000`.')),
   },
 );
-
-const target = object('A target. Clients show the URL of what it serves: of the first host name that is there.', {
-  slug: text('Its name in paths.'),
-  name: optional(text('Its name for people.')),
-  state: optional(
-    s.word(
-      ['ACTIVE', 'CREATE_IN_PROGRESS', 'PUBLISH_IN_PROGRESS', 'CREATE_FAILED', 'PUBLISH_FAILED'],
-      'What is going on: `CREATE_` until a deployment has finished for the first time, then `PUBLISH_`.',
-    ),
-  ),
-  deletion_status: deletionStatus,
-  current_deploy: optional(
-    object('The newest deployment to the target.', {
-      status: optional(text('As in `LegacyDeployment`, or in lower case.')),
-      bundle: optional(v.object({id: s.givenBundleId, message: bundleMessage})),
-    }),
-  ),
-  ssr_external_hostname: optional(text('The host name that customers see.', onlyHosted)),
-  cdn_domain_name: optional(text('The host name in the network of the service.', onlyHosted)),
-  is_production: optional(v.pipe(v.boolean(), s.say('Whether customers see it.', onlyHosted))),
-  url: optional(uri('Where the target is served, if it has no host name of its own.', onlyLocal)),
-});
 
 const page = <Row extends v.GenericSchema>(row: Row, rows: string) =>
   object(`One page of ${rows}.`, {
@@ -160,11 +139,10 @@ export const legacySchemas = {
     created_at: optional(time('When it was requested.', onlyHosted)),
   }),
   LegacyDeployment: deployment,
-  LegacyTarget: target,
   LegacyProjectPage: page(project, 'projects'),
   LegacyBundlePage: page(bundle, 'bundles'),
   LegacyDeploymentPage: page(deployment, 'deployments to a target'),
-  LegacyTargetPage: page(target, 'targets'),
+  LegacyTargetPage: page(legacyTarget, 'targets'),
 };
 
 const inProject = '/api/projects/:projectSlug/';
@@ -275,7 +253,7 @@ export const legacy = {
       route: 'target',
       id: 'legacyGetTarget',
       summary: 'Get a target',
-      answer: legacySchemas.LegacyTarget,
+      answer: legacyTarget,
     },
     deploy: {
       method: 'POST',
@@ -302,5 +280,6 @@ export const legacy = {
         'Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
       answer: legacySchemas.LegacyDeploymentPage,
     },
+    ...legacyTargetOperations,
   },
 } as const satisfies Half;

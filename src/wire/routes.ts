@@ -1,4 +1,7 @@
-/** What a request is for. `archive` is the presigned URL of a download, `history` the list of deployments. */
+/**
+ * What a request is for. `archive` is the presigned URL of a download, `history` the list of deployments,
+ * `logs` the WebSocket of a target.
+ */
 export const wireRoutes = [
   'upload',
   'list',
@@ -11,6 +14,13 @@ export const wireRoutes = [
   'deployment',
   'target',
   'targets',
+  'create-target',
+  'delete-target',
+  'variables',
+  'set-variables',
+  'invalidate',
+  'log-token',
+  'logs',
   'token',
   'openapi',
 ] as const;

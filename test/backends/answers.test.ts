@@ -1,7 +1,8 @@
 import {Readable, Writable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {apiBackend, type ApiBackendOptions} from '../../src/backends/api/backend.js';
+import {apiBackend} from '../../src/backends/api/backend.js';
+import type {ApiBackendOptions} from '../../src/backends/api/connection.js';
 import type {BuiltInContext} from '../../src/backends/built-in.js';
 import type {ListResult} from '../../src/backends/contract.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';

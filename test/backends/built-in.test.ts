@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {apiBackend, type ApiBackendOptions} from '../../src/backends/api/backend.js';
+import {apiBackend} from '../../src/backends/api/backend.js';
+import type {ApiBackendOptions} from '../../src/backends/api/connection.js';
 import type {BuiltInContext, HostBackend} from '../../src/backends/built-in.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';

@@ -52,7 +52,9 @@ export function v1Body(archive: Buffer, more: Readonly<Record<string, unknown>> 
 export function clientOf(runtime: LocalRuntime) {
   const {apiKey, organizationId, clientId, clientSecret, tokenUrl} = runtime.credentials;
   const legacyHeaders = {authorization: `Bearer ${apiKey}`};
-  const apiBase = `${runtime.origin}/storefront/deployments/v1/organizations/${organizationId}/storefronts`;
+  const baseOf = (area: string) =>
+    `${runtime.origin}/storefront/${area}/v1/organizations/${organizationId}/storefronts`;
+  const apiBase = baseOf('deployments');
   const json = (value: unknown): RequestInit => ({
     method: 'POST',
     body: JSON.stringify(value),
@@ -69,16 +71,20 @@ export function clientOf(runtime: LocalRuntime) {
     });
   const legacy = (path: string, init: RequestInit = {}): Promise<Reply> =>
     send(`${runtime.origin}/api/${path}`, {...init, headers: {...legacyHeaders, ...(init.headers as object)}});
-  const api = async (path: string, init: RequestInit = {}): Promise<Reply> => {
+  const apiAt = async (base: string, path: string, init: RequestInit = {}): Promise<Reply> => {
     const {json: granted} = await token();
     const headers = {authorization: `Bearer ${String(granted.access_token)}`, ...(init.headers as object)};
-    return send(`${apiBase}/${path}`, {...init, headers});
+    return send(`${base}/${path}`, {...init, headers});
   };
+  const api = (path: string, init: RequestInit = {}) => apiAt(apiBase, path, init);
+  const environments = (path: string, init: RequestInit = {}) =>
+    apiAt(baseOf('environments'), `shop/environments${path}`, init);
   return {
     json,
     token,
     legacy,
     api,
+    environments,
     apiBase,
     legacyHeaders,
     site: (path: string, init: RequestInit = {}) => send(`${runtime.appsOrigin}/${path}`, init),

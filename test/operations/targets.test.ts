@@ -40,8 +40,9 @@ describe('the status of a project', () => {
     expect(one.targets).toEqual([status.targets[0]]);
   });
 
-  test('needs a target where the backend cannot list them', async () => {
-    const {connection, project} = await startService();
+  test('needs a target where the service cannot list them', async () => {
+    const {connection, project, runtime} = await startService();
+    runtime.addFault('404:route=targets');
     const all = {...connection, preference: 'api'} as const;
     await expect(getProjectStatus(all, project.host)).rejects.toMatchObject({
       code: 'ERR_CAPABILITY_UNSUPPORTED',

@@ -28,6 +28,21 @@ test('each operation of the document is served, and gives each answer of it that
   await sendRaw(link.download_url, {headers: {'if-none-match': headers.get('etag') ?? ''}});
   await client.legacy('projects/shop/bundles/2/', {method: 'DELETE'});
   await client.legacy('projects/shop/bundles/bulk-delete/', client.json({bundle_ids: [3, 99]}));
+  const changes = {...client.json({A: {value: '1'}, B: {value: null}}), method: 'PATCH'};
+  const staging = 'projects/shop/target/staging/';
+  await client.legacy('projects/shop/target/', client.json({slug: 'fourth', name: 'Fourth'}));
+  await client.legacy('projects/shop/target/fifth/clone/', client.json({from_target_slug: 'staging'}));
+  await client.legacy(`${staging}env-var/`, changes);
+  await client.legacy(`${staging}env-var/`);
+  await client.legacy(`${staging}invalidation/`, client.json({pattern: '/*', items: null}));
+  await client.legacy(`${staging}jwt/`, {method: 'POST'});
+  await client.legacy('projects/shop/target/fourth/', {method: 'DELETE'});
+  await client.environments('', client.json({displayName: 'Fourth'}));
+  await client.environments('/clone', client.json({displayName: 'Fifth', sourceEnvironmentId: 'third'}));
+  for (const path of ['', '/third', '/third/environment-variables']) await client.environments(path);
+  await client.environments('/third/environment-variables', changes);
+  await client.environments('/third/cache-invalidations', client.json({pattern: '/*'}));
+  await client.environments('/third', {method: 'DELETE'});
   await send(`${runtime.origin}/openapi.json`);
   const promised = operations.flatMap(({id, answers}) =>
     Object.entries(answers)

@@ -1,8 +1,7 @@
 import type * as v from 'valibot';
 import {asRecord} from '../../text/json.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {authorize, BearerTokenStrategy, normalizeOrigin, wrongAnswer} from '../../http/index.js';
-import type {AuthStrategy} from '../../http/types.js';
+import {BearerTokenStrategy, wrongAnswer} from '../../http/index.js';
 import {api, apiPolledDeployment, type apiSchemas} from '../../wire/api.js';
 import {isSegment} from '../../wire/schema.js';
 import {
@@ -14,27 +13,11 @@ import {
   multipartBody,
   readAnswer,
   readUpload,
-  sender,
-  type Send,
 } from '../answers.js';
-import {checkResult, type BuiltInContext, type HostBackend} from '../built-in.js';
+import {checkResult, type HostBackend} from '../built-in.js';
 import type {BundleItem, DeploymentItem} from '../contract.js';
-
-export interface ApiBackendOptions {
-  readonly connection?: ApiRuntimeConnection | undefined;
-}
-
-/** Connection to the Api backend. */
-export interface ApiRuntimeConnection {
-  /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
-  readonly origin: string;
-  /** 1 to 32 characters. */
-  readonly organizationId: string;
-  /** How requests are authorized: an OAuth strategy or a ready-made token. */
-  readonly auth: AuthStrategy;
-}
-
-type Context = BuiltInContext<ApiBackendOptions>;
+import {connect, partsOf, type ApiBackendOptions, type ApiContext} from './connection.js';
+import {createTarget, deleteTarget, invalidate, listTargets, listVariables, setVariables} from './environments.js';
 
 const {operations} = api;
 
@@ -67,14 +50,14 @@ export const apiBackend = {
     ]);
   },
 
-  async upload(bundle, context: Context) {
+  async upload(bundle, context: ApiContext) {
     const send = connect(context);
     const response = await send(operations.upload, {}, multipartBody(bundle, context));
     const {bundleId, warnings, raw} = readUpload(response, operations.upload, 'api', (answer) => answer.bundleId);
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
 
-  async deploy({bundleId, targetSlug}, context: Context) {
+  async deploy({bundleId, targetSlug}, context: ApiContext) {
     const send = connect(context);
     const request = send(operations.deploy, {environmentId: targetSlug}, {json: {bundleId}});
     const {answer, raw} = readAnswer(await fromTarget(request), operations.deploy, () =>
@@ -93,7 +76,7 @@ export const apiBackend = {
     };
   },
 
-  async getDeployment({deploymentId, targetSlug}, context: Context) {
+  async getDeployment({deploymentId, targetSlug}, context: ApiContext) {
     const send = connect(context);
     const id = asText(deploymentId);
     if (id === undefined || !isSegment(id))
@@ -112,23 +95,31 @@ export const apiBackend = {
     };
   },
 
-  async listBundles(range, context: Context) {
+  async listBundles(range, context: ApiContext) {
     return fetchPage(connect(context), operations.listBundles, {}, range, partsOf, bundleItem);
   },
 
-  async listDeployments({targetSlug, ...range}, context: Context) {
+  async listDeployments({targetSlug, ...range}, context: ApiContext) {
     const values = {environmentId: targetSlug};
     return fetchPage(connect(context), operations.listDeployments, values, range, partsOf, (row) =>
       deploymentItem(row, targetSlug),
     );
   },
+
+  targetSlugs: 'assigned',
+  listTargets,
+  createTarget,
+  deleteTarget,
+  listVariables,
+  setVariables,
+  invalidate,
 } satisfies HostBackend<ApiBackendOptions>;
 
 /**
  * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist
  * says nothing against the client.
  */
-export async function identifyClient(context: Context) {
+export async function identifyClient(context: ApiContext) {
   const send = connect(context);
   const auth = context.options.connection?.auth;
   const header = await auth?.getAuthorizationHeader(context);
@@ -161,20 +152,9 @@ function timeOf(seconds: unknown): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-function partsOf<Row>({data, total}: {readonly data: readonly Row[]; readonly total?: number | undefined}) {
-  return {rows: data, total};
-}
-
 function missingIdentifier(what: string, value: string | undefined, max: number): readonly string[] {
   if (value === undefined || (identifier.test(value) && value.length <= max)) return [];
   return [`a ${what} of at most ${String(max)} lowercase letters, digits and inner hyphens, not "${value}"`];
-}
-
-function connect({options: {connection}, projectSlug, http}: Context): Send {
-  if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (OAuth) backend has no connection.');
-  const origin = normalizeOrigin('api origin', connection.origin);
-  const {organizationId, auth} = connection;
-  return sender(authorize(http, auth, origin), origin, {organizationId, storefrontId: projectSlug});
 }
 
 const bundleStatuses = new Map<unknown, BundleItem['status']>([

@@ -5,10 +5,11 @@ import {asRecord} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {fetchPage, fromTarget, multipartBody, readAcceptance, readObject, readUpload} from '../answers.js';
 import {checkResult, type BuiltInContext, type BuiltInUploadResult, type HostBackend} from '../built-in.js';
-import type {BodyOptions, Bundle, BundleItem, TargetItem} from '../contract.js';
+import type {BodyOptions, Bundle, BundleItem} from '../contract.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {deploy, getDeployment, listDeployments, noteBefore, partsOf} from './deployments.js';
 import {downloadArchive} from './download.js';
+import {createTarget, deleteTarget, invalidate, listTargets, listVariables, setVariables, tailLogs} from './targets.js';
 
 const {operations} = legacy;
 
@@ -43,10 +44,13 @@ export const legacyBackend = {
 
   listDeployments,
 
-  async listTargets(range, context: LegacyContext) {
-    return fetchPage(connect(context), operations.listTargets, {}, range, partsOf, targetItem);
-  },
-
+  listTargets,
+  createTarget,
+  deleteTarget,
+  listVariables,
+  setVariables,
+  invalidate,
+  tailLogs,
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context: LegacyContext) {
@@ -85,13 +89,6 @@ async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext)
 export async function identifyKey(context: LegacyContext) {
   readObject(await connect(context)(operations.listProjects, {}, {searchParams: {limit: 1}}));
   return {asked: true};
-}
-
-/** Servers name the host that customers see first, then that of their own network; a URL says both. */
-function targetItem(row: v.InferOutput<typeof legacySchemas.LegacyTarget>): TargetItem {
-  const {slug, url, ssr_external_hostname: external, cdn_domain_name: internal} = row;
-  const host = external || internal || undefined;
-  return {targetSlug: slug, url: url ?? (host === undefined ? undefined : `https://${host}`)};
 }
 
 const bundleStatuses = new Map<unknown, BundleItem['status']>([

@@ -7,6 +7,8 @@ import type {BuiltInContext} from '../built-in.js';
 export interface LegacyBackendOptions {
   /** Address of the hosting service. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
+  /** Address of the logs of apps. @default that of the service, with its first label `cloud` replaced by `logs` */
+  readonly logsOrigin?: string | undefined;
   readonly auth?: AuthStrategy | undefined;
 }
 
@@ -38,4 +40,10 @@ export function connect({options, projectSlug, env, http}: LegacyContext): Send 
 
 export function legacyOrigin(options: Pick<LegacyBackendOptions, 'origin'>, env: Environment): string | undefined {
   return options.origin ?? (env['MYCLI_RUNTIME_ORIGIN'] || undefined);
+}
+
+/** Where the WebSocket of the logs is. */
+export function logsAddress({options, env}: Pick<LegacyContext, 'options' | 'env'>): URL {
+  const {logsOrigin = legacyOrigin(options, env)?.replace(/^((?:https?:[/]{2})?)cloud\./i, '$1logs.') ?? ''} = options;
+  return new URL(normalizeOrigin('logs origin', logsOrigin).replace(/^http/, 'ws'));
 }

@@ -49,6 +49,17 @@ export function createRoutes(env: Environment): (url: URL, context: ConnectConte
   };
 }
 
+/** The agent for a WebSocket. A proxy has to tunnel it even if it is not encrypted. */
+export function createSocketAgent(url: URL, env: Environment, context: ConnectContext): Agent | undefined {
+  const proxy = proxyFor(url, env);
+  if (proxy !== undefined && url.protocol === 'http:') {
+    context.attempt.proxy = proxy;
+    return new PlainTunnelAgent(proxy.url, context);
+  }
+  const {agent} = createRoutes(env)(url, context);
+  return (url.protocol === 'http:' ? agent.http : agent.https) || undefined;
+}
+
 /** Requests the full URL from the proxy, as usual for `http:`. */
 function throughProxy(proxy: URL, agents: {readonly http: http.Agent; readonly https: https.Agent}): RequestFunction {
   return ({href, host}, options) => {
@@ -93,6 +104,30 @@ class TunnelAgent extends https.Agent {
         // Node accepts an error without a stream; its types do not.
         (error: unknown) => void Reflect.apply(callback, undefined, [error]),
       );
+  }
+}
+
+/** Reaches an `http:` server through a tunnel. */
+class PlainTunnelAgent extends http.Agent {
+  constructor(
+    private readonly proxy: URL,
+    private readonly context: ConnectContext,
+  ) {
+    super(agentOptions);
+  }
+
+  override createConnection(
+    {host, port}: ClientRequestArgs,
+    callback: (error: Error | null, stream: Duplex) => void = () => undefined,
+  ): undefined {
+    const target = `${bracketed(host ?? 'localhost')}:${port ?? 80}`;
+    openTunnel(this.proxy, target, undefined, this.context).then(
+      (socket) => {
+        this.context.attempt.proxy = undefined;
+        callback(null, socket);
+      },
+      (error: unknown) => void Reflect.apply(callback, undefined, [error]),
+    );
   }
 }
 

@@ -1,4 +1,3 @@
-import type {Options} from 'got';
 import type {AnsweredResponse} from '../types.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../text/json.js';
@@ -155,6 +154,12 @@ export interface ErrorContext {
   readonly limitedStatusCodes: readonly number[];
 }
 
+/** The request that has failed, as got has it. */
+interface FailedRequest extends RequestOptions {
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** The shape of got's errors. Importing the classes would load all of got. */
 interface GotError extends Error {
   readonly response?: RefusingResponse;
@@ -164,7 +169,7 @@ interface GotError extends Error {
  * What a call rejects with: `signal.reason` when aborted, else a catalogue error. An unrelated error, thrown by a
  * caller's hook, is kept, without got's objects on it.
  */
-export function toCliError(error: unknown, options: Options, call: Call, context: ErrorContext): unknown {
+export function toCliError(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {
   if (options.signal?.aborted) return options.signal.reason;
   const known = knownError(error) ?? call.failure;
   // What was answered with success, in too many bytes to read, may have been carried out.
@@ -192,11 +197,14 @@ export function notJson(options: Pick<RequestOptions, 'method' | 'url'>, status:
 }
 
 /** Masks the client's secrets and this request's credentials, which a server could echo. */
-export function redactorFor(options: Options, {secrets}: ErrorContext): (text: string) => string {
+export function redactorFor(
+  options: Pick<FailedRequest, 'headers'>,
+  {secrets}: Pick<ErrorContext, 'secrets'>,
+): (text: string) => string {
   return createRedactor([...secrets, ...sentCredentials(options)]);
 }
 
-function sentCredentials({headers}: Options): string[] {
+function sentCredentials({headers}: Pick<FailedRequest, 'headers'>): string[] {
   const header = headers['authorization'];
   if (typeof header !== 'string') return [];
   const [scheme = '', credentials = ''] = header.split(' ');

@@ -6,6 +6,7 @@ import {findBundle, param, type Call, type RuntimeContext} from '../context.js';
 import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
+import type {TargetStatus} from '../store/targets.js';
 import * as page from './page.js';
 
 const listed = 100;
@@ -21,9 +22,12 @@ export function showOverview(call: Call): Promise<Response> {
   const rows = projects.flatMap((project) => {
     const link = html`<a href="${projectPath(project)}">${page.foreign(project)}</a>`;
     const targets = targetRows(call, project);
-    return targets.length === 0 ? [[link, '–', '–', '–']] : targets.map((row) => [link, ...row]);
+    return targets.length === 0 ? [[link, '–', '–', '–', '–']] : targets.map((row) => [link, ...row]);
   });
-  const what = page.table('What runs where', {columns: ['Project', 'Target', 'Live', 'Newest deployment'], rows});
+  const what = page.table('What runs where', {
+    columns: ['Project', 'Target', 'Live', 'Newest deployment', 'Variables'],
+    rows,
+  });
   const content = html`${page.liveSection('Projects', rows.length === 0 ? welcome(call.origin) : what)}
 ${page.liveSection('Newest deployments', deploymentTable(call, store.newestDeployments(8)))}`;
   return page.pageAnswer({title: 'What runs here', content});
@@ -41,22 +45,38 @@ ${page.textBlock('Command', 'mycli bundle:push --project my-shop --target stagin
 <p>It appears here as soon as it has arrived. No need to reload.</p>`;
 }
 
-/** The targets of a project: with a link to its app, the bundle that it serves, and its newest deployment. */
+/**
+ * The targets of a project: with a link to its app, the bundle that it serves, its newest deployment, and the names of
+ * its variables.
+ */
 function targetRows(call: Call, projectSlug: string): page.Html[][] {
-  const {store, deployments} = call.context;
-  return store
-    .targets(projectSlug)
+  const {store, deployments, targets} = call.context;
+  return targets
+    .slugs(projectSlug)
     .slice(0, listed)
     .map((targetSlug) => {
+      const site = {projectSlug, targetSlug};
       const current = deployments.current(projectSlug, targetSlug);
       const [newest] = store.deployments(projectSlug, targetSlug);
       const name = page.foreign(targetSlug);
       return [
         current === undefined ? name : html`<a href="${siteUrl(call, {projectSlug, targetSlug})}">${name}</a>`,
         current === undefined ? html`Nothing is live` : bundleText(call.context, {...current, id: current.bundleId}),
-        newest === undefined ? html`–` : stateText(newest, call.context),
+        newest === undefined ? targetState(targets.status(site)) : stateText(newest, call.context),
+        page.foreign(Object.keys(targets.record(site)?.variables ?? {}).join(', ') || '–'),
       ];
     });
+}
+
+const targetStates: Readonly<Partial<Record<TargetStatus, page.Html>>> = {
+  creating: html`<span class="state in_progress">Creating</span>`,
+  'create-failed': html`<span class="state failed">Failed</span>`,
+  deleting: html`<span class="state in_progress">Deleting</span>`,
+};
+
+/** The state of a target that nothing was deployed to. */
+function targetState(status: TargetStatus): page.Html {
+  return targetStates[status] ?? html`–`;
 }
 
 function deploymentTable({context}: Call, deployments: readonly DeploymentRecord[]): page.Html {
@@ -105,7 +125,7 @@ export function showProject(call: Call): Promise<Response> {
   }
   const bundles = store.bundles(projectSlug);
   const targets = page.table('What runs where', {
-    columns: ['Target', 'Live', 'Newest deployment'],
+    columns: ['Target', 'Live', 'Newest deployment', 'Variables'],
     rows: targetRows(call, projectSlug),
     empty: 'Nothing has been deployed yet.',
   });

@@ -13,7 +13,8 @@ import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
 import {forward, type ForwardedRequest} from './forward.js';
-import {sitePath} from './site-address.js';
+import type {LogLevel} from './log-feed.js';
+import {sitePath, type SiteName} from './site-address.js';
 
 /** Modules that start a server or export a handler in a build of an unknown framework: the first that exists. */
 const otherEntries = ['ssr.mjs', 'ssr.js', 'server.mjs', 'server.js', 'index.mjs', 'index.js'];
@@ -29,11 +30,12 @@ const [tailLines, tailWidth] = [40, 200];
 
 interface AppServersOptions {
   readonly store: Store;
-  readonly environment: Readonly<Record<string, string>>;
+  /** The variables of the server of a target. */
+  readonly environment: (site: SiteName) => Readonly<Record<string, string>>;
   /** Seconds in which a server must listen, and answer a request. */
   readonly timeoutSeconds: number;
   readonly onWarning: (message: string) => void;
-  readonly onOutput: (line: string) => void;
+  readonly onOutput: (site: SiteName, line: string, level: LogLevel) => void;
 }
 
 /** The servers of the deployed apps, one for each target. Each is started by the first request for it. */
@@ -62,6 +64,13 @@ export class AppServers {
     const app = new App(deployment, this.#options);
     this.#apps.set(key, app);
     return app.answer(call);
+  }
+
+  /** Stops the server of a target, if it runs. */
+  async stop(site: SiteName): Promise<void> {
+    const known = this.#apps.get(sitePath(site));
+    this.#apps.delete(sitePath(site));
+    await known?.stop();
   }
 
   async close(): Promise<void> {
@@ -135,7 +144,8 @@ class App {
    * @throws AppFailure if it does not listen.
    */
   async #start({folder, entry, environment}: UnpackedBundle): Promise<AppProcess> {
-    const {timeoutSeconds, onOutput, onWarning, environment: given} = this.#options;
+    const {timeoutSeconds, onOutput, onWarning} = this.#options;
+    const given = this.#options.environment(this.deployment);
     const {signal} = this.#stopping;
     const address = {PORT: String(await freePort()), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'};
     const child = fork(appProgram, [entry], {
@@ -152,7 +162,7 @@ class App {
       readLines(stream, (line) => {
         tail.push(stripVTControlCharacters(line).slice(0, tailWidth));
         if (tail.length > tailLines) tail.shift();
-        onOutput(`${this.#name}: ${line}`);
+        onOutput(this.deployment, line, stream === child.stderr ? 'ERROR' : 'INFO');
       });
     }
     const stop = (): void => {

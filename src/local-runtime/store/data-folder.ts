@@ -55,7 +55,7 @@ async function verify(folder: string): Promise<void> {
     const isRight = files.includes(name) ? stats?.isFile() : stats?.isDirectory();
     if (isRight === false) throw damaged(path.join(folder, name));
   }
-  for (const name of ['bundles', 'deployments']) {
+  for (const name of ['bundles', 'deployments', 'targets']) {
     const entries = await readdir(path.join(folder, name), {recursive: true, withFileTypes: true}).catch(() => []);
     const found = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
     if (found) throw damaged(path.join(found.parentPath, found.name));

@@ -102,6 +102,12 @@ export class Deployments {
     return this.#newest(projectSlug, targetSlug, (status) => status === 'finished');
   }
 
+  /** The bundle that a target serves, if it was not deleted. */
+  currentBundle({projectSlug, targetSlug}: SiteName): BundleRecord | undefined {
+    const current = this.current(projectSlug, targetSlug);
+    return current && this.#options.store.bundle(projectSlug, current.bundleId);
+  }
+
   /** The deployment to a target that has not ended yet. */
   running(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
     return this.#newest(projectSlug, targetSlug, isUnderWay);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {objectSchema} from '../../settings/schemas.js';
+import {sitePath, type SiteName} from '../sites/site-address.js';
 import {readJson, writeJson} from './data-folder.js';
 
 /** IDs are used in paths, so even those on disk are accepted only in the form in which they are created. */
@@ -54,6 +55,24 @@ const deploymentSchema = v.object({
 /** A deployment. Its state is computed from its times, so it continues across restarts. */
 export type DeploymentRecord = Readonly<v.InferOutput<typeof deploymentSchema>>;
 
+const change = {updatedAt: v.string(), updatedBy: v.string()};
+const targetSchema = v.object({
+  number: serialNumber,
+  projectSlug: v.string(),
+  targetSlug: v.string(),
+  name: v.string(),
+  createdAt: v.string(),
+  createdBy: v.string(),
+  readyAt: v.string(),
+  outcome: v.picklist(['ready', 'failed']),
+  deletedAt: v.optional(v.string()),
+  variables: v.record(v.string(), v.object({value: v.string(), ...change})),
+  invalidations: v.array(v.object({pattern: v.string(), createdAt: v.string(), createdBy: v.string()})),
+});
+
+/** What was done to a target besides deployments. */
+export type TargetRecord = Readonly<v.InferOutput<typeof targetSchema>>;
+
 const siteName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/;
 
@@ -65,6 +84,7 @@ const temporaryName = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.json)?$/
  * port.json                  the last ports used
  * bundles/{id}/{bundle.json,contents.json,archive}
  * deployments/{number}.json
+ * targets/{number}.json      what was done to a target besides deployments, and its variables
  * sites/{deploymentId}/      the files that a deployment serves
  * temporary/{uuid}           uploads in progress; swept on startup
  * ```
@@ -79,8 +99,10 @@ export class Store {
   #deployments: readonly DeploymentRecord[] = [];
   /** The deployments whose files are there. */
   readonly #sites = new Set<string>();
+  readonly #targets = new Map<string, TargetRecord>();
   #lastBundleId = 0;
   #lastDeployment = 0;
+  #lastTarget = 0;
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -95,12 +117,18 @@ export class Store {
     for (const name of await readdir(store.#path('bundles'))) {
       if (/^[1-9]\d*$/.test(name)) await store.#readBundle(name);
     }
-    const numbers = (await readdir(store.#path('deployments'))).flatMap((name) => {
+    for (const number of await store.#numbersIn('deployments')) await store.#readDeployment(number);
+    for (const number of await store.#numbersIn('targets')) await store.#readTarget(number);
+    return store;
+  }
+
+  /** The numbers of the records in a folder, in order. */
+  async #numbersIn(folder: string): Promise<readonly number[]> {
+    const numbers = (await readdir(this.#path(folder))).flatMap((name) => {
       const number = /^([1-9]\d*)\.json$/.exec(name)?.[1];
       return number === undefined ? [] : Number(number);
     });
-    for (const number of numbers.sort((a, b) => a - b)) await store.#readDeployment(number);
-    return store;
+    return numbers.sort((a, b) => a - b);
   }
 
   /** Creates a folder for an upload. The caller must remove it unless `addBundle()` takes it. */
@@ -128,15 +156,40 @@ export class Store {
       .sort((a, b) => b.id - a.id);
   }
 
-  /** The slugs of all projects that were ever pushed to, sorted. */
+  /** The slugs of all projects that were ever pushed to, or that have targets, sorted. */
   projects(): readonly string[] {
-    return [...new Set([...this.#bundles.values()].map(({projectSlug}) => projectSlug))].sort();
+    const known = [...this.#bundles.values(), ...this.#targets.values()];
+    return [...new Set(known.map(({projectSlug}) => projectSlug))].sort();
   }
 
-  /** The slugs of all of a project's targets that were ever deployed to, sorted. */
+  /** The slugs of all of a project's targets that were ever made or deployed to, sorted. */
   targets(projectSlug: string): readonly string[] {
-    const targets = this.newestDeployments(Infinity, projectSlug).map(({targetSlug}) => targetSlug);
+    const made = [...this.#targets.values()].filter((one) => one.projectSlug === projectSlug);
+    const targets = [...this.newestDeployments(Infinity, projectSlug), ...made].map(({targetSlug}) => targetSlug);
     return [...new Set(targets)].sort();
+  }
+
+  target(site: SiteName): TargetRecord | undefined {
+    return this.#targets.get(sitePath(site));
+  }
+
+  /** Stores what was done to a target. */
+  async writeTarget(target: Omit<TargetRecord, 'number'>): Promise<void> {
+    const known = this.target(target);
+    if (!known) this.#lastTarget += 1;
+    const record = {...target, number: known?.number ?? this.#lastTarget};
+    await writeJson(this.#path('targets', `${record.number}.json`), record, this.#folder);
+    this.#targets.set(sitePath(target), record);
+  }
+
+  /** Removes the deployments to a target, with the files that they serve. */
+  async removeDeployments({projectSlug, targetSlug}: SiteName): Promise<void> {
+    const removed = this.deployments(projectSlug, targetSlug);
+    this.#deployments = this.#deployments.filter((one) => !removed.includes(one));
+    for (const {number, deploymentId} of removed) {
+      await rm(this.#path('deployments', `${number}.json`), {force: true});
+      await this.removeSite(deploymentId);
+    }
   }
 
   bundle(projectSlug: string, id: number): BundleRecord | undefined {
@@ -221,6 +274,13 @@ export class Store {
     const record = await readRecord(this.#path('deployments', `${number}.json`), schema);
     this.#deployments = [record, ...this.#deployments];
     this.#lastDeployment = Math.max(this.#lastDeployment, number);
+  }
+
+  async #readTarget(number: number): Promise<void> {
+    const schema = v.object({...targetSchema.entries, number: v.literal(number)});
+    const record = await readRecord(this.#path('targets', `${number}.json`), schema);
+    this.#targets.set(sitePath(record), record);
+    this.#lastTarget = Math.max(this.#lastTarget, number);
   }
 
   /** Removes what a killed run left unfinished. Anything not named by this class stays. */

@@ -1,13 +1,16 @@
 import {STATUS_CODES} from 'node:http';
 import {api, type apiSchemas} from '../../wire/api.js';
 import type {Range} from '../../wire/parameters.js';
-import {HttpFailure, json} from '../answer.js';
+import type {targetSchemas} from '../../wire/targets.js';
+import {answer, HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
 import {findBundle, param, type Call, type Protocol} from '../context.js';
-import {siteUrl} from '../sites/site-address.js';
+import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState, type DeploymentProgress} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
+import type {TargetStatus} from '../store/targets.js';
 import {receiveV2} from '../upload/receive-bundle.js';
+import {maskedValue} from './parameters.js';
 import {routesOf, type AnswerOf, type Handlers} from './serve.js';
 
 const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
@@ -27,9 +30,42 @@ const handlers: Handlers<typeof api.operations> = {
   async deploy(call, {bundleId}) {
     const [projectSlug, targetSlug] = [param(call, 'storefrontId'), param(call, 'environmentId')];
     const bundle = findBundle(call, projectSlug, bundleId);
+    call.context.targets.verifyReady({projectSlug, targetSlug});
     return deploymentRow(await call.context.deployments.deploy({bundle, targetSlug, createdBy: call.user}), call);
   },
   listDeployments: (call, range) => page(range, deploymentsOf(call), (deployment) => deploymentRow(deployment, call)),
+  listEnvironments(call, range) {
+    const projectSlug = param(call, 'storefrontId');
+    return page(range, call.context.targets.slugs(projectSlug), (targetSlug) =>
+      environmentRow({projectSlug, targetSlug}, call),
+    );
+  },
+  createEnvironment: (call, {displayName: name}) => createEnvironment(call, {name}),
+  cloneEnvironment: (call, {displayName: name, sourceEnvironmentId: copyFrom}) =>
+    createEnvironment(call, {name, copyFrom}),
+  getEnvironment: (call) => environmentRow(siteOf(call), call),
+  async deleteEnvironment(call) {
+    await call.context.targets.remove(siteOf(call), call.user);
+    return answer(api.operations.deleteEnvironment.status, '');
+  },
+  listVariables(call) {
+    const {targets} = call.context;
+    const publishingStatus = targets.status(siteOf(call)) === 'ready' ? 'published' : 'publishing';
+    const variables = Object.entries(targets.record(siteOf(call))?.variables ?? {});
+    return Object.fromEntries(
+      variables.map(([name, {updatedAt: lastModified, updatedBy: lastModifiedBy}]) => {
+        return [name, {value: maskedValue, publishingStatus, lastModified, lastModifiedBy}];
+      }),
+    );
+  },
+  async setVariables(call, changes) {
+    await call.context.targets.change(siteOf(call), changes, call.user);
+    return answer(api.operations.setVariables.status, '');
+  },
+  async invalidate(call, {pattern}) {
+    await call.context.targets.invalidate(siteOf(call), pattern, call.user);
+    return answer(api.operations.invalidate.status, '');
+  },
   getDeployment(call) {
     const id = param(call, 'deploymentId');
     const deployment = deploymentsOf(call).find(({deploymentId}) => deploymentId === id);
@@ -88,5 +124,43 @@ function deploymentRow(deployment: DeploymentRecord, call: Call): AnswerOf<typeo
     creationDate: deployment.createdAt,
     lastModified: updatedAt,
     url: siteUrl(call, deployment),
+  };
+}
+
+/** The target that a path names. */
+function siteOf(call: Call): SiteName {
+  return {projectSlug: param(call, 'storefrontId'), targetSlug: param(call, 'environmentId')};
+}
+
+async function createEnvironment(call: Call, made: {readonly name: string; readonly copyFrom?: string}) {
+  const {targets} = call.context;
+  const site = {projectSlug: param(call, 'storefrontId'), targetSlug: targets.makeSlug(made.name)};
+  await targets.create(site, {...made, user: call.user});
+  return environmentRow(site, call);
+}
+
+const environmentWords = {
+  creating: 'building',
+  'create-failed': 'build_failed',
+  ready: 'ready',
+  publishing: 'ready',
+  'publish-failed': 'ready',
+  deleting: 'deleting',
+} as const satisfies Readonly<Record<TargetStatus, string>>;
+
+/** @throws HttpFailure 404 if the target does not exist. */
+function environmentRow(site: SiteName, call: Call): AnswerOf<typeof targetSchemas.ApiEnvironment> {
+  const {store, targets} = call.context;
+  const status = targets.status(site);
+  const record = targets.record(site);
+  const deployments = store.deployments(site.projectSlug, site.targetSlug);
+  const createdAt = record?.createdAt ?? deployments.at(-1)?.createdAt;
+  return {
+    environmentId: site.targetSlug,
+    displayName: record?.name ?? site.targetSlug,
+    status: environmentWords[status],
+    mrtOrigin: siteUrl(call, site),
+    creationDate: createdAt,
+    lastModified: deployments[0]?.createdAt ?? createdAt,
   };
 }

@@ -1,20 +1,24 @@
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import type {Range} from '../../wire/parameters.js';
+import type {targetSchemas} from '../../wire/targets.js';
 import {answer, failureAnswer, HttpFailure} from '../answer.js';
-import {admitLegacy} from '../access.js';
+import {admitLegacy, issueLogToken} from '../access.js';
 import {findBundle, param, type Call, type Protocol} from '../context.js';
-import {siteUrl} from '../sites/site-address.js';
+import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
+import type {TargetStatus} from '../store/targets.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
+import {maskedValue} from './parameters.js';
 import {routesOf, type AnswerOf, type Handlers} from './serve.js';
 
 const handlers: Handlers<typeof legacy.operations> = {
   listProjects: (call, range) => page(call, range, call.context.store.projects(), (slug) => projectRow(slug, call)),
   pushV1: async (call) => pushedV1(await receiveV1(call), `${call.origin}/`),
   pushAndDeployV1(call) {
-    const site = {projectSlug: param(call, 'projectSlug'), targetSlug: param(call, 'targetSlug')};
+    const site = siteOf(call);
+    call.context.targets.verifyReady(site);
     return call.context.deployments.exclusively(site, async (start) => {
       const upload = await receiveV1(call);
       await start({bundle: upload.bundle, createdBy: call.user, route: 'upload'});
@@ -34,19 +38,43 @@ const handlers: Handlers<typeof legacy.operations> = {
   },
   download: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
   listTargets: (call, range) =>
-    page(call, range, call.context.store.targets(param(call, 'projectSlug')), (slug) => targetRow(slug, call)),
-  getTarget: (call) => targetRow(param(call, 'targetSlug'), call),
+    page(call, range, call.context.targets.slugs(param(call, 'projectSlug')), (targetSlug) =>
+      targetRow({projectSlug: param(call, 'projectSlug'), targetSlug}, call),
+    ),
+  getTarget: (call) => targetRow(siteOf(call), call),
   async deploy(call, {bundle_id: asked}) {
     const {deployments} = call.context;
     const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
     const id = asked === 'current' ? deployments.current(projectSlug, targetSlug)?.bundleId : asked;
     if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${targetSlug}".`);
+    call.context.targets.verifyReady({projectSlug, targetSlug});
     await deployments.deploy({bundle: findBundle(call, projectSlug, id), targetSlug, createdBy: call.user});
     return {warnings: []};
   },
   listDeployments(call, range) {
     const deployments = call.context.store.deployments(param(call, 'projectSlug'), param(call, 'targetSlug'));
     return page(call, range, deployments, (deployment) => deploymentRow(deployment, call.context.now()));
+  },
+  createTarget: (call, {slug, name}) =>
+    createTarget(call, {projectSlug: param(call, 'projectSlug'), targetSlug: slug}, {name}),
+  cloneTarget: (call, {from_target_slug: copyFrom}) =>
+    createTarget(call, siteOf(call), {name: param(call, 'targetSlug'), copyFrom}),
+  async deleteTarget(call) {
+    await call.context.targets.remove(siteOf(call), call.user);
+    return answer(legacy.operations.deleteTarget.status, '');
+  },
+  listVariables: (call, range) => page(call, range, variableRows(call, siteOf(call)), (row) => row),
+  async setVariables(call, changes) {
+    await call.context.targets.change(siteOf(call), changes, call.user);
+    return answer(legacy.operations.setVariables.status, '');
+  },
+  async invalidate(call, {pattern}) {
+    await call.context.targets.invalidate(siteOf(call), pattern, call.user);
+    return {result: 'The cache is being invalidated.', slug: param(call, 'targetSlug')};
+  },
+  async createLogToken(call) {
+    call.context.targets.status(siteOf(call));
+    return {token: await issueLogToken(siteOf(call), call.context)};
   },
 };
 
@@ -148,25 +176,60 @@ function durationText({createdAt, endsAt}: DeploymentRecord, now: Date): string 
   return `${String(hours).padStart(2, '0')}:${new Date(rest).toISOString().slice(14, 23)}000`;
 }
 
-/** A target, derived from its deployments. @throws HttpFailure 404 if it was never used. */
-function targetRow(slug: string, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
-  const now = call.context.now();
-  const projectSlug = param(call, 'projectSlug');
-  const deployments = call.context.store.deployments(projectSlug, slug);
-  const [newest] = deployments;
-  if (!newest) {
-    throw new HttpFailure(404, `The target "${slug}" does not exist. It is created by the first deployment to it.`);
-  }
-  const {status} = deploymentState(newest, now);
-  const isFirst = !deployments.some((deployment) => deploymentState(deployment, now).status === 'finished');
-  const step = isFirst ? 'CREATE' : 'PUBLISH';
+const stateWords = {
+  creating: 'CREATE_IN_PROGRESS',
+  'create-failed': 'CREATE_FAILED',
+  ready: 'ACTIVE',
+  publishing: 'PUBLISH_IN_PROGRESS',
+  'publish-failed': 'PUBLISH_FAILED',
+  deleting: 'ACTIVE',
+} as const satisfies Readonly<Record<TargetStatus, string>>;
+
+/** @throws HttpFailure 404 if the target does not exist. */
+function targetRow(site: SiteName, call: Call): AnswerOf<typeof targetSchemas.LegacyTarget> {
+  const {store, targets, now} = call.context;
+  const {projectSlug, targetSlug: slug} = site;
+  const status = targets.status(site);
+  const [newest] = store.deployments(projectSlug, slug);
   return {
     slug,
-    name: slug,
-    state: status === 'finished' ? 'ACTIVE' : `${step}_${status === 'failed' ? 'FAILED' : 'IN_PROGRESS'}`,
-    deletion_status: 'ACTIVE',
+    name: targets.record(site)?.name ?? slug,
+    state: stateWords[status],
+    deletion_status: status === 'deleting' ? 'CLEANUP_IN_PROGRESS' : 'ACTIVE',
     // In place of the host names of real targets, which have no path: this server has one host for all.
-    url: siteUrl(call, {projectSlug, targetSlug: slug}),
-    current_deploy: {status: statusWords[status], bundle: {id: newest.bundleId, message: newest.message}},
+    url: siteUrl(call, site),
+    current_deploy:
+      newest === undefined
+        ? null
+        : {
+            status: statusWords[deploymentState(newest, now()).status],
+            bundle: {id: newest.bundleId, message: newest.message},
+          },
   };
+}
+
+/** The target in a path. */
+function siteOf(call: Call): SiteName {
+  return {projectSlug: param(call, 'projectSlug'), targetSlug: param(call, 'targetSlug')};
+}
+
+async function createTarget(call: Call, site: SiteName, made: {readonly name: string; readonly copyFrom?: string}) {
+  await call.context.targets.create(site, {...made, user: call.user});
+  return targetRow(site, call);
+}
+
+/** Variables whose values nobody can read anymore. */
+function variableRows(call: Call, site: SiteName) {
+  const {targets} = call.context;
+  const isPublished = targets.status(site) === 'ready';
+  const rows = Object.entries(targets.record(site)?.variables ?? {}).map(([name, {updatedAt, updatedBy}]) => {
+    const row = {
+      value: maskedValue,
+      updated_at: updatedAt,
+      updated_by: updatedBy,
+      publishing_status_description: isPublished ? 'Published' : 'Publishing',
+    };
+    return {[name]: row};
+  });
+  return rows;
 }

@@ -19,7 +19,7 @@ import {asSentence} from '../../text/sentence.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 
 /** Consecutive failed polls before the state counts as unknown. */
-const maxLostPolls = 5;
+export const maxLostPolls = 5;
 
 export async function waitForDeployment(
   open: OpenBackend,
@@ -77,7 +77,7 @@ async function look(
 }
 
 /** An accepted deployment exists, so a response that does not know it, or is about something else, proves nothing. */
-function isLost({code, status}: RuntimeCliError): boolean {
+export function isLost({code, status}: RuntimeCliError): boolean {
   return lostCodes.has(code) || status === 404 || status === 408;
 }
 

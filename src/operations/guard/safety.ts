@@ -10,8 +10,8 @@ export type SafetyMode = (typeof modes)[number];
 
 const meanings: Readonly<Record<SafetyMode, string>> = {
   'read-only': 'blocks every change',
-  'no-delete': 'blocks deleting bundles',
-  'no-production': 'blocks deployments to production',
+  'no-delete': 'blocks deleting bundles and targets',
+  'no-production': 'blocks changes to production',
 };
 
 /** A restriction in a sentence: `MYCLI_SAFETY=no-delete blocks deleting bundles.` */
@@ -38,7 +38,7 @@ export function safetyOf({env, safety}: Pick<Host, 'env' | 'safety'>): readonly 
 
 interface Change {
   readonly operation: WriteOperation;
-  /** The target that it deploys to. */
+  /** The target that it changes. */
   readonly targetSlug?: string | undefined;
   /** Whether the caller says that the target is production. False does not make it another. */
   readonly production?: boolean | undefined;
@@ -48,7 +48,7 @@ interface Change {
 export function refuseUnsafe({operation, targetSlug, production}: Change, host: Pick<Host, 'env' | 'safety'>): void {
   const refuses: Readonly<Record<SafetyMode, boolean>> = {
     'read-only': true,
-    'no-delete': operation === 'delete',
+    'no-delete': operation === 'delete' || operation === 'delete-target',
     'no-production': targetSlug !== undefined && (production === true || isProductionName(targetSlug)),
   };
   const mode = safetyOf(host).find((candidate) => refuses[candidate]);

@@ -1,0 +1,184 @@
+import {randomBytes} from 'node:crypto';
+import {HttpFailure} from '../answer.js';
+import type {FaultBook} from '../faults.js';
+import type {SiteName} from '../sites/site-address.js';
+import {deploymentState, type Deployments} from './deployments.js';
+import type {Store, TargetRecord} from './store.js';
+
+interface TargetsOptions {
+  readonly store: Store;
+  readonly faults: FaultBook;
+  readonly deployments: Deployments;
+  readonly now: () => Date;
+  /** Stops the server of a target, if it runs. */
+  readonly stopApp: (site: SiteName) => Promise<void>;
+  /** How long it takes to make or to delete a target. */
+  readonly seconds: number;
+}
+
+export type TargetStatus = 'creating' | 'create-failed' | 'ready' | 'publishing' | 'publish-failed' | 'deleting';
+
+const variableName = /^[A-Za-z_]\w*$/;
+
+/**
+ * The targets of all projects: those that were made, and those that a deployment has made by itself. Their states are
+ * computed from their times, as those of deployments are.
+ */
+export class Targets {
+  readonly #options: TargetsOptions;
+
+  constructor(options: TargetsOptions) {
+    this.#options = options;
+  }
+
+  /** The slugs of the targets of a project, sorted. One that is being deleted is among them. */
+  slugs(projectSlug: string): readonly string[] {
+    return this.#options.store.targets(projectSlug).filter((targetSlug) => this.#isThere({projectSlug, targetSlug}));
+  }
+
+  /** The state of a target. @throws HttpFailure 404 if it does not exist. */
+  status(site: SiteName): TargetStatus {
+    const {store, now} = this.#options;
+    if (!this.#isThere(site)) {
+      const {targetSlug} = site;
+      throw new HttpFailure(404, `The target "${targetSlug}" does not exist. Create it, or deploy to it.`);
+    }
+    const record = this.record(site);
+    if (record?.deletedAt !== undefined) return 'deleting';
+    if (record && this.#isBefore(record.readyAt)) return 'creating';
+    const deployments = store.deployments(site.projectSlug, site.targetSlug);
+    const [newest] = deployments;
+    if (newest === undefined) return record?.outcome === 'failed' ? 'create-failed' : 'ready';
+    const {status} = deploymentState(newest, now());
+    if (status === 'finished') return 'ready';
+    const isFirst = !record && !deployments.some((one) => deploymentState(one, now()).status === 'finished');
+    if (status === 'failed') return isFirst ? 'create-failed' : 'publish-failed';
+    return isFirst ? 'creating' : 'publishing';
+  }
+
+  /** What is known of a target besides its deployments. Nothing is left of one that was deleted. */
+  record(site: SiteName): TargetRecord | undefined {
+    const {store, seconds} = this.#options;
+    const record = store.target(site);
+    if (record?.deletedAt === undefined) return record;
+    return this.#isBefore(new Date(Date.parse(record.deletedAt) + seconds * 1000).toISOString()) ? record : undefined;
+  }
+
+  /** A slug for a new target of this name, as services make it that do not let clients choose. */
+  makeSlug(name: string): string {
+    const word = name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .slice(0, 12)
+      .replaceAll(/^-+|-+$/g, '');
+    return `${word || 'target'}-${randomBytes(3).toString('hex')}`;
+  }
+
+  /**
+   * Makes a target. A copy gets the variables of its source, and runs what that runs.
+   * @throws HttpFailure 409 if there is one, 404 if there is no source.
+   */
+  async create(site: SiteName, {name, copyFrom, user}: NewTarget): Promise<void> {
+    const {store, faults, deployments, now, seconds} = this.#options;
+    const {projectSlug, targetSlug} = site;
+    if (this.#isThere(site)) throw new HttpFailure(409, `The target "${targetSlug}" exists already.`);
+    const source = copyFrom === undefined ? undefined : {projectSlug, targetSlug: copyFrom};
+    if (source) this.status(source);
+    const created = now();
+    await store.writeTarget({
+      ...site,
+      name,
+      createdAt: created.toISOString(),
+      createdBy: user,
+      readyAt: new Date(created.getTime() + seconds * 1000).toISOString(),
+      outcome: faults.take('create-target', 'fail') ? 'failed' : 'ready',
+      variables: (source && this.record(source)?.variables) ?? {},
+      invalidations: [],
+    });
+    const bundle = source && deployments.currentBundle(source);
+    if (bundle) await deployments.deploy({bundle, targetSlug, createdBy: user});
+  }
+
+  /** @throws HttpFailure 409 while a target is made or deleted: nothing can be deployed to it. */
+  verifyReady(site: SiteName): void {
+    const record = this.record(site);
+    if (!this.#isThere(site) || !record) return;
+    const doing = record.deletedAt !== undefined ? 'deleted' : this.#isBefore(record.readyAt) ? 'created' : undefined;
+    if (doing !== undefined) throw new HttpFailure(409, `The target "${site.targetSlug}" is being ${doing}.`);
+  }
+
+  /** Deletes a target with its deployments. @throws HttpFailure 404 if it does not exist. */
+  async remove(site: SiteName, user: string): Promise<void> {
+    const {store, now, stopApp} = this.#options;
+    if (this.status(site) === 'deleting') return;
+    await store.writeTarget({...this.#ensured(site, user), variables: {}, deletedAt: now().toISOString()});
+    await store.removeDeployments(site);
+    await stopApp(site);
+  }
+
+  /** The variables of a target, for its server. */
+  environment(site: SiteName): Readonly<Record<string, string>> {
+    const variables = Object.entries(this.record(site)?.variables ?? {});
+    return Object.fromEntries(variables.map(([name, {value}]) => [name, value]));
+  }
+
+  /**
+   * Sets and removes variables, and publishes again what the target runs.
+   * @throws HttpFailure 404 if the target does not exist, 400 for an invalid name, 409 while it is being deployed to.
+   */
+  async change(site: SiteName, changes: Readonly<Record<string, {value: string | null}>>, user: string): Promise<void> {
+    const {store, deployments, now} = this.#options;
+    this.status(site);
+    this.verifyReady(site);
+    const wrong = Object.keys(changes).find((name) => !variableName.test(name));
+    if (wrong !== undefined) throw new HttpFailure(400, `"${wrong}" is not the name of a variable.`);
+    const record = this.#ensured(site, user);
+    const updated = {updatedAt: now().toISOString(), updatedBy: user};
+    const kept = Object.entries(record.variables).filter(([name]) => !Object.hasOwn(changes, name));
+    const set = Object.entries(changes).flatMap(([name, {value}]) =>
+      value === null ? [] : [[name, {value, ...updated}] as const],
+    );
+    const write = () => store.writeTarget({...record, variables: Object.fromEntries([...kept, ...set])});
+    const bundle = deployments.currentBundle(site);
+    if (bundle === undefined) return write();
+    await deployments.exclusively(site, async (start) => {
+      await write();
+      await start({bundle, createdBy: user, route: 'deploy'});
+    });
+  }
+
+  /** @throws HttpFailure 404 if the target does not exist. */
+  async invalidate(site: SiteName, pattern: string, user: string): Promise<void> {
+    const {store, now} = this.#options;
+    this.status(site);
+    const record = this.#ensured(site, user);
+    const invalidation = {pattern, createdAt: now().toISOString(), createdBy: user};
+    await store.writeTarget({...record, invalidations: [invalidation, ...record.invalidations].slice(0, 100)});
+  }
+
+  /** The record of a target. One that a deployment has made has none at first. */
+  #ensured(site: SiteName, user: string): Omit<TargetRecord, 'number'> {
+    const {store, now} = this.#options;
+    const known = this.record(site);
+    if (known) return known;
+    const createdAt = store.deployments(site.projectSlug, site.targetSlug).at(-1)?.createdAt ?? now().toISOString();
+    const made = {name: site.targetSlug, createdAt, createdBy: user, readyAt: createdAt, outcome: 'ready'} as const;
+    return {...site, ...made, variables: {}, invalidations: []};
+  }
+
+  #isThere(site: SiteName): boolean {
+    const {store} = this.#options;
+    return this.record(site) !== undefined || store.deployments(site.projectSlug, site.targetSlug).length > 0;
+  }
+
+  #isBefore(time: string): boolean {
+    return this.#options.now().getTime() < Date.parse(time);
+  }
+}
+
+interface NewTarget {
+  readonly name: string;
+  /** The slug of another target of the project. */
+  readonly copyFrom?: string | undefined;
+  readonly user: string;
+}

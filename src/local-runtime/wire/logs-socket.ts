@@ -1,0 +1,75 @@
+import {randomUUID} from 'node:crypto';
+import {STATUS_CODES, type IncomingMessage, type Server} from 'node:http';
+import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
+import {setTimeout as delay} from 'node:timers/promises';
+import {WebSocketServer} from 'ws';
+import {admitsToLogs, checkHost, checkOrigin} from '../access.js';
+import {HttpFailure} from '../answer.js';
+import type {RuntimeContext} from '../context.js';
+import type {FaultRule} from '../faults.js';
+
+const maxMessageBytes = 64 * 1024;
+
+/** Serves the logs of apps as a WebSocket, at `/`. Returns a function that ends its connections. */
+export function serveLogs(server: Server, context: RuntimeContext): () => void {
+  const sockets = new WebSocketServer({noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false});
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    const serve = async () => {
+      const {fault, query} = await admit(request, socket, context);
+      if (fault === 'hang') return;
+      sockets.handleUpgrade(request, socket, head, (opened) => {
+        record(request, 101, fault, context);
+        opened.on('error', () => opened.terminate());
+        if (fault === 'drop' || fault === 'truncate') { opened.terminate(); return; }
+        const stop = context.logs.follow(siteOf(query), (message) => opened.send(JSON.stringify([{message}])));
+        opened.once('close', stop);
+      });
+    };
+    serve().catch((error: unknown) => {
+      const {status, message} =
+        error instanceof HttpFailure ? error : new HttpFailure(500, 'The local runtime failed.');
+      record(request, status, undefined, context);
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\n\r\n${message}\n`);
+    });
+  });
+  return () => {
+    for (const opened of sockets.clients) opened.terminate();
+  };
+}
+
+function siteOf(query: URLSearchParams) {
+  return {projectSlug: query.get('project') ?? '', targetSlug: query.get('environment') ?? ''};
+}
+
+/** @throws HttpFailure if the connection is refused, by a fault too. */
+async function admit(request: IncomingMessage, socket: Duplex, context: RuntimeContext) {
+  const [path = '/', search = ''] = (request.url ?? '/').split('?');
+  const query = new URLSearchParams(search);
+  checkHost({request, context, origin: `http://${request.headers.host ?? ''}`});
+  checkOrigin(request);
+  const latency = context.faults.take('logs', 'latency');
+  if (latency) await delay(latency.milliseconds, undefined, {ref: false});
+  const fault = context.faults.take('logs', 'status', 'reset', 'hang', 'truncate', 'drop');
+  if (fault?.action === 'status') throw new HttpFailure(fault.status, `Injected fault: ${fault.status}.`);
+  if (fault?.action === 'reset') (socket as Socket).resetAndDestroy();
+  if (path !== '/') throw new HttpFailure(404, `No WebSocket is served at ${path}.`);
+  if (context.auth && !(await admitsToLogs(query.get('access_token') ?? '', siteOf(query), context)))
+    throw new HttpFailure(401, 'The token is wrong, has expired, or is for another target.');
+  return {fault: fault?.action, query};
+}
+
+function record(
+  {method = 'GET', url = '/', headers}: IncomingMessage,
+  status: number,
+  fault: FaultRule['action'] | undefined,
+  {requests, onRequest}: RuntimeContext,
+): void {
+  const [path = '/'] = url.split('?', 1);
+  const userAgent = headers['user-agent'];
+  const made = {method, path, status, route: 'logs', bytesReceived: 0, durationMs: 0, fault, userAgent} as const;
+  const ended = {...made, requestId: randomUUID()};
+  requests.push(ended);
+  onRequest(ended);
+}

@@ -1,0 +1,135 @@
+import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {placeFlags} from '../../text/suggest.js';
+import {invoke} from '../call-backend.js';
+import type {RunHost} from '../host.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {ProjectOptions, WaitOptions} from '../options.js';
+import type {DataOf} from '../outlet.js';
+import {targetsIfListed} from '../targets.js';
+import {isUnclear} from './unclear.js';
+
+/** Options of `createTarget`. */
+export interface CreateTargetOptions extends ProjectOptions, WaitOptions {
+  /** At most 64 lowercase letters, digits and inner hyphens. Some services make their own: see the result. */
+  readonly targetSlug: string;
+  /** Its name for people. @default the slug */
+  readonly name?: string | undefined;
+  /** A target whose variables and settings it starts with. What that runs is deployed to it. @default none */
+  readonly copyFrom?: string | undefined;
+  /** Resolves to the target that is there, if there is one. @default false: that is an error */
+  readonly ifMissing?: boolean | undefined;
+  /** Waits until it is ready. The interval is 10 s by default. @default true */
+  readonly wait?: boolean | undefined;
+  /** Checks everything that needs no change, and changes nothing. @default false */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** What `createTarget` resolves to. */
+export interface CreatedTarget extends TargetItem {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  /** Whether this call has made it. */
+  readonly created: boolean;
+  readonly warnings: readonly string[];
+  /** The backend's own answer, untouched. */
+  readonly raw?: unknown;
+}
+
+type Made = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
+
+/**
+ * Asks the service for a target, once. If the answer is lost, it looks whether the target is there.
+ * @throws RuntimeCliError `ERR_REJECTED` if there is one already; `ERR_OUTCOME_UNKNOWN` if nobody knows.
+ */
+export async function createTargetIn(
+  open: OpenBackend,
+  {ifMissing = false, dryRun = false, ...options}: DataOf<CreateTargetOptions>,
+  host: RunHost,
+): Promise<Made> {
+  const {targetSlug, name, copyFrom} = options;
+  const {backend, projectSlug} = open;
+  const request: CreateTargetRequest = {targetSlug, name, copyFrom};
+  const known = await findMade(open, request);
+  if (known !== undefined) {
+    if (ifMissing) return {...known, created: false};
+    throw alreadyThere(open, known);
+  }
+  const write = {operation: 'create-target', backend: backend.name, projectSlug, targetSlug, bundleIds: []} as const;
+  await host.writes?.before(write, {dryRun});
+  if (dryRun) return {targetSlug, name, created: false};
+  try {
+    const {warnings = [], ...made} = await invoke(open, 'createTarget', request);
+    for (const warning of warnings) host.outlet.warn(warning);
+    const created = {...made, created: true};
+    return ifMissing ? await firstOfName(open, created, request) : created;
+  } catch (error) {
+    return afterFailure(error, open, request, {ifMissing, host});
+  }
+}
+
+/** The target that a request has made, or would make again. */
+async function findMade(open: OpenBackend, request: CreateTargetRequest): Promise<TargetItem | undefined> {
+  const [first] = (await targetsIfListed(open))?.filter((item) => isMade(open, item, request)) ?? [];
+  return first;
+}
+
+/** Whether a target is what was asked for. One of a service that makes the slug is known by its name. */
+function isMade(
+  {backend}: OpenBackend,
+  item: TargetItem,
+  {targetSlug, name = targetSlug}: CreateTargetRequest,
+): boolean {
+  if (item.state === 'deleting') return false;
+  return item.targetSlug === targetSlug || (backend.targetSlugs === 'assigned' && item.name === name);
+}
+
+/**
+ * Where the service makes the slug, two calls at the same time make two targets of the same name. Both know which one
+ * stays: the older one.
+ */
+async function firstOfName(open: OpenBackend, made: Made, request: CreateTargetRequest): Promise<Made> {
+  const {backend} = open;
+  if (backend.targetSlugs !== 'assigned' || backend.deleteTarget === undefined) return made;
+  const same = ((await targetsIfListed(open)) ?? []).filter((item) => isMade(open, item, request));
+  const order = ({createdAt = '', targetSlug}: TargetItem) => `${createdAt} ${targetSlug}`;
+  const [first] = same.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+  if (first === undefined || first.targetSlug === made.targetSlug) return made;
+  await invoke(open, 'deleteTarget', {targetSlug: made.targetSlug});
+  return {...first, created: false};
+}
+
+async function afterFailure(
+  error: unknown,
+  open: OpenBackend,
+  request: CreateTargetRequest,
+  {ifMissing, host}: {readonly ifMissing: boolean; readonly host: RunHost},
+): Promise<Made> {
+  if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+  const unclear = isUnclear(error);
+  // Somebody else may have made it meanwhile.
+  if (!unclear && !(ifMissing && error.code === 'ERR_REJECTED')) throw error;
+  const found = await findMade(open, request).catch(() => undefined);
+  open.signal.throwIfAborted();
+  if (found === undefined) throw unclear ? notFound(error, open, request) : error;
+  if (unclear) host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);
+  return {...found, created: unclear};
+}
+
+function notFound(error: Parameters<typeof amendError>[0], open: OpenBackend, {targetSlug}: CreateTargetRequest) {
+  const flags = placeFlags({projectSlug: open.projectSlug, backend: open.backend.name}, open.commandFlags);
+  return amendError(error, {
+    code: 'ERR_OUTCOME_UNKNOWN',
+    message: `Target ${targetSlug} may have been created, but is not listed: ${error.message}`,
+    advice: [['Look for it before you create it again: ', {run: ['target:list', ...flags]}]],
+    details: {targetSlug},
+  });
+}
+
+function alreadyThere({projectSlug}: OpenBackend, {targetSlug, state}: TargetItem): Error {
+  return createError('ERR_REJECTED', `The project "${projectSlug}" already has a target "${targetSlug}".`, {
+    suggestions: ['Choose another slug, or deploy to the one that is there.'],
+    details: {targetSlug, state},
+  });
+}

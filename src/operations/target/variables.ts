@@ -1,0 +1,105 @@
+import type {VariableItem} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import {createError} from '../../errors/index.js';
+import {invoke} from '../call-backend.js';
+import type {Host, RunHost} from '../host.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {GuardOptions, ProjectOptions, WaitOptions} from '../options.js';
+import type {DataOf} from '../outlet.js';
+import {everything, listPages} from '../pages.js';
+import {explainMissingTarget} from '../targets.js';
+
+/** Options of `listVariables`. */
+export interface ListVariablesOptions extends ProjectOptions {
+  readonly targetSlug: string;
+}
+
+/** What `listVariables` resolves to. */
+export interface ListVariablesResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** By name. Values stay on the service. */
+  readonly variables: readonly VariableItem[];
+}
+
+/** Options of `setVariables`. At least one variable is set or removed. */
+export interface SetVariablesOptions extends ProjectOptions, WaitOptions, Pick<GuardOptions, 'production'> {
+  readonly targetSlug: string;
+  /** Values by name. They are masked in errors and messages of the call. @default {} */
+  readonly set?: Readonly<Record<string, string>> | undefined;
+  /** Names of variables to remove. @default [] */
+  readonly unset?: readonly string[] | undefined;
+  /** Waits until the target is published with them. The interval is 10 s by default. @default false */
+  readonly wait?: boolean | undefined;
+  /** Checks everything that needs no change, and changes nothing. @default false */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** What `setVariables` resolves to. */
+export interface SetVariablesResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** Names of the variables that were set. */
+  readonly set: readonly string[];
+  /** Names of the variables that were removed. */
+  readonly unset: readonly string[];
+  readonly dryRun: boolean;
+  readonly warnings: readonly string[];
+}
+
+export async function variablesOf(open: OpenBackend, targetSlug: string): Promise<readonly VariableItem[]> {
+  const variables: VariableItem[] = [];
+  try {
+    for await (const {items} of listPages(everything, (range) => invoke(open, 'listVariables', {...range, targetSlug})))
+      for (const item of items) variables.push(item);
+  } catch (error) {
+    throw await explainMissingTarget(error, open, targetSlug, 'variables');
+  }
+  return variables.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * Checks changes of variables before anything is sent. Messages have no values.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID`
+ */
+export function checkVariables({set = {}, unset = []}: Pick<SetVariablesOptions, 'set' | 'unset'>): void {
+  const names = [...Object.keys(set), ...unset];
+  const wrong = names.find((name) => !variableName.test(name));
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const [unfit] = Object.entries(set).find(([, value]) => typeof value !== 'string' || value.includes('\0')) ?? [];
+  const problem =
+    names.length === 0
+      ? 'There is no variable to set or remove.'
+      : wrong !== undefined
+        ? `${JSON.stringify(wrong)} is not the name of a variable: letters, digits and underscores, no digit first.`
+        : twice !== undefined
+          ? `The variable ${twice} is given twice.`
+          : unfit !== undefined
+            ? `The value of ${unfit} must be a string without null characters.`
+            : undefined;
+  if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem);
+}
+
+/** A host whose messages and errors mask these values. Other output may have the same words: `production`. */
+export function maskingHost<Given extends Host>(host: Given, {set = {}}: Pick<SetVariablesOptions, 'set'>): Given {
+  return {...host, secrets: [...(host.secrets ?? []), ...Object.values(set)]};
+}
+
+export async function setVariablesOn(
+  open: OpenBackend,
+  {targetSlug, set = {}, unset = [], dryRun = false}: DataOf<SetVariablesOptions>,
+  host: RunHost,
+): Promise<void> {
+  const {backend, projectSlug} = open;
+  const variables = [...Object.keys(set), ...unset];
+  const place = {backend: backend.name, projectSlug, targetSlug};
+  await host.writes?.before({operation: 'set-variables', ...place, bundleIds: [], variables}, {dryRun});
+  if (dryRun) return;
+  await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
+    throw await explainMissingTarget(error, open, targetSlug, 'set-variables');
+  });
+}
