@@ -15,6 +15,7 @@ import {deploymentCases} from './cases/deployments.js';
 import {everyBackendCases} from './cases/every-backend.js';
 import {faultCases} from './cases/faults.js';
 import {listCases} from './cases/lists.js';
+import {targetCases} from './cases/targets.js';
 import {resumeCase, uploadCases} from './cases/uploads.js';
 import {NotTried, redactedError} from './expectations.js';
 import type {ConformanceCase, ConformanceFixtures} from './fixtures.js';
@@ -77,6 +78,7 @@ const memberCases: {readonly [Name in OptionalMember]: readonly Case[]} = {
   ...deploymentCases,
   ...listCases,
   ...bundleCases,
+  ...targetCases,
 };
 
 /** All cases, without those for members that the backend does not have. */

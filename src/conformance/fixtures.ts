@@ -98,6 +98,8 @@ export interface ConformanceService {
    * aborted, failed and repeated ones leave behind.
    */
   readonly countUploads?: (() => number | Promise<number>) | undefined;
+  /** Optional. Lets the app of a target log a line. Without it, `tailLogs` is only tried without entries. */
+  readonly writeLog?: ((targetSlug: string, line: string) => void | Promise<void>) | undefined;
   /** Optional. Makes the service refuse deployments to the target from now on, because another one is running. */
   readonly occupyTarget?: (() => void | Promise<void>) | undefined;
   /** Optional. Makes each deployment that is requested from now on fail after the service has accepted it. */

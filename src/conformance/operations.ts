@@ -43,7 +43,6 @@ const tries: {readonly [Name in Tried]: Try<Name>} = {
   listDeployments: {on: 'deployment', request: (_, {targetSlug}) => ({limit, targetSlug})},
   listTargets: {on: 'deployment', request: () => ({limit})},
   createTarget: {on: 'nothing', request: () => ({targetSlug: 'conformance-new'})},
-  deleteTarget: {on: 'deployment', request: (_, {targetSlug}) => ({targetSlug})},
   listVariables: {on: 'deployment', request: (_, {targetSlug}) => ({limit, targetSlug})},
   setVariables: {
     on: 'deployment',
@@ -57,6 +56,7 @@ const tries: {readonly [Name in Tried]: Try<Name>} = {
     request: ({bundleId}) => ({bundleId, writeTo: new Writable({write: (_piece, _encoding, done) => done()})}),
   },
   deleteBundle: {on: 'bundle', request: ({bundleId}) => ({bundleId})},
+  deleteTarget: {on: 'deployment', request: (_, {targetSlug}) => ({targetSlug})},
 };
 
 function operation<Name extends Tried>(needs: Name): Operation<Name> {

@@ -37,7 +37,7 @@ import type {Relay} from './relay.js';
 export const rateLimit = {maxRetries: 2, baseDelayMs: 1, maxDelayMs: 20};
 
 export type Called = Exclude<MemberName, 'check'>;
-export type Lister = 'listBundles' | 'listDeployments' | 'listTargets';
+export type Lister = 'listBundles' | 'listDeployments' | 'listTargets' | 'listVariables';
 export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 
 /** By default, an upload has nothing to resume it with. */
@@ -192,9 +192,18 @@ export class Subject {
     return result;
   }
 
+  /** Deploys a bundle. A change of variables or a deletion before may keep the target busy for a while. */
   async deploy(given?: BundleId, targetSlug = this.targetSlug): Promise<Deployed> {
     const bundleId = given ?? (await this.upload());
-    return {bundleId, ...(await this.call('deploy', {bundleId, targetSlug}))};
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return {bundleId, ...(await this.call('deploy', {bundleId, targetSlug}))};
+      } catch (error) {
+        const isBusy = error instanceof CallFailure && error.cause.code === 'ERR_TARGET_BUSY';
+        if (!isBusy || tries === 100) throw error;
+      }
+      await delay(100);
+    }
   }
 
   /**

@@ -1,4 +1,5 @@
 import {pipeline} from 'node:stream/promises';
+import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import type {
   Backend,
@@ -9,6 +10,7 @@ import type {
   DeploymentState,
   ListRange,
   ListResult,
+  VariableItem,
 } from '../../src/backends/contract.js';
 import type {OptionalMember} from '../../src/backends/members.js';
 
@@ -115,8 +117,40 @@ export function createShelfBackend(changed: Partial<Steps> = {}) {
       return {...page, items: items.map(item)};
     },
     async listTargets(range, context) {
-      const {items, ...page} = await list<{slug: string}>(range, context, 'targets');
-      return {...page, items: items.map(({slug}) => ({targetSlug: slug, url: `https://${slug}.example`}))};
+      const {items, ...page} = await list<{slug: string; name?: string}>(range, context, 'targets');
+      const item = ({slug, name}: {slug: string; name?: string}) => ({
+        targetSlug: slug,
+        name,
+        url: `https://${slug}.example`,
+      });
+      return {...page, items: items.map(item)};
+    },
+    async createTarget({targetSlug, name}, context) {
+      const request = {headers: authorized(context), json: {name}};
+      const raw = await context.http.put(urlOf(context, 'targets', targetSlug), request).json();
+      return {targetSlug, name, state: 'creating', raw};
+    },
+    async deleteTarget({targetSlug}, context) {
+      await context.http.delete(urlOf(context, 'targets', targetSlug), {headers: authorized(context)});
+    },
+    listVariables: ({targetSlug, ...range}, context) => list<VariableItem>(range, context, 'variables', targetSlug),
+    async setVariables({targetSlug, set, unset}, context) {
+      const request = {headers: authorized(context), json: {set, unset}};
+      await context.http.patch(urlOf(context, 'variables', targetSlug), request);
+    },
+    async invalidate({targetSlug, pattern}, context) {
+      const request = {headers: authorized(context), json: {pattern}};
+      await context.http.post(urlOf(context, 'purges', targetSlug), request);
+    },
+    async *tailLogs({targetSlug}, context) {
+      for (let after = 0; ;) {
+        const request = {headers: authorized(context), searchParams: {after}};
+        const url = urlOf(context, 'tail', targetSlug);
+        const {lines, next} = await context.http(url, request).json<{lines: string[]; next: number}>();
+        for (const message of lines) yield {message};
+        after = next;
+        await delay(10, undefined, {signal: context.signal}).catch(() => context.signal.throwIfAborted());
+      }
     },
     async readLogs({deployment: {targetSlug, deploymentId}, cursor = '0'}, context) {
       const url = urlOf(context, 'logs', String(targetSlug), String(deploymentId), cursor);

@@ -45,17 +45,22 @@ const key = 'canary-shelf-key-b81e';
 const password = 'canary-shelf-password-3a90';
 const seal = 'canary-shelf-seal-07c2';
 const targetSlugs: ReadonlySet<string> = new Set(['staging', 'production']);
+const ofTargets: ReadonlySet<string> = new Set(['targets', 'logs', 'variables', 'purges', 'tail']);
 /** How many items a page has at most, whatever the limit. */
 const largestPage = 5;
 
 /**
  * A small hosting service in memory, with a protocol of its own and odd IDs: `/PROJECT/uploads[/ID[/PART]]`,
- * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`, `/PROJECT/logs/TARGET/ID/START`, `/login` and `/me`.
+ * `/PROJECT/bundles[/ID]`, `/PROJECT/targets[/TARGET[/ID]]`, `/PROJECT/logs/TARGET/ID/START`,
+ * `/PROJECT/variables/TARGET`, `/PROJECT/purges/TARGET`, `/PROJECT/tail/TARGET`, `/login` and `/me`.
  */
 export async function openShelf({through}: Suite = {through: async (origin) => origin}): Promise<ConformanceService> {
   const uploads = new Map<string, Upload>();
   const bundles = new Map<string, ShelvedBundle[]>();
   const deployments = new Map<string, ShelvedDeployment[]>();
+  const made = new Map<string, {readonly project: string; readonly slug: string; readonly name?: string}>();
+  const variables = new Map<string, ReadonlySet<string>>();
+  const logs = new Map<string, string[]>();
   /** Secrets that only the uploader of a sealed bundle learns, or who logs in. */
   const receipts: string[] = [];
   let [busy, doomed, ids] = [false, false, 0];
@@ -111,13 +116,37 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     const [project = '', kind, name, id, place] = path;
     if (name === undefined) {
       const used = [...targetSlugs].filter((slug) => deployments.has(`${project}/${slug}`));
-      return pageOf(
-        used.map((slug) => ({slug})),
-        query,
-      );
+      const rows = [...used.map((slug) => ({slug})), ...[...made.values()].filter((one) => one.project === project)];
+      return pageOf(rows, query);
     }
-    if (!targetSlugs.has(name)) return {status: 404, body: {detail: 'no such target'}};
     const target = `${project}/${name}`;
+    if (method === 'PUT') {
+      if (made.has(target)) return {status: 409, body: {detail: 'there is one'}};
+      const row = {project, slug: name, ...(JSON.parse(body.toString()) as {name?: string})};
+      made.set(target, row);
+      return {status: 201, body: row};
+    }
+    if (!targetSlugs.has(name) && !made.has(target)) return {status: 404, body: {detail: 'no such target'}};
+    if (method === 'DELETE') {
+      for (const all of [made, deployments, variables]) all.delete(target);
+      return {status: 204};
+    }
+    if (kind === 'purges') return {status: 202};
+    if (kind === 'tail') {
+      const lines = (logs.get(name) ?? []).slice(Number(query.get('after')));
+      return {status: 200, body: {lines, next: logs.get(name)?.length ?? 0}};
+    }
+    const known = variables.get(target) ?? new Set<string>();
+    if (method === 'PATCH') {
+      const {set, unset} = JSON.parse(body.toString()) as {set: object; unset: string[]};
+      const kept = [...known, ...Object.keys(set)].filter((one) => !unset.includes(one));
+      variables.set(target, new Set(kept));
+      return {status: 204};
+    }
+    if (kind === 'variables') {
+      const rows = [...known].map((one) => ({name: one}));
+      return pageOf(rows, query);
+    }
     const history = deployments.get(target) ?? [];
     if (method === 'POST') {
       if (busy) return {status: 409, body: {detail: 'another deployment is running'}};
@@ -164,7 +193,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
     const asked = {method, query, headers, body};
     if (path[1] === 'uploads') return upload(path, asked);
     if (path[1] === 'bundles') return bundle(path, asked);
-    return path[1] === 'targets' || path[1] === 'logs' ? deployment(path, asked) : {status: 404};
+    return ofTargets.has(path[1] ?? '') ? deployment(path, asked) : {status: 404};
   };
 
   const server = createServer((request, response) => {
@@ -194,6 +223,7 @@ export async function openShelf({through}: Suite = {through: async (origin) => o
       return found.bytes;
     },
     countUploads: () => uploads.size + [...bundles.values()].flat().length,
+    writeLog: (targetSlug, line) => void logs.set(targetSlug, [...(logs.get(targetSlug) ?? []), line]),
     occupyTarget: () => void (busy = true),
     failDeployments: () => void (doomed = true),
     close: async () => {

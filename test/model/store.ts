@@ -32,6 +32,10 @@ export interface Effect {
   readonly bundle?: number;
   readonly deployment?: StoredDeployment;
   readonly deleted?: number;
+  /** The target that was made, deleted or invalidated. */
+  readonly target?: string;
+  /** The variables that there are now. */
+  readonly variables?: string;
 }
 
 /** How a request ended. */
@@ -55,6 +59,8 @@ const refusal = (status: number): Outcome => ({
 export class Store {
   readonly bundles = new Map<number, StoredBundle>();
   readonly deployments: StoredDeployment[] = [];
+  readonly targets = new Set(['staging', 'production']);
+  readonly variables = new Set<string>();
   readonly firstBundles: readonly number[];
   #made = 0;
 
@@ -117,7 +123,27 @@ export class Store {
       case 'list':
         return list([...this.bundles.values()].reverse().map((one) => this.bundleRow(one)));
       case 'targets':
-        return list(['staging', 'production'].map((slug) => ({slug, state: 'ACTIVE', url: `${origin}/site/${slug}`})));
+        return list([...this.targets].map((slug) => this.targetRow(slug, origin)));
+      case 'create-target': {
+        const sent = JSON.parse(body.toString()) as {readonly slug?: string; readonly displayName?: string};
+        const slug = sent.slug ?? `${sent.displayName ?? ''}-1a2b`;
+        if (this.targets.has(slug)) return refusal(409);
+        this.targets.add(slug);
+        return {answer: json(isApi ? 202 : 201, this.targetRow(slug, origin)), effect: {target: slug}};
+      }
+      case 'delete-target':
+        if (!this.targets.delete(target)) return refusal(404);
+        return {answer: {status: isApi ? 202 : 204, body: ''}, effect: {target}};
+      case 'variables':
+        return {answer: json(200, Object.fromEntries([...this.variables].map((name) => [name, {value: '****'}])))};
+      case 'set-variables':
+        for (const name of Object.keys(JSON.parse(body.toString()) as object)) this.variables.add(name);
+        return {answer: {status: 204, body: ''}, effect: {variables: [...this.variables].join()}};
+      case 'invalidate':
+        return {
+          answer: isApi ? {status: 202, body: ''} : json(201, {result: 'accepted', slug: target}),
+          effect: {target},
+        };
       case 'look':
         return list(deployments.map((one) => this.row(one)));
       case 'history':
@@ -130,6 +156,8 @@ export class Store {
         return {answer: json(200, this.row(found))};
       }
       case 'projects':
+      case 'log-token':
+      case 'logs':
       case 'target':
       case 'token':
       case 'archive':
@@ -138,6 +166,12 @@ export class Store {
       case 'other':
         return refusal(404);
     }
+  }
+
+  private targetRow(slug: string, origin: string): unknown {
+    const url = `${origin}/site/${slug}`;
+    if (this.name === 'legacy') return {slug, name: slug, state: 'ACTIVE', url};
+    return {environmentId: slug, displayName: slug.replace(/-1a2b$/, ''), status: 'ready', mrtOrigin: url};
   }
 
   private addBundle(message: string, id = Math.max(...this.bundles.keys()) + 1): number {

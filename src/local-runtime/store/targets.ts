@@ -140,7 +140,8 @@ export class Targets {
     );
     const write = () => store.writeTarget({...record, variables: Object.fromEntries([...kept, ...set])});
     const bundle = deployments.currentBundle(site);
-    if (bundle === undefined) return write();
+    // What is being deployed starts with them.
+    if (bundle === undefined || deployments.running(site.projectSlug, site.targetSlug)) return write();
     await deployments.exclusively(site, async (start) => {
       await write();
       await start({bundle, createdBy: user, route: 'deploy'});

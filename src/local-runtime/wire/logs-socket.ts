@@ -22,7 +22,10 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
       sockets.handleUpgrade(request, socket, head, (opened) => {
         record(request, 101, fault, context);
         opened.on('error', () => opened.terminate());
-        if (fault === 'drop' || fault === 'truncate') { opened.terminate(); return; }
+        if (fault === 'drop' || fault === 'truncate') {
+          opened.terminate();
+          return;
+        }
         const stop = context.logs.follow(siteOf(query), (message) => opened.send(JSON.stringify([{message}])));
         opened.once('close', stop);
       });

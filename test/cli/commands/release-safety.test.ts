@@ -106,7 +106,10 @@ test('config:show and doctor tell what MYCLI_SAFETY does, and which guards a tar
   ]);
   // Only a process of its own runs the configuration file again, which clears the variable.
   const checked = await runCli(binary, ['doctor'], {cwd: root, env: {...gitEnvironment, HOME: root, ...env}});
-  const lines = ['MYCLI_SAFETY=no-delete blocks deleting bundles and targets.', 'MYCLI_SAFETY=no-production blocks changes'];
+  const lines = [
+    'MYCLI_SAFETY=no-delete blocks deleting bundles and targets.',
+    'MYCLI_SAFETY=no-production blocks changes',
+  ];
   expect(
     lines.filter((line) => !checked.stdout.includes(line)),
     checked.stdout + checked.stderr,
