@@ -385,7 +385,7 @@ test.each<[string, string, () => Promise<unknown>, object, string | undefined]>(
     'apiListBundles',
     () => promised(apiBackend.listBundles)(range, api),
     {title: 'Unprocessable Entity'},
-    expect.stringMatching(/^\{/),
+    undefined,
   ],
 ])('a refusal of %s (%s): its reason is told', async (_, operation, call, body, said) => {
   [asked, reply] = [operation, {status: 422, body}];
