@@ -83,7 +83,7 @@ async function askPlugin(answer: unknown): Promise<void> {
     targetSlug: 'production',
     bundleIds: [],
   } as const;
-  const output = {warn: () => undefined, clean: String};
+  const output = {warn: () => undefined, debug: () => undefined, clean: String};
   await askBeforeWrite(planned, {dryRun: false}, {config, output, signal: new AbortController().signal});
 }
 
@@ -236,7 +236,9 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     const host = {env: {MYCLI_SAFETY: 'no-production'}};
     refuseUnsafe({operation: 'deploy', targetSlug: 'production'}, host);
   },
-  ERR_HOOK_FAILED: () => askPlugin(Promise.reject(new Error('the calendar is unreachable'))),
+  ERR_HOOK_FAILED: () =>
+    // As with `this.error()`.
+    askPlugin(Promise.reject(Object.assign(new Error('the calendar is unreachable'), {oclif: {exit: 1}}))),
   ERR_UNAUTHORIZED: () => answered(401, '{"detail": "The API key is wrong."}'),
   ERR_FORBIDDEN: () => answered(403),
   ERR_OAUTH: async () => {

@@ -59,12 +59,19 @@ export function blameUserCode(error: unknown, root: string): unknown {
   // Node's own error, because what a promise was rejected with is none: so it was not our code.
   if ('code' in error && error.code === 'ERR_UNHANDLED_REJECTION')
     return createError('ERR_CONFIG_INVALID', 'Code of a configuration file or a plugin failed.', cause);
-  const lines = (error.stack ?? '').split('\n');
-  const places = lines.flatMap((line) => /^ +at (?:.*\()?(.+?):\d+(?::\d+)?\)?$/.exec(line)?.[1] ?? []);
-  const files = places.map((place) => (place.startsWith('file:') ? fileURLToPath(place) : place)).filter(isAbsolute);
-  const file = files.find((path) => !/[/\\]node_modules[/\\]/.test(path));
+  const file = placesIn(error).find(({path}) => !/[/\\]node_modules[/\\]/.test(path))?.path;
   if (file === undefined || !relative(root, file).startsWith('..')) return error;
   return createError('ERR_CONFIG_INVALID', asSentence(`Code in ${file} failed: ${oneLine(messageOf(error))}`), cause);
+}
+
+/** The places in files that the stack of an error names, innermost first. A syntax error has it in the first line. */
+export function placesIn(error: unknown): readonly {readonly path: string; readonly line: string}[] {
+  const {stack = ''} = error instanceof Error ? error : {};
+  return stack.split('\n').flatMap((text) => {
+    const [, place = '', line = ''] = /^(?: +at (?:async )?(?:.*\()?)?(.+?):(\d+)(?::\d+)?\)?$/.exec(text) ?? [];
+    const path = place.startsWith('file:') ? fileURLToPath(place) : place;
+    return isAbsolute(path) ? [{path, line}] : [];
+  });
 }
 
 const usageExitCode = 2;
@@ -83,7 +90,7 @@ export function requestedExitCode(error: unknown): number | undefined {
 }
 
 /** Whether an error is oclif's, or another copy's: by shape. */
-function isOclifError(error: unknown): error is OclifError {
+export function isOclifError(error: unknown): error is OclifError {
   return error instanceof Error && 'oclif' in error && isRecord(error.oclif);
 }
 
@@ -227,8 +234,8 @@ export function endedEarly(): RuntimeCliError {
 
 export function withoutPlugin(plugin: string): Suggestion {
   return [
-    `Report this to the authors of ${plugin}. To go on without it, run `,
+    `Report this to the authors of ${plugin}. To go on without plugins, set MYCLI_SKIP_PLUGINS=1. With it, you can run `,
     {run: ['plugins:uninstall', plugin]},
-    ', or set MYCLI_SKIP_PLUGINS=1.',
+    ', too.',
   ];
 }

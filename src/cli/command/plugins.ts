@@ -4,6 +4,7 @@ import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
+import {commandLine} from '../../text/suggest.js';
 import {messageOf, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {isTrusted} from '../../files/ownership.js';
 import type {BackendFailure} from '../../backends/registry.js';
@@ -12,6 +13,7 @@ import {givenValue} from './command-line.js';
 import type {Session} from './session.js';
 import {createError} from '../../errors/index.js';
 import {endedByPlugin, endsCommand, requestedExitCode} from './error-report.js';
+import {debugFailure, goesOn, locatedError, locateFailures} from './plugin-failures.js';
 
 export function skipsPlugins(env: Environment): boolean {
   return !['', '0', 'false'].includes(env['MYCLI_SKIP_PLUGINS'] ?? '');
@@ -38,7 +40,33 @@ export class HostConfig extends Config {
       session.output.warn(`Ignored the plugins listed in ${this.dataDir}, because ${problem}.`);
       this.options = {...this.options, userPlugins: false};
     }
+    // oclif's own warnings about plugins don't name them.
+    this.warned = true;
     await super.loadPluginsAndCommands(given);
+    await this.#reportFailures();
+  }
+
+  /** Names the plugins that oclif has left out, and their commands that it has left out. */
+  async #reportFailures(): Promise<void> {
+    const {output} = this.options.session;
+    const listed = this.options.userPlugins === true ? userPlugins(this.dataDir) : [];
+    for (const {name, folder} of listed.filter((plugin) => !this.plugins.has(plugin.name))) {
+      const problem = packageProblem(folder) ?? 'it cannot be loaded';
+      const remove = commandLine('plugins:uninstall', name);
+      output.warn(`Plugin ${name} is left out: ${problem}. The command goes on. To remove it, run: ${remove}`);
+    }
+    for (const plugin of this.plugins.values()) {
+      const loaded = new Set(plugin.commands.map(({id}) => id));
+      for (const id of plugin.commandIDs.filter((declared) => !loaded.has(declared))) {
+        const error = await plugin.findCommand(id, {must: true}).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        debugFailure(output, `${plugin.name}, command ${id}`, error);
+        const {message} = locatedError(error, plugin, targetOf(plugin.pjson.oclif.commands));
+        output.warn(asSentence(`Plugin ${plugin.name}: its command ${id} is left out: ${message}`));
+      }
+    }
   }
 
   override async runHook<T extends keyof Interfaces.Hooks>(
@@ -47,21 +75,17 @@ export class HostConfig extends Config {
     timeout?: number,
     captureErrors?: boolean,
   ): Promise<Interfaces.Hook.Result<Interfaces.Hooks[T]['return']>> {
-    const outcome = await super.runHook(event, options, timeout, true);
     const {output, foreign} = this.options.session;
     const isOver = event === 'postrun' || event === 'finally';
-    for (const {error, plugin} of outcome.failures) {
-      // Plugins throw what is no error, too.
-      const stack = error instanceof Error ? error.stack : undefined;
-      output.debug(`${plugin.name}, ${String(event)}: ${stack ?? messageOf(error)}`);
-      if (captureErrors === true) continue;
+    const outcome = await super.runHook(event, options, timeout, true);
+    const failures = locateFailures(outcome, String(event), output);
+    for (const {error, plugin} of captureErrors === true ? [] : failures) {
       if (!isOver && endsCommand(error)) throw foreign ? error : endedByPlugin(plugin.name, error);
-      if (requestedExitCode(error) === undefined || isOver)
-        output.warn(
-          asSentence(`Plugin ${plugin.name}: its ${String(event)} hook failed: ${oneLine(messageOf(error))}`),
-        );
+      if (requestedExitCode(error) !== undefined && !isOver) continue;
+      const what = asSentence(`Plugin ${plugin.name}: its ${String(event)} hook failed: ${oneLine(error.message)}`);
+      output.warn(isOver ? what : `${what} ${goesOn}`);
     }
-    return outcome;
+    return {...outcome, failures};
   }
 }
 
@@ -85,7 +109,7 @@ export async function loadConfig(options: HostOptions, args: readonly string[]):
       await plugin.load();
       plugins.set(plugin.name, plugin);
     } catch (error) {
-      const message = asSentence(`Plugin ${name} of the project could not be loaded: ${messageOf(error)}`);
+      const message = asSentence(`Plugin ${name} of the project is left out: ${messageOf(error)}`);
       report({plugin: name, message, suggestion: reinstall});
     }
   }
@@ -102,24 +126,30 @@ function pluginListProblem(dataDirectory: string): string | undefined {
   } catch (error) {
     return systemCode(error) === 'EACCES' ? `${list} cannot be read: ${reasonOf(error)}` : undefined;
   }
-  const foreign = foreignUserPlugin(dataDirectory);
+  if (!existsSync(list)) return undefined;
+  const foreign = isTrusted(list)
+    ? userPlugins(dataDirectory).find(({folder}) => isForeignPackage(folder))?.folder
+    : list;
   return foreign && `${foreign} belongs to another user`;
 }
 
-/**
- * What of the plugins that the user has installed or linked belongs to another user: the list that oclif keeps in its
- * data folder, or a package.
- */
-function foreignUserPlugin(dataDirectory: string): string | undefined {
-  const list = join(dataDirectory, 'package.json');
-  if (!existsSync(list)) return undefined;
-  if (!isTrusted(list)) return list;
-  const {plugins} = asRecord(readManifest(list)?.['oclif']);
-  const folders = (Array.isArray(plugins) ? plugins : []).map((plugin: unknown) => {
+/** The plugins that the user has installed or linked, from the list that oclif keeps in its data folder. */
+function userPlugins(dataDirectory: string): readonly {readonly name: string; readonly folder: string}[] {
+  const {plugins} = asRecord(readManifest(join(dataDirectory, 'package.json'))?.['oclif']);
+  return (Array.isArray(plugins) ? plugins : []).map((plugin: unknown) => {
     const {type, name, root} = asRecord(plugin);
-    return type === 'link' ? String(root) : join(dataDirectory, 'node_modules', String(name));
+    const folder = type === 'link' ? String(root) : join(dataDirectory, 'node_modules', String(name));
+    return {name: String(name), folder};
   });
-  return folders.find(isForeignPackage);
+}
+
+/** Why a folder is no plugin, as a clause that names it. */
+export function packageProblem(folder: string): string | undefined {
+  const path = join(folder, 'package.json');
+  if (!existsSync(path)) return `${path} does not exist`;
+  const manifest = readManifest(path);
+  if (manifest === undefined) return `${path} is no JSON object`;
+  return isRecord(manifest['oclif']) ? undefined : `${path} has no "oclif"`;
 }
 
 /** Whether a folder, or the package.json in it, belongs to another user. */
@@ -190,8 +220,9 @@ function problemOf(plugin: string, folder: string | undefined, project: ProjectP
       message: `Ignored the plugin ${plugin}, because ${folder} belongs to another user.`,
       suggestion: reinstall,
     };
-  if (isRecord(readManifest(join(folder, 'package.json'))?.['oclif'])) return undefined;
-  return {plugin, message: `${folder} is no plugin: its package.json has no "oclif".`, suggestion: reinstall};
+  const broken = packageProblem(folder);
+  if (broken === undefined) return undefined;
+  return {plugin, message: `Plugin ${plugin} is left out: ${broken}.`, suggestion: reinstall};
 }
 
 /**

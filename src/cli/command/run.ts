@@ -199,14 +199,16 @@ function adoptWarnings(host: NodeJS.Process, output: Output): void {
   if (host.listenerCount('warning') === 0) return;
   host.removeAllListeners('warning');
   host.on('warning', (warning: unknown) => {
-    output.warn(asSentence(warningText(warning)));
+    const detail = warning instanceof Error && 'detail' in warning ? String(warning.detail) : '';
+    // A command of a plugin that cannot be loaded: our configuration says why, and oclif only the name of the error.
+    if (/^task: findCommand /m.test(detail)) return;
+    output.warn(asSentence(warningText(warning, detail)));
     output.debug(inspect(warning));
   });
 }
 
-function warningText(warning: unknown): string {
-  // Of a plugin's file that is no command, oclif's text is only `Error`. The rest is in the detail.
-  const detail = warning instanceof Error && 'detail' in warning ? String(warning.detail) : '';
+function warningText(warning: unknown, detail: string): string {
+  // oclif's text is only the name of the error. The rest is in the detail.
   const [plugin, task, reason] = ['plugin', 'task', 'message'].map((name) => {
     return new RegExp(`^${name}: (.*)`, 'm').exec(detail)?.[1];
   });

@@ -3,6 +3,7 @@ import {secretsOf} from '../../backends/configuration.js';
 import type {BackendPlugin} from '../../backends/plugins.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import type {CommandContext} from '../command/context.js';
+import {goesOn, locateFailures} from '../command/plugin-failures.js';
 import {skipsPlugins} from '../command/plugins.js';
 import {isPluginBackend} from './connection.js';
 import {optionsFor, typedOptions} from './plugin-settings.js';
@@ -31,7 +32,14 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
     const {name, version} = plugin;
     // The same configuration with this plugin only, so that one that hangs does not block the results of the others.
     const scoped = Object.assign(Object.create(config) as Interfaces.Config, {plugins: new Map([[name, plugin]])});
-    return {name, version, runHook: (options, timeoutMs) => scoped.runHook(hook, {...options}, timeoutMs, true)};
+    return {
+      name,
+      version,
+      async runHook(options, timeoutMs) {
+        const outcome = await scoped.runHook(hook, {...options}, timeoutMs, true);
+        return {...outcome, failures: locateFailures(outcome, hook, output)};
+      },
+    };
   });
   const chosen = Object.keys(settings.backendOptions.value);
   const {pluginProblems: failures} = context.session;
@@ -45,6 +53,6 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   const {value: wanted} = settings.runtimeBackend;
   const isMissing = isPluginBackend(wanted) && !registry.has(wanted);
   const untold = registry.failures.filter((failure) => !failures.includes(failure));
-  if (!isMissing) for (const {message} of untold) output.warn(message);
+  if (!isMissing) for (const {message} of untold) output.warn(`${message} ${goesOn}`);
   return registry;
 }

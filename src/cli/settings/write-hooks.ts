@@ -9,6 +9,7 @@ import {messageOf} from '../../errors/system-failure.js';
 import type {WriteFacts} from '../../operations/host.js';
 import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
+import {locateFailures} from '../command/plugin-failures.js';
 
 /** The hook that is asked before a change. */
 const beforeHook = 'mycli:before-write';
@@ -45,7 +46,7 @@ type Answer = {readonly plugin: string} & ({readonly result: unknown} | {readonl
  * Resolves to their answers, ordered by the names of the plugins.
  */
 async function runHooks(
-  config: PluginConfig,
+  {config, output}: Pick<Asking, 'config' | 'output'>,
   hook: string,
   options: object,
   signals: readonly AbortSignal[],
@@ -53,11 +54,11 @@ async function runHooks(
 ): Promise<readonly Answer[]> {
   const over = new AbortController();
   const given = {...structuredClone(options), signal: AbortSignal.any([...signals, over.signal])};
-  const {successes, failures} = await config.runHook(hook, given, timeoutMs, true);
+  const outcome = await config.runHook(hook, given, timeoutMs, true);
   over.abort();
   const answers: Answer[] = [
-    ...successes.map(({plugin, result}) => ({plugin: plugin.name, result: result as unknown})),
-    ...failures.map(({plugin, error}) => ({plugin: plugin.name, error})),
+    ...outcome.successes.map(({plugin, result}) => ({plugin: plugin.name, result: result as unknown})),
+    ...locateFailures(outcome, hook, output).map(({plugin, error}) => ({plugin: plugin.name, error})),
   ];
   // oclif silently skips a module that does not export a function.
   const silent = [...config.plugins.values()].filter(
@@ -69,7 +70,7 @@ async function runHooks(
 
 interface Asking {
   readonly config: PluginConfig;
-  readonly output: Pick<Output, 'warn' | 'clean'>;
+  readonly output: Pick<Output, 'warn' | 'clean' | 'debug'>;
   readonly signal: AbortSignal;
 }
 
@@ -83,7 +84,7 @@ export async function askBeforeWrite(
   {config, output, signal}: Asking,
 ): Promise<void> {
   signal.throwIfAborted();
-  const answers = await runHooks(config, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
+  const answers = await runHooks({config, output}, beforeHook, {...planned, dryRun}, [signal], beforeWriteTimeoutMs);
   signal.throwIfAborted();
   const {operation} = planned;
   const vetoes = answers.flatMap(({plugin, ...answer}) => {
@@ -126,8 +127,8 @@ export async function tellAfterWrite(
   const outcome: WriteOutcome = {...planned, ...known, ...outcomeOf(ended, output)};
   // After Ctrl-C, the time is limited anyway.
   const answers = signal.aborted
-    ? await runHooks(config, afterHook, outcome, [], interruptedTimeoutMs)
-    : await runHooks(config, afterHook, outcome, [signal], afterTimeoutMs);
+    ? await runHooks({config, output}, afterHook, outcome, [], interruptedTimeoutMs)
+    : await runHooks({config, output}, afterHook, outcome, [signal], afterTimeoutMs);
   for (const answer of answers) {
     if (!('error' in answer)) continue;
     const message = lineOf(messageOf(answer.error), output);

@@ -7,10 +7,11 @@ import {writeTree} from '../../folder.js';
 
 const name = 'mycli-plugin-hooked';
 
-/** Runs the binary with a plugin whose hooks have these bodies, by their names. */
+/** Runs the binary with a plugin whose hooks have these bodies, by their names. `before`: how their files begin. */
 async function withHooks(
   hooks: Readonly<Record<string, string>>,
   args: readonly string[] = ['bundle:build', '--json'],
+  before = '',
 ): Promise<Ended> {
   const root = await mkdtemp(join(tmpdir(), 'mycli-hooks-'));
   const fileOf = (hook: string) => `./${hook.replace(':', '-')}.js`;
@@ -24,7 +25,7 @@ async function withHooks(
     ...Object.fromEntries(
       Object.entries(hooks).map(([hook, body]) => [
         join(name, fileOf(hook)),
-        `export default async function () {\n${body}\n}\n`,
+        `${before}export default async function () {\n${body}\n}\n`,
       ]),
     ),
   };
@@ -71,13 +72,34 @@ describe('a hook that ends the process', () => {
   });
 });
 
+const warningOf = (hook: string, reason: string) =>
+  new RegExp(`^Plugin ${name}: its ${hook} hook failed: ${reason}\\.(?: The command goes on without it\\.)?$`);
+
 describe('a hook that fails', () => {
+  test.each([
+    [
+      'lacks a package',
+      "import 'mycli-nothing';",
+      String.raw`Cannot find package 'mycli-nothing' imported from \S+/init\.js`,
+    ],
+    ['throws when it is loaded', 'throw new Error();', String.raw`Error \(\S+/init\.js:1\)`],
+    [
+      'is no JavaScript',
+      'const a b;',
+      String.raw`.* \(\S+/init\.js or what it imports; run it with node to see the line\)`,
+    ],
+  ])('because its file %s says which file, and the command goes on', async (_, before, reason) => {
+    const ended = await withHooks({init: ''}, ['bundle:build', '--json'], before);
+    expect(ended.code).toBe(0);
+    expect(documentOf(ended)).toMatchObject({warnings: [expect.stringMatching(warningOf('init', reason)) as string]});
+  });
+
   test.each(['init', 'prerun', 'postrun', 'finally'])('in %s is a warning that names the plugin', async (hook) => {
     const ended = await withHooks({[hook]: 'throw new Error("broken\\nthing");'});
     expect(ended.code).toBe(0);
     expect(documentOf(ended)).toMatchObject({
       archive: {files: 1},
-      warnings: [`Plugin ${name}: its ${hook} hook failed: broken thing.`],
+      warnings: [expect.stringMatching(warningOf(hook, String.raw`broken thing \(\S+/${hook}\.js:2\)`)) as string],
     });
   });
 
@@ -89,7 +111,9 @@ describe('a hook that fails', () => {
     ['Object.create(null)', '[Object: null prototype] {}'],
   ])('by throwing %s is named, too', async (thrown, shown) => {
     const ended = await withHooks({init: `throw ${thrown};`});
-    expect(documentOf(ended)).toMatchObject({warnings: [`Plugin ${name}: its init hook failed: ${shown}.`]});
+    expect(documentOf(ended)).toMatchObject({
+      warnings: [expect.stringContaining(`: its init hook failed: ${shown} (`) as string],
+    });
   });
 
   test.each(['postrun', 'finally'])('in %s with an exit code fails no command that has succeeded', async (hook) => {
@@ -142,10 +166,10 @@ test('what a plugin lets Node warn of is a warning in the document', async () =>
 });
 
 test("a warning of oclif about a plugin's file says which plugin and why", async () => {
-  const detail = ['task: findCommand (hello)', 'plugin: mycli-plugin-acme', 'message: command hello not found'];
+  const detail = ['task: readManifest', 'plugin: mycli-plugin-acme', 'message: invalid JSON'];
   const ended = await withHooks({
     init: `process.emitWarning("Error", {detail: ${JSON.stringify(detail.join('\n'))}});`,
   });
-  const expected = 'Plugin mycli-plugin-acme: findCommand (hello) failed: command hello not found.';
+  const expected = 'Plugin mycli-plugin-acme: readManifest failed: invalid JSON.';
   expect(documentOf(ended)).toMatchObject({warnings: [expected]});
 });

@@ -159,7 +159,7 @@ describe('a package.json that is not a file of the user', () => {
     expect(find()).toEqual([]);
     expect(warnings).toEqual([
       `The plugin mycli-plugin-a is in ${join(folder, 'package.json')}, but not installed.`,
-      `${join(folder, 'node_modules/mycli-plugin-a')} is no plugin: its package.json has no "oclif".`,
+      `Plugin mycli-plugin-a is left out: ${join(folder, 'node_modules/mycli-plugin-a')}/package.json has no "oclif".`,
     ]);
   });
 

@@ -148,14 +148,31 @@ describe.concurrent('plugins that fail', () => {
     expect(code).toBe(0);
     const {warnings} = JSON.parse(stdout) as {warnings: string[]};
     expect(warnings).toEqual([
-      'Plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s.',
-      'Plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s.',
+      'Plugin mycli-plugin-hangs: its mycli:backends hook failed: no answer within 10 s. The command goes on without it.',
+      'Plugin mycli-plugin-hangs-early: its mycli:backends hook failed: no answer within 10 s. The command goes on without it.',
     ]);
+  });
+
+  test('to load one of their commands say which, in which line of which file', async () => {
+    await using bench = await createPluginBench();
+    const folder = join(bench.root, 'half');
+    const manifest = {name: 'mycli-plugin-half', version: '1.0.0', type: 'module', oclif: {commands: './commands'}};
+    await mkdir(join(folder, 'commands'), {recursive: true});
+    await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+    await writeFile(join(folder, 'commands/hello.js'), 'throw new Error("no license");\n');
+    await bench.mycli(['plugins:link', '--no-install', folder]);
+    const {code, stdout} = await bench.mycli(['bundle:build', '--dry-run', '--json']);
+    expect(code).toBe(0);
+    const problem = `its command hello is left out: no license (${join(folder, 'commands/hello.js')}:1).`;
+    expect(JSON.parse(stdout)).toMatchObject({warnings: [`Plugin mycli-plugin-half: ${problem}`]});
   });
 
   test('to be there any more do not end a command', async () => {
     await using bench = await createPluginBench('never-was');
-    expect(await bench.mycli(['bundle:build', '--dry-run'])).toMatchObject({code: 0});
+    const {code, stderr} = await bench.mycli(['bundle:build', '--dry-run']);
+    expect(code).toBe(0);
+    const file = `${fixturePlugin('never-was')}/package.json`;
+    expect(stderr).toContain(`Warning: Plugin mycli-plugin-never-was is left out: ${file} does not exist.`);
   });
 
   test('are left out with MYCLI_SKIP_PLUGINS, which is said', async () => {
@@ -300,6 +317,16 @@ describe('plugins of the user', () => {
     expect(code).toBe(1);
     expect(stderr).toBe('Error: nowhere not installed\n');
     expect(await bench.mycli(['plugins:link', '/nowhere/at/all'])).toMatchObject({code: 2});
+    const {stderr: refusal} = await bench.mycli(['plugins:link', '.']);
+    expect(refusal).toMatch(/^Error: This is no plugin: .*\/project\/package\.json does not exist\.\n/);
+  });
+
+  test('are a short list in JSON', async () => {
+    await using bench = await createPluginBench('zebra');
+    const plugins = JSON.parse((await bench.mycli(['plugins', '--json'])).stdout) as readonly object[];
+    const {name, root, type} = {name: 'mycli-plugin-zebra', root: fixturePlugin('zebra'), type: 'link'};
+    const expected = {name, version: '1.0.0', type, root, commands: [], hooks: ['mycli:backends']};
+    expect(plugins).toContainEqual(expected);
   });
 });
 

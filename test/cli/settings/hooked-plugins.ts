@@ -1,11 +1,17 @@
+import {realpathSync} from 'node:fs';
+import {tmpdir} from 'node:os';
 import type {PluginConfig} from '../../../src/cli/settings/write-hooks.js';
 
 /** What a plugin's hook does. */
 export type HookFunction = (options: Readonly<Record<string, unknown>>) => unknown;
 
+export const pluginRoot = realpathSync(tmpdir());
+
 /** oclif's configuration with plugins whose hook has one module each: a function, or something that is none. */
 export function configOf(hook: string, hooks: Readonly<Record<string, HookFunction | string>>): PluginConfig {
-  const plugins = Object.keys(hooks).map((name) => [name, {name, hooks: {[hook]: [{target: './hook.js'}]}}] as const);
+  const plugins = Object.keys(hooks).map(
+    (name) => [name, {name, root: pluginRoot, hooks: {[hook]: [{target: './hook.js'}]}}] as const,
+  );
   return {
     plugins: new Map(plugins),
     async runHook(this: PluginConfig, _hook: string, options: Readonly<Record<string, unknown>>) {
