@@ -14,6 +14,7 @@ const parts = [
   'cli/command/flags',
   'cli/command/command-line',
   'cli/command/old-words',
+  'cli/setup/old-settings',
   'settings/definitions',
   'settings/row',
   'errors/index',

@@ -1,5 +1,7 @@
 // Writes the tables of docs/guides/coming-from.md from the words that mycli suggests. `npm run docs:generate` runs it.
 import {oldCommands, oldFlags} from '../dist/cli/command/old-words.js';
+import {oldSettings} from '../dist/cli/setup/old-settings.js';
+import {definitions, variableOf} from '../dist/settings/definitions.js';
 import {fillFormatted} from './fill-page.js';
 
 const code = (text) => `\`${text}\``;
@@ -8,11 +10,21 @@ const table = (head, rows) => `
 | ${head.map(() => '---').join(' | ')} |
 ${rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`;
 
+/** The other clients' settings: where they are, and what becomes of them. */
+function settingRow({key, variables, field, becomes, standard, note}) {
+  const own = `\`--${definitions[key].flag.name}\` (\`${variableOf(key)}\`)`;
+  const formula = becomes && code(becomes(field === 'accountManagerHost' ? 'HOST' : field.toUpperCase()));
+  const unset = standard && `${code(standard.value)} if it is not set`;
+  const value = [formula, note, unset].filter((part) => part !== undefined).join('; ');
+  return [variables.map(code).join(', '), field === undefined ? '' : code(field), own, value];
+}
+
 await fillFormatted('guides/coming-from.md', {
   commands: table(
     ['there', 'here', ''],
     oldCommands.map(({client, was, now, note = ''}) => [code(`${client} ${was}`), code(`mycli ${now}`), note]),
   ),
+  settings: table(['variable', '`dw.json`, `b2c`', 'here', 'value'], oldSettings.map(settingRow)),
   flags: table(
     ['there', 'here', 'in', ''],
     oldFlags.map(({client, was, now, note = ''}) => [code(was), code(now), client, note]),

@@ -11,7 +11,9 @@ export default class Init extends BaseCommand<typeof Init> {
   static override readonly description =
     'Detects the framework and the folder it builds into, asks for what no flag or environment variable sets, checks and ' +
     'stores credentials as auth:login does, and writes mycli.config.ts; mycli.config.mjs or .json where TypeScript would ' +
-    "make that part of the project's own build. Asks again for what the service refuses. " +
+    "make that part of the project's own build. Offers what other clients for such a service have stored, one source " +
+    'after the other: with --yes only the project and the target, with --import everything. ' +
+    'Asks again for what the service refuses. ' +
     'Secrets are never written to the file. Without a terminal, or with --yes, nothing is asked, and the project is ' +
     'named after its package or its folder.';
   static override readonly examples = [
@@ -38,6 +40,7 @@ export default class Init extends BaseCommand<typeof Init> {
       char: 'y',
       summary: 'Ask nothing: use flags, variables, what is detected and the defaults of the questions.',
     }),
+    import: Flags.boolean({summary: 'Take over everything that other clients have stored, secrets too.'}),
     force: Flags.boolean({summary: 'Replace the configuration.'}),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
@@ -45,9 +48,11 @@ export default class Init extends BaseCommand<typeof Init> {
   protected async execute(context: CommandContext): Promise<InitDocument> {
     const {output, cwd} = context;
     const {force, yes, verify} = this.flags;
+    const asks = !yes && canAsk(context);
+    const taking = this.flags.import ? 'all' : asks ? 'asked' : 'names';
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
-    const plan = await planProject(context, settings, {asks: !yes && canAsk(context), verify});
+    const plan = await planProject(context, settings, {asks, verify, taking});
     const file = await writeProject(context, plan);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];

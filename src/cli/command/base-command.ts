@@ -8,6 +8,7 @@ import {globalFlags, rejectEmptyValues} from './flags.js';
 import type {HostConfig} from './plugins.js';
 import type {JsonDocument} from '../output/output.js';
 import {givenValue, markValues, rejectSwitchValues, unmarkValues} from './command-line.js';
+import {isRuntimeCliError} from '../../errors/index.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 import {describeError} from '../settings/settings.js';
@@ -91,7 +92,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     try {
       return await this.execute(context);
     } catch (error) {
-      throw context.settings === undefined ? error : describeError(error, context.settings);
+      if (!isRuntimeCliError(error)) throw error;
+      const {withOldSettings} = await import('../setup/take-over.js');
+      const told = await withOldSettings(error, context);
+      throw context.settings === undefined ? told : describeError(told, context.settings);
     }
   }
 

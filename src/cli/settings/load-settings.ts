@@ -1,12 +1,14 @@
-import {resolve} from 'node:path';
 import type {Readable} from 'node:stream';
 import {buffer as streamBuffer} from 'node:stream/consumers';
+import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../http/types.js';
 import {decodeText, readText} from '../../files/read-file.js';
+import {isSecretName} from '../../http/redact.js';
+import {asRecord, parseJson} from '../../text/json.js';
 import {
   definitions,
   secretKeys,
@@ -32,7 +34,7 @@ import {
   type SettingsSources,
   type ValueSource,
 } from './settings.js';
-import {isQuoted, Secret} from './text.js';
+import {isQuoted, pathFrom, Secret} from './text.js';
 
 interface SecretReader {
   /** Absolute base directory for `@FILE`. */
@@ -207,11 +209,11 @@ export function credentialSettings({apiKey, api}: OriginCredentials, source: Val
   };
 }
 
-type Secrets = Pick<Settings, SecretKey>;
+type Secrets = Pick<Settings, SecretKey | 'apiUser'>;
 
 /**
  * Reads secrets: on the command line the literal text, `@FILE`, or `-` for stdin; elsewhere the text itself.
- * Surrounding whitespace is removed.
+ * Surrounding whitespace is removed. A file with an API key may be that of another client, with the user of the key.
  */
 export async function readSecrets(unread: Secrets, reader: SecretReader): Promise<Secrets> {
   const set = secretKeys.flatMap((key) => {
@@ -224,11 +226,32 @@ export async function readSecrets(unread: Secrets, reader: SecretReader): Promis
     set.filter(({source}) => source.kind === 'flag'),
     reader,
   );
+  const {apiKey} = unread;
+  const isFile = apiKey?.source.kind === 'flag' && /^(?:@|-$)/.test(apiKey.value.reveal());
+  const keyFile = isFile ? keyFileIn(read.get(apiKey.source.name) ?? '') : undefined;
   const secrets = set.map(({key, source, name, text}) => {
-    const value = new Secret(checkedSecret(read.get(name) ?? text, name));
-    return [key, {value, source}] as const;
+    const given = (key === 'apiKey' ? keyFile?.key : undefined) ?? read.get(name) ?? text;
+    return [key, {value: new Secret(checkedSecret(given, name)), source}] as const;
   });
-  return Object.fromEntries(secrets);
+  const user = keyFile?.user;
+  const apiUser = unread.apiUser ?? (user === undefined ? undefined : {value: user, source: apiKey?.source});
+  return Object.fromEntries<unknown>([...secrets, ['apiUser', apiUser]]);
+}
+
+const keyFileSchema = v.object({api_key: v.string(), username: v.optional(v.string())});
+
+/** The key and its user in the text of a `~/.mobify`, a file of other clients. */
+export function keyFileIn(text: string): {readonly key: string; readonly user?: string | undefined} | undefined {
+  const result = v.safeParse(keyFileSchema, jsonIn(text));
+  return result.success ? {key: result.output.api_key, user: result.output.username} : undefined;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A secret on the command line: `--api-key`, its text, and the variable that can be used instead. */
@@ -271,7 +294,7 @@ export async function readFlagSecrets(
         text === '-'
           ? decodeText(await streamBuffer(stdin))
           : isFile
-            ? await readText(resolve(cwd, text.slice(1)))
+            ? await readText(pathFrom(cwd, text.slice(1)))
             : text,
       );
     } catch (error) {
@@ -289,9 +312,22 @@ export function checkedSecret(value: string, name: string, suggestions: readonly
   if (isQuoted(secret))
     throw createError('ERR_OPTION_INVALID', `The value of ${name} has quotation marks around it.`, {suggestions});
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
+  const json = jsonIn(secret);
+  if (typeof json === 'object' && json !== null) throw jsonInsteadOf(name, Object.keys(asRecord(json)));
   // Secrets become part of a header.
   if (/\p{Cc}/u.test(secret)) {
     throw createError('ERR_OPTION_INVALID', `The value of ${name} contains a line break or a control character.`);
   }
   return secret;
+}
+
+/** The error about JSON that has the secret, or should have it, in one of its fields. */
+function jsonInsteadOf(name: string, fields: readonly string[]): Error {
+  const shown = fields.slice(0, 10).join(', ');
+  const [field = fields[0]] = fields.filter(isSecretName);
+  return createError(
+    'ERR_OPTION_INVALID',
+    `The value of ${name} is JSON${shown === '' ? '' : ` with the fields ${shown}`}, not a secret.`,
+    {suggestions: [field === undefined ? 'Pass the secret itself.' : `Pass only the text of its field ${field}.`]},
+  );
 }

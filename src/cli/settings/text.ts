@@ -1,5 +1,6 @@
 import {readFileSync} from 'node:fs';
-import {resolve} from 'node:path';
+import {homedir} from 'node:os';
+import {join, resolve} from 'node:path';
 import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
@@ -164,12 +165,17 @@ function numberOf(value: string): number | string {
   return /^\d+(?:\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
+/** An absolute path. A shell leaves `~` as it is after `@`. */
+export function pathFrom(directory: string, path: string): string {
+  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(directory, path);
+}
+
 /** `auto`, or what JSON or `@FILE` with it says. */
 function packagesOf(text: string, directory: string): unknown {
   if (text === 'auto') return text;
   try {
     if (!text.startsWith('@')) return parseJson(text);
-    return parseJson(decodeText(readFileSync(resolve(directory, text.slice(1)))));
+    return parseJson(decodeText(readFileSync(pathFrom(directory, text.slice(1)))));
   } catch (error) {
     throw new InvalidValue(`${text.startsWith('@') ? `${text} ` : ''}cannot be read: ${reasonOf(error)}`);
   }

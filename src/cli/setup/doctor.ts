@@ -22,6 +22,7 @@ import type {Settings} from '../settings/settings.js';
 import {detectBuild, frameworkOfBuild, unfitEntry, unfitError} from '../../projects/detect-build.js';
 import {withPushFolder} from './push-folder.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
+import {withOldSettings} from './take-over.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
 
 /** The outcome of a check. */
@@ -70,7 +71,8 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
       results.push(...(await check()).map((finding) => ({name, ...finding})));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      results.push({name, ...found('failed', error.message, error.suggestions)});
+      const {message, suggestions} = await withOldSettings(error, context);
+      results.push({name, ...found('failed', message, suggestions)});
     }
   }
   return results;

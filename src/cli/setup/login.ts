@@ -28,12 +28,13 @@ import {
   type OriginCredentials,
   type StoredCredentials,
 } from '../settings/credential-file.js';
-import {checkedSecret, credentialSettings} from '../settings/load-settings.js';
+import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
 import {optionsFor, useSecrets} from '../settings/plugin-settings.js';
 import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {unknownAddresses} from './confirm-addresses.js';
 import {askService, isRefusal, type Service} from './check-credentials.js';
+import {takeOver, type Taking} from './take-over.js';
 import {askText, askYesNo, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
@@ -43,7 +44,7 @@ interface Login {
   /** Lines with the addresses and their sources. */
   readonly shown: readonly string[];
   /** The addresses that only the configuration file sets, and how to name them on the command line. */
-  readonly configured: readonly {readonly url: string; readonly flag: string}[];
+  readonly configured: readonly {readonly url: string; readonly flag: string; readonly file: string}[];
   readonly ask: () => Promise<Entered>;
 }
 
@@ -88,7 +89,8 @@ async function confirmConfigured(
     await readCredentials(context.credentialFile),
   );
   if (unknown.length === 0) return;
-  const file = context.configFile?.path ?? '';
+  const files = configured.flatMap(({url, file}) => (unknown.includes(url) ? [file] : []));
+  const file = [...new Set(files)].join(' and ');
   const message = `The ${what} would go to ${unknown.map(shownAddress).join(' and ')}, which only ${file} sets.`;
   if (asks) {
     await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
@@ -167,11 +169,12 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     'client-secret': `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`,
   }[kind];
   const enter = (given: string): Entered => {
-    const secret = checkedSecret(given, `the ${credentialWords[kind]}`, [
+    const keyFile = kind === 'api-key' ? keyFileIn(given) : undefined;
+    const secret = checkedSecret(keyFile?.key ?? given, `the ${credentialWords[kind]}`, [
       ['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.'],
     ]);
     const credentials: OriginCredentials = {
-      'api-key': {apiKey: {key: secret, user: settings.apiUser?.value}},
+      'api-key': {apiKey: {key: secret, user: settings.apiUser?.value ?? keyFile?.user}},
       'api-token': {api: {kind: 'api-token' as const, token: secret}},
       'client-secret': {api: {kind: 'client-secret' as const, clientId, clientSecret: secret, tokenUrl}},
     }[kind];
@@ -200,10 +203,32 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     enter,
     configured: fromFile.map((key) => {
       const address = key === 'tokenUrl' ? tokenUrl : url;
-      return {url: address, flag: `--${String(definitions[key].flag?.name)} ${shellLine(address)}`};
+      const flag = `--${String(definitions[key].flag?.name)} ${shellLine(address)}`;
+      return {url: address, flag, file: settings[key]?.source.name ?? ''};
     }),
     ask: async () => enter(await readSecretInput(prompt, context)),
   };
+}
+
+/**
+ * A login with what other clients have stored, which is shown.
+ * @param kindOf the kind of credential, and so the backend, for what is found
+ */
+export async function importedLogin(
+  context: CommandContext,
+  settings: Settings,
+  kindOf: (settings: Settings) => CredentialKind,
+): Promise<Login> {
+  const found = await takeOver(context, {...settings, apiKey: undefined, clientSecret: undefined}, 'all');
+  const kind = kindOf(found);
+  const secret = {'api-key': found.apiKey, 'client-secret': found.clientSecret, 'api-token': undefined}[kind];
+  if (secret === undefined) {
+    throw createError('ERR_CREDENTIALS_MISSING', `No other client has stored the ${credentialWords[kind]}.`, {
+      suggestions: [['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.']],
+    });
+  }
+  const login = builtInLogin(context, found, kind);
+  return {...login, ask: () => Promise.resolve(login.enter(secret.value.reveal()))};
 }
 
 export function pluginLogin(context: CommandContext, settings: Settings, registration: BackendRegistration): Login {
@@ -233,7 +258,9 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
   return {
     what: `secrets of the ${name} backend`,
     shown: [],
-    configured: configured.map(({option, url}) => ({url, flag: `--backend-option ${option}=ADDRESS`})),
+    configured: configured.map(({option, url}) => {
+      return {url, flag: `--backend-option ${option}=ADDRESS`, file: configFile?.path ?? ''};
+    }),
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));
       const operations = await import('../../operations/identify.js');
@@ -306,6 +333,8 @@ export interface ProjectSetup {
   /** Whether the user can be asked. Otherwise, what the questions suggest is taken. */
   readonly asks: boolean;
   readonly verify: boolean;
+  /** How what other clients have stored is taken over. */
+  readonly taking: Taking;
 }
 
 /**

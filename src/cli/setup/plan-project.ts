@@ -19,6 +19,7 @@ import {loadAllBackends} from '../settings/load-backends.js';
 import type {Setting, Settings, ValueSource} from '../settings/settings.js';
 import {newConfigName, type NewConfigName} from './config-name.js';
 import {signIn, type ProjectSetup} from './login.js';
+import {takeOver} from './take-over.js';
 import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
 
 interface ProjectPlan {
@@ -49,7 +50,7 @@ export async function planProject(
   const detected = await detectBuild(cwd);
   if (detected !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
-  const suggested = await withSuggestions(settings, detected, cwd);
+  const suggested = await withSuggestions(await takeOver(context, settings, setup.taking), detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
   const backend = backendOf(answers);
   // The secret is asked for.
@@ -57,6 +58,16 @@ export async function planProject(
   const needed = backend === 'api' ? ofApi() : addressKeys(backend);
   requireTogether(missingSettings(answers, ['projectSlug', ...needed]));
   const stored = await signIn(context, answers, backend, setup);
+  const unused = backend === 'api' ? answers.apiKey : backend === 'legacy' ? answers.clientSecret : undefined;
+  if (setup.taking !== 'names' && unused?.source.kind === 'flag') {
+    const other = backend === 'api' ? 'legacy' : 'api';
+    const login = {run: ['auth:login', '--import', '--runtime-backend', other]};
+    output.info([
+      `The secret of ${unused.source.name} is for ${backendTitle(other)}. To store it too, run `,
+      login,
+      '.',
+    ]);
+  }
   const addressOf = (key: AddressKey) => {
     const {[key]: setting} = answers;
     return setting && serviceUrl(key, setting.source.name, setting.value);
@@ -85,6 +96,7 @@ export async function planProject(
           organizationId: answers.organizationId?.value,
           tokenUrl: addressOf('tokenUrl'),
           clientId: answers.clientId?.value,
+          scopes: answers.scopes?.value,
         },
       }),
       buildDirectory: isKnown ? buildDirectory : undefined,
@@ -179,7 +191,7 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
     known = {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
   };
   const askUrl = (key: AddressKey, text: string) => ask(key, text, {check: (answer) => checkUrl(key, answer, env)});
-  const isOpen = known.runtimeBackend.source.kind === 'default' && !isGiven(known.origin) && !isGiven(known.apiOrigin);
+  const isOpen = known.runtimeBackend.source.kind === 'default' && isGiven(known.origin) === isGiven(known.apiOrigin);
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
   const backend = backendOf(known);
   if (backend === 'legacy') await askUrl('origin', 'URL of the service');
@@ -271,7 +283,7 @@ export async function offerSetup(context: CommandContext, settings: Settings): P
   const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
-  const plan = await planProject(context, settings, {asks: true, verify: true});
+  const plan = await planProject(context, settings, {asks: true, verify: true, taking: 'asked'});
   const file = await writeProject(context, plan);
   output.info(`Wrote ${relative(cwd, file)}.`);
   return context.loadSettings();

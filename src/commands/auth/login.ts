@@ -6,7 +6,7 @@ import type {AuthLoginDocument} from '../../cli/output/documents.js';
 import {credentialKinds} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {missingSetting, type Settings} from '../../cli/settings/settings.js';
-import {builtInLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
+import {builtInLogin, importedLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
 import {askText, canAsk} from '../../cli/setup/prompts.js';
 import {createError} from '../../errors/index.js';
 
@@ -22,6 +22,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --origin https://runtime.example < key.txt',
+    '<%= config.bin %> <%= command.id %> --import --origin https://runtime.example',
     '<%= config.bin %> <%= command.id %> --api-origin https://api.example --token-url https://login.example/token --client-id ci --organization org_1',
     '<%= config.bin %> <%= command.id %> --api-origin https://api.example --kind api-token --no-verify',
     '<%= config.bin %> <%= command.id %> --runtime-backend acme',
@@ -40,6 +41,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       options: credentialKinds,
       summary: 'Kind of credential; default client-secret for OAuth, otherwise api-key.',
     })(),
+    import: Flags.boolean({summary: 'Store what other clients have stored, without a question.'}),
     verify: Flags.boolean({default: true, allowNo: true, summary: 'Check the credentials before storing them.'}),
   };
 
@@ -52,7 +54,12 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       const login = pluginLogin(context, settings, registry.find(backend));
       return logIn(context, login, flags.verify);
     }
-    const kind = flags.kind ?? (backend === 'legacy' ? 'api-key' : 'client-secret');
+    const kindFor = (name: string) => flags.kind ?? (name === 'legacy' ? 'api-key' : 'client-secret');
+    if (flags.import) {
+      const login = await importedLogin(context, settings, (found) => kindFor(this.#backend(found)));
+      return logIn(context, login, flags.verify);
+    }
+    const kind = kindFor(backend);
     const service = kind === 'api-key' ? 'origin' : 'apiOrigin';
     const outcome = await logIn(
       context,
@@ -65,7 +72,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   }
 
   /** The backend to log in to: the one that the flags are for, or else the configured one. */
-  #backend({runtimeBackend, origin, apiOrigin}: Settings): string {
+  #backend({runtimeBackend, origin, apiOrigin, apiKey, clientSecret}: Settings): string {
     const {flags} = this;
     const ofKind = flags.kind && (flags.kind === 'api-key' ? 'legacy' : 'api');
     const {'runtime-backend': named = 'auto'} = flags;
@@ -79,7 +86,8 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     if (flags.origin !== undefined) return 'legacy';
     if (flags['api-origin'] !== undefined) return 'api';
     if (runtimeBackend.value !== 'auto') return runtimeBackend.value;
-    return origin === undefined && apiOrigin !== undefined ? 'api' : 'legacy';
+    const isApi = flags.import ? apiKey === undefined && clientSecret !== undefined : origin === undefined;
+    return isApi && apiOrigin !== undefined ? 'api' : 'legacy';
   }
 }
 

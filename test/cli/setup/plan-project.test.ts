@@ -67,11 +67,18 @@ async function plan(
     writes: [],
   };
   const hooks = configOf('mycli:backends', {'mycli-plugin-acme': () => ({backends: [acme]})});
-  const folders = {version: '0.0.0', userAgent: 'mycli', configDir: join(root, 'config'), dataDir: join(root, 'data')};
+  const folders = {
+    version: '0.0.0',
+    userAgent: 'mycli',
+    home: root,
+    configDir: join(root, 'config'),
+    dataDir: join(root, 'data'),
+  };
   const context = new CommandContext(session, flags, {...folders, ...hooks} as Interfaces.Config);
   let shown = '';
   const settings = await context.loadSettings();
-  const planned = planProject(context, settings, {asks: dialogue.length > 0, verify: true});
+  const asks = dialogue.length > 0;
+  const planned = planProject(context, settings, {asks, verify: true, taking: asks ? 'asked' : 'names'});
   const isOver = planned.then(
     () => true,
     () => true,
@@ -125,6 +132,22 @@ describe('the questions of a setup', {timeout: 20_000}, () => {
       static: true,
     });
     expect(shown).not.toMatch(/legacy|v1|v2|Api\b/);
+  });
+
+  test('are also whether to use what each other client has stored', async () => {
+    await write({'dw.json': '{"mrtProject": "theirs", "mrt-environment": "staging"}'});
+    const env = {MRT_PROJECT: 'mine', MRT_API_KEY: key, MRT_CLOUD_ORIGIN: runtime.origin};
+    const dialogue = [
+      ['Use what the environment has?', 'y'],
+      ['Use what dw.json has?', 'n'],
+      ['Target to deploy to', ''],
+      ['Build folder: (dist)', ''],
+    ] as const;
+    const {config, stored: kind, shown} = await plan(dialogue, {env});
+    expect(config).toMatchObject({projectSlug: 'mine', targetSlug: 'production', origin: runtime.origin});
+    expect(kind).toBe('api-key');
+    expect(shown).toContain('API key  ********  (MRT_API_KEY)');
+    expect(shown).toContain('Conflict: project theirs (dw.json) differs from mine (MRT_PROJECT), which is used.');
   });
 
   test('begin with the kind of the service', async () => {
