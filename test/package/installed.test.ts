@@ -161,7 +161,7 @@ describe('the installed package', () => {
     const imported = new Set<string>();
     for (const file of declarations) {
       const text = await readFile(path.join(installed, 'dist', file), 'utf8');
-      for (const [, name = ''] of text.matchAll(/(?:from|import\() ?['"]((?:@[^/'"]+\/)?[^./'"][^/'"]*)/g)) {
+      for (const [, name = ''] of text.matchAll(/(?:from |import\()['"]((?:@[^/'"]+\/)?[^./'"][^/'"]*)/g)) {
         if (!name.startsWith('node:')) imported.add(name);
       }
     }

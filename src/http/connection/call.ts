@@ -38,8 +38,9 @@ export class Attempt {
       this.handedOver = bytes >= length;
       yield chunk;
       this.chunks += 1;
+      // A request for the next chunk means that the connection accepted the last one. The end of a file comes later.
+      if (this.handedOver) this.sent = this.connected;
     }
-    // A request for the next chunk means that the connection accepted the last one.
     this.sent = this.connected;
   }
 }

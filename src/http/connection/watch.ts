@@ -2,7 +2,7 @@ import type {ClientRequest, IncomingMessage} from 'node:http';
 import {TLSSocket} from 'node:tls';
 import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
-import type {Call} from './call.js';
+import type {Attempt, Call} from './call.js';
 
 export interface ConnectionLimits {
   readonly connectTimeoutMs: number;
@@ -83,8 +83,8 @@ export function watchRequest(
       // A server may respond before it has read everything.
       awaitAnswer();
       const {statusCode = 0} = response;
-      if (statusCode >= 200 && statusCode < 300 && !request.writableFinished)
-        attempt.delivered = deliver(request, socket);
+      if (statusCode >= 200 && statusCode < 300 && !attempt.sent && !request.writableFinished)
+        attempt.delivered = deliver(request, socket, attempt);
       waitingFor = 'no progress while receiving the response';
       socket.setTimeout(idleTimeoutMs);
       if (!isHeld(response)) {
@@ -110,7 +110,7 @@ export function watchRequest(
  * Goes on with a body that the server has accepted before it was sent. Resolves to whether it read all of it: if it
  * closes the connection before that, the connection breaks.
  */
-function deliver(request: ClientRequest, socket: Socket): Promise<boolean> {
+function deliver(request: ClientRequest, socket: Socket, attempt: Attempt): Promise<boolean> {
   // Otherwise, Node ends the connection when the answer is complete.
   request.shouldKeepAlive = true;
   return new Promise((resolve) => {
@@ -125,7 +125,8 @@ function deliver(request: ClientRequest, socket: Socket): Promise<boolean> {
     request.once('error', () => resolve(false));
     request.once('close', () => {
       clearTimeout(timer);
-      resolve(false);
+      // Some servers close as soon as they have read the last byte.
+      resolve(attempt.sent);
     });
   });
 }

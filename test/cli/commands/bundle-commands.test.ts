@@ -170,8 +170,9 @@ test('bundle:rollback to a bundle that was deleted says so', async () => {
   expect(deleted.stderr).not.toContain('  target  ');
   const {code, stderr} = await mycli('bundle:rollback', '--wait');
   expect(code).toBe(7);
-  expect(stderr).toContain('has no bundle 1.');
-  expect(stderr).toContain('To go back to another bundle, pass --to ID.');
+  expect(stderr).toContain('Skipped bundle 1, which was deleted.');
+  expect(stderr).toContain('Pass --to ID.');
+  expect((await mycli('bundle:rollback', '--to', '1')).stderr).toContain('has no bundle 1.');
 });
 
 test('bundle:rollback says what it goes back to, deploys it and says how to undo it', async () => {
