@@ -45,14 +45,18 @@ describe('the pages', () => {
     await client.pushV2(await v2Archive(), {message: 'The first'});
     await client.deploy(1);
     const {body} = await page(runtime);
-    expect(textOf(body)).toMatch(/shop production Bundle 1 The first Live .* Bundle 1 The first shop production Live /);
+    expect(textOf(body)).toMatch(
+      /shop \/ production Live production--shop\.localhost:\d+ Bundle 1 The first just now by .* Bundle 1 The first shop production Live /,
+    );
     expect(body).toContain('href="/-/projects/shop/bundles/1"');
   });
 
   test('show a project and a bundle', async () => {
     const {runtime} = await startFilled();
     const project = textOf((await page(runtime, '-/projects/shop')).body);
-    expect(project).toMatch(/production Bundle 1 The first Live .* Bundle 2 The second .* Bundle 1 The first/);
+    expect(project).toMatch(
+      /production Live .* Bundle 1 The first just now by .* Bundle 2 The second .* Bundle 1 The first/,
+    );
     const bundle = textOf((await page(runtime, '-/projects/shop/bundles/2')).body);
     expect(bundle).toMatch(/The second .* 5 files, .* server-only: 1 file, .* shared: 3 files, .*static\/new.js/);
     expect(bundle).toContain('"ssrShared": [ "static/**/*" ]');
@@ -153,7 +157,7 @@ describe('the buttons', () => {
     const {status, headers} = await post(runtime, 'projects/shop/deploy', {bundle: '2', target: 'production'});
     expect([status, headers.get('location')]).toEqual([303, '/-/projects/shop?done=deploy']);
     const {body} = await page(runtime, '-/projects/shop?done=deploy');
-    expect(textOf(body)).toMatch(/The deployment has started.* production Bundle 2 The second Live/);
+    expect(textOf(body)).toMatch(/The deployment has started.* production Live \S+ Bundle 2 The second just now/);
   });
 
   test('are refused from other origins, and without one', async () => {
@@ -174,7 +178,7 @@ describe('the buttons', () => {
       write: (request) => request.end(new URLSearchParams(fields).toString()),
     });
     expect(plain.status).toBe(403);
-    expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('staging Bundle 2');
+    expect(textOf((await page(runtime, '-/projects/shop')).body)).not.toContain('/ staging');
     expect((await post(runtime, 'projects/shop/deploy', fields)).status).toBe(303);
   });
 

@@ -8,9 +8,25 @@ export const stylesheet = `
 }
 * { box-sizing: border-box; }
 body { margin: 0; min-width: 20rem; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-header { display: flex; flex-wrap: wrap; gap: .25rem 2rem; padding: .6rem 1rem; background: var(--raised); }
-nav { display: flex; gap: 1.25rem; }
-main { max-width: 76rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; overflow-wrap: anywhere; }
+header { border-bottom: 1px solid var(--line); background: var(--raised);
+  padding: .75rem max(1rem, calc((100% - 76rem) / 2 + 1rem)); }
+header, nav, .brand, .place { display: flex; align-items: center; }
+header, .place { flex-wrap: wrap; justify-content: space-between; gap: .25rem 1rem; }
+.brand, nav { gap: .6rem; }
+.brand { color: var(--ink); font-weight: 600; }
+nav { gap: 1.25rem; }
+.brand, nav a { text-decoration: none; }
+.brand:hover, nav a:hover { text-decoration: underline; }
+main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere; }
+#news:empty { display: none; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); gap: 1rem;
+  margin: 0; padding: 0; list-style: none; }
+.card { padding: 1rem; border: 1px solid var(--line); border-radius: .6rem; background: var(--raised); }
+.card p { margin: .15rem 0; }
+.card .place { margin: 0 0 .5rem; }
+.address { font-weight: 600; }
+.soft, .soft time { color: var(--soft); font-size: .875rem; }
+.next { margin-top: .75rem; padding-top: .6rem; border-top: 1px solid var(--line); }
 h1 { font-size: 1.5rem; margin: 0 0 .75rem; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .75rem; }
 a { color: var(--link); }
@@ -21,13 +37,17 @@ pre { background: var(--raised); padding: .75rem 1rem; overflow: auto; white-spa
 .notice.problem { border-color: var(--bad); }
 dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .25rem 1rem; margin: 0; }
 dd, dt { margin: 0; min-width: 0; }
-dt, caption { color: var(--soft); text-align: left; }
+dt { color: var(--soft); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
+td { overflow-wrap: break-word; }
 tbody th { font-weight: 400; min-width: 11rem; }
 time, .state, thead th { white-space: nowrap; }
+thead th { color: var(--soft); font-weight: 400; }
 .state { font-weight: 600; }
+.state::before { content: ''; display: inline-block; width: .55em; height: .55em; margin-right: .4em;
+  border-radius: 50%; background: currentcolor; }
 .live { color: var(--ok); }
 .failed { color: var(--bad); }
 .queued, .in_progress { color: var(--busy); }

@@ -47,8 +47,8 @@ ${script}
 </head>
 <body>
 <header>
-<a href="/"><img src="${pagesPath}icon.svg" alt="" width="20" height="20"> Local runtime</a>
-<nav aria-label="Main"><a href="/">Projects</a> <a href="${pagesPath}faults">Faults</a></nav>
+<a class="brand" href="/"><img src="${pagesPath}icon.svg" alt="" width="24" height="24">Local runtime</a>
+<nav aria-label="Main"><a href="/">Overview</a><a href="${pagesPath}faults">Faults</a></nav>
 </header>
 <main>
 <h1><bdi>${title}</bdi></h1>
@@ -78,6 +78,17 @@ export function timeText(iso: string): Html {
   return html`<time datetime="${iso}">${new Date(iso).toLocaleString('en-GB', format)}</time>`;
 }
 
+const units = {day: 86_400, hour: 3600, minute: 60} as const;
+
+/** How long ago a time was, in its largest unit: `2 hours ago`. The time itself is its tooltip. */
+export function ageText(iso: string, now: Date): Html {
+  const seconds = (now.getTime() - Date.parse(iso)) / 1000;
+  const unit = (['day', 'hour', 'minute'] as const).find((each) => seconds >= units[each]);
+  const count = unit && Math.floor(seconds / units[unit]);
+  const age = unit ? `${count} ${unit}${count === 1 ? '' : 's'} ago` : 'just now';
+  return html`<time datetime="${iso}" title="${new Date(iso).toLocaleString('en-GB')}">${age}</time>`;
+}
+
 type Cell = Html | string | number;
 
 /** Rows of cells, of which the first is the heading of its row. */
@@ -88,20 +99,24 @@ interface Table {
   readonly empty?: string;
 }
 
-export function table(caption: string, {columns, rows, empty = ''}: Table): Html {
+export function table(label: string, {columns, rows, empty = ''}: Table): Html {
   if (rows.length === 0) return html`<p>${empty}</p>`;
   const body = rows.map(([head, ...cells]) => {
     return html`<tr><th scope="row">${head}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
   });
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
-<caption>${caption}</caption>
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${columns.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${body}</tbody></table></div>`;
 }
 
 /** A part of a page that is kept up to date while the page is open. */
 export function liveSection(title: string, content: Html): Html {
-  return html`<section id="${title.toLowerCase().replaceAll(' ', '-')}" data-live><h2>${title}</h2>${content}</section>`;
+  return livePart(title.toLowerCase().replaceAll(' ', '-'), html`<h2>${title}</h2>${content}`);
+}
+
+/** As `liveSection`, right below the heading of the page. */
+export function livePart(id: string, content: Html): Html {
+  return html`<section id="${id}" data-live>${content}</section>`;
 }
 
 export function facts(entries: readonly (readonly [name: string, value: Cell])[]): Html {

@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
 import {findBundle, param, type Call, type RuntimeContext} from '../context.js';
-import {siteUrl} from '../sites/site-address.js';
+import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
 import type {TargetStatus} from '../store/targets.js';
@@ -19,16 +19,7 @@ export function projectPath(projectSlug: string): string {
 export function showOverview(call: Call): Promise<Response> {
   const {store} = call.context;
   const projects = store.projects().slice(0, listed);
-  const rows = projects.flatMap((project) => {
-    const link = html`<a href="${projectPath(project)}">${page.foreign(project)}</a>`;
-    const targets = targetRows(call, project);
-    return targets.length === 0 ? [[link, '–', '–', '–', '–']] : targets.map((row) => [link, ...row]);
-  });
-  const what = page.table('What runs where', {
-    columns: ['Project', 'Target', 'Live', 'Newest deployment', 'Variables'],
-    rows,
-  });
-  const content = html`${page.liveSection('Projects', rows.length === 0 ? welcome(call.origin) : what)}
+  const content = html`${page.livePart('targets', projects.length === 0 ? welcome(call.origin) : targetCards(call, projects))}
 ${page.liveSection('Newest deployments', deploymentTable(call, store.newestDeployments(8)))}`;
   return page.pageAnswer({title: 'What runs here', content});
 }
@@ -45,27 +36,41 @@ ${page.textBlock('Command', 'mycli bundle:push --project my-shop --target stagin
 <p>It appears here as soon as it has arrived. No need to reload.</p>`;
 }
 
-/**
- * The targets of a project: with a link to its app, the bundle that it serves, its newest deployment, and the names of
- * its variables.
- */
-function targetRows(call: Call, projectSlug: string): page.Html[][] {
-  const {store, deployments, targets} = call.context;
-  return targets
-    .slugs(projectSlug)
-    .slice(0, listed)
-    .map((targetSlug) => {
-      const site = {projectSlug, targetSlug};
-      const current = deployments.current(projectSlug, targetSlug);
-      const [newest] = store.deployments(projectSlug, targetSlug);
-      const name = page.foreign(targetSlug);
-      return [
-        current === undefined ? name : html`<a href="${siteUrl(call, {projectSlug, targetSlug})}">${name}</a>`,
-        current === undefined ? html`Nothing is live` : bundleText(call.context, {...current, id: current.bundleId}),
-        newest === undefined ? targetState(targets.status(site)) : stateText(newest, call.context),
-        page.foreign(Object.keys(targets.record(site)?.variables ?? {}).join(', ') || '–'),
-      ];
-    });
+/** The targets of projects: the state of each, its app, what it serves since when, and the names of its variables. */
+function targetCards(call: Call, projects: readonly string[]): page.Html {
+  const cards = projects.flatMap((projectSlug) => {
+    const targets = call.context.targets.slugs(projectSlug).slice(0, listed);
+    const place = html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`;
+    const none = html`<li class="card"><p class="place">${place}</p><p class="soft">Nothing has been deployed yet.</p></li>`;
+    return targets.length === 0
+      ? [none]
+      : targets.map((targetSlug) => targetCard(call, {projectSlug, targetSlug}, place));
+  });
+  return html`<ul class="cards">${cards}</ul>`;
+}
+
+function targetCard(call: Call, site: SiteName, place: page.Html): page.Html {
+  const {context} = call;
+  const {projectSlug, targetSlug} = site;
+  const current = context.deployments.current(projectSlug, targetSlug);
+  const [newest] = context.store.deployments(projectSlug, targetSlug);
+  const url = siteUrl(call, site);
+  const link = html`<p class="address"><a href="${url}">${page.foreign(url.replaceAll(/^http:\/\/|\/$/g, ''))}</a></p>`;
+  const next = newest?.number === current?.number ? undefined : newest;
+  const shown = current ?? newest;
+  const variables = Object.keys(context.targets.record(site)?.variables ?? {});
+  return html`<li class="card">
+<p class="place"><span>${place} / <strong>${page.foreign(targetSlug)}</strong></span>${shown ? stateText(shown, context) : targetState(context.targets.status(site))}</p>
+${current ? html`${link}${deploymentLine(current, context)}` : html`<p class="soft">Nothing is live.</p>`}
+${next && html`<div class="next">${current && stateText(next, context)}${deploymentLine(next, context)}</div>`}
+${variables.length > 0 && html`<p class="soft next">Variables: ${page.foreign(variables.join(', '))}</p>`}
+</li>`;
+}
+
+function deploymentLine(deployment: DeploymentRecord, context: RuntimeContext): page.Html {
+  const {updatedAt} = deploymentState(deployment, context.now());
+  return html`<p>${bundleText(context, {...deployment, id: deployment.bundleId})}</p>
+<p class="soft">${page.ageText(updatedAt, context.now())} by ${page.foreign(deployment.createdBy)}</p>`;
 }
 
 const targetStates: Readonly<Partial<Record<TargetStatus, page.Html>>> = {
@@ -124,12 +129,7 @@ export function showProject(call: Call): Promise<Response> {
     throw new HttpFailure(404, `There is no project "${projectSlug}". It is created by the first push to it.`);
   }
   const bundles = store.bundles(projectSlug);
-  const targets = page.table('What runs where', {
-    columns: ['Target', 'Live', 'Newest deployment', 'Variables'],
-    rows: targetRows(call, projectSlug),
-    empty: 'Nothing has been deployed yet.',
-  });
-  const newest = page.table(`${Math.min(listed, bundles.length)} of ${bundles.length} bundles, newest first`, {
+  const newest = page.table('Bundles, newest first', {
     columns: ['Bundle', 'Size', 'Pushed', 'By', 'Live on'],
     rows: bundles
       .slice(0, listed)
@@ -143,9 +143,10 @@ export function showProject(call: Call): Promise<Response> {
     empty: 'All bundles of this project were deleted.',
   });
   const content = html`${query.get('done') === 'deploy' && page.notice('The deployment has started.')}
-${page.liveSection('Targets', targets)}
+${page.liveSection('Targets', targetCards(call, [projectSlug]))}
 ${bundles.length > 0 && html`<h2>Deploy a bundle</h2>${deployForm(call, projectSlug, bundles)}`}
 ${page.liveSection('Bundles', newest)}
+${bundles.length > listed && html`<p class="soft">The newest ${listed} of ${bundles.length} bundles.</p>`}
 ${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(listed, projectSlug)))}`;
   return page.pageAnswer({title: projectSlug, content});
 }
