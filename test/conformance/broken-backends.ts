@@ -1,7 +1,6 @@
 import {once} from 'node:events';
 import {PassThrough, Readable} from 'node:stream';
 import {buffer} from 'node:stream/consumers';
-import {pipeline} from 'node:stream/promises';
 import {backendError, createBackendContext} from '../../src/backends/context.js';
 import type {
   Backend,
@@ -9,7 +8,6 @@ import type {
   Bundle,
   BundleId,
   DeploymentRef,
-  DeployResult,
   DownloadStart,
   ListResult,
 } from '../../src/backends/contract.js';
@@ -86,15 +84,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
     () => ({deleteBundle: 'delete' as unknown as Shelf['upload']}) as object,
   ),
   broken('has a limit of no files', () => ({limits: {maxFiles: 0}})),
-  broken('keeps the first options and project that it is given', (good) => {
-    let kept: Pick<Context, 'options' | 'projectSlug'> | undefined;
-    return {
-      upload: (bundle, {options, projectSlug, ...context}) => {
-        kept ??= {options, projectSlug};
-        return good.upload(bundle, {...context, ...kept});
-      },
-    };
-  }),
   brokenCall('logs the key, in base64', 'listBundles', (call, context) => {
     context.logger.debug(`Authorization: Basic ${btoa(`user:${String(context.options.key)}`)}`);
     return call(context);
@@ -149,18 +138,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
       return result;
     },
   })),
-  broken('reports no progress', (good) => ({
-    upload: async (bundle, context) => {
-      const {bodies} = context;
-      const file: typeof bodies.file = (source, range) => {
-        const {headers, context: body} = bodies.file(source, range);
-        return {headers, context: {...body, onProgress: undefined}};
-      };
-      const result = await good.upload(bundle, {...context, bodies: {...bodies, file}});
-      context.onProgress({transferred: 1, total: bundle.size});
-      return result;
-    },
-  })),
   broken('reads a small bundle to its end, aborted or not', (good) => ({
     upload: async (bundle, context) =>
       good.upload(bundle.size > 1e6 ? bundle : withBytes(bundle, await buffer(bundle.createReadStream())), context),
@@ -177,16 +154,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
       };
       return good.upload({...bundle, createReadStream}, context).catch((error: unknown) => {
         if (hasSent) throw error;
-        return unlessAborted(error, context);
-      });
-    },
-  })),
-  broken('ignores an abort before its download begins', (good) => ({
-    download: (request, context) => {
-      let hasBegun = false;
-      const onStart = () => void (hasBegun = true);
-      return good.download({...request, onStart}, context).catch((error: unknown) => {
-        if (hasBegun) throw error;
         return unlessAborted(error, context);
       });
     },
@@ -216,19 +183,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
     sent: async (id, context) => (await goodSteps.sent(id, context)) ?? [],
   }),
 
-  broken('returns a deployment reference with a Date in it', (good) => ({
-    deploy: async (request, context) => {
-      const {deployment, ...result} = await good.deploy(request, context);
-      return {...result, deployment: {...deployment, startedAt: new Date()}};
-    },
-  })),
-  broken('returns the reference of an older deployment', (good) => ({
-    deploy: async (request, context) => {
-      const result = await good.deploy(request, context);
-      const {items} = await good.listDeployments({limit: 5, ...request}, context);
-      return {...result, deployment: items.at(-1)?.deployment ?? result.deployment};
-    },
-  })),
   brokenCall('does not say that a target is busy', 'deploy', mistaking(409, 'ERR_REJECTED')),
   brokenCall('reports a deployment that is accepted as finished', 'deploy', asFinished),
   brokenCall('reports a promotion that is accepted as finished', 'promote', asFinished),
@@ -238,40 +192,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('promotes without a look at the target that the bundle is to run on', (good) => ({
     promote: ({bundleId, to}, context) => good.deploy({bundleId, targetSlug: to}, context),
   })),
-  broken('makes up the reference of a promotion', (good) => ({
-    promote: async (request, context) => {
-      const result = await good.promote(request, context);
-      return {...result, deployment: {...result.deployment, deploymentId: String(Math.random())}};
-    },
-    getDeployment: async (deployment, context) =>
-      String(deployment.deploymentId).startsWith('0.') ? {status: 'finished'} : good.getDeployment(deployment, context),
-  })),
-  broken('deploys to both targets when it promotes', (good) => ({
-    promote: async (request, context) => {
-      const result = await good.promote(request, context);
-      await good.deploy({bundleId: request.bundleId, targetSlug: request.from}, context);
-      return result;
-    },
-  })),
-  broken('only knows deployments of its own process', (good) => {
-    const known = new Set<unknown>();
-    const knowing = async (work: Promise<DeployResult>) => {
-      const result = await work;
-      known.add(result.deployment.deploymentId);
-      return result;
-    };
-    return {
-      deploy: (request, context) => knowing(good.deploy(request, context)),
-      promote: (request, context) => knowing(good.promote(request, context)),
-      listDeployments: changeItems(good.listDeployments, {
-        deployment: (deployment: DeploymentRef) => ({...deployment, listed: true}),
-      }),
-      getDeployment: async (deployment, context) => {
-        const isKnown = known.has(deployment.deploymentId) || deployment['listed'] === true;
-        return isKnown ? good.getDeployment(deployment, context) : rejected();
-      },
-    };
-  }),
   brokenCall('reports a failed deployment as finished', 'getDeployment', async (call, context) => {
     const state = Object(await call(context)) as {readonly status: string};
     return {...state, status: state.status === 'failed' ? 'finished' : state.status};
@@ -307,10 +227,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
     createdAt: () => isoTime(Date.now()),
   }),
   brokenItems('lists bundles that are never ready', 'listBundles', {status: () => 'preparing'}),
-  brokenCall('stops where the service ends a page', 'listBundles', async (call, context) => ({
-    ...Object(await call(context)),
-    cursor: undefined,
-  })),
   broken('goes on at its own limit, not where the service ends a page', (good) => ({
     listBundles: async (range, context) => {
       const page = await good.listBundles(range, context);
@@ -328,16 +244,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
     const page = Object(await call(context)) as ListResult<unknown>;
     return {...page, items: page.items.toReversed()};
   }),
-  broken('lists the bundles of all projects', (good) => ({
-    listBundles: async (range, context) => {
-      const page = await good.listBundles(range, context);
-      const {items} = await good.listBundles(
-        {limit: 5},
-        {...context, projectSlug: context.projectSlug.replace(/-2$/, '')},
-      );
-      return context.projectSlug.endsWith('-2') ? {...page, items: [...page.items, ...items]} : page;
-    },
-  })),
   brokenItems('says that a target runs every bundle', 'listBundles', {inUseBy: () => ['staging']}),
   brokenItems('lists deployments that never finish', 'listDeployments', {status: () => 'in_progress'}),
   brokenItems('lists failed deployments as finished', 'listDeployments', {status: () => 'finished'}),
@@ -350,16 +256,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
   })),
   brokenItems('lists references that it cannot use', 'listDeployments', {
     deployment: ({deploymentId}: DeploymentRef) => ({deploymentId}),
-  }),
-  broken('deploys each bundle only once', (good) => ({
-    deploy: async (request, context) => {
-      const {items} = await good.listDeployments({limit: 5, ...request}, context);
-      return items.some(({bundleId}) => bundleId === request.bundleId) ? rejected() : good.deploy(request, context);
-    },
-  })),
-  brokenCall('lists only the target of the last deployment', 'listTargets', async (call, context) => {
-    const page = Object(await call(context)) as ListResult<unknown>;
-    return {items: page.items.slice(-1)};
   }),
   brokenCall('lists a target for each of its deployments', 'listTargets', async (call, context) => {
     const page = Object(await call(context)) as ListResult<unknown>;
@@ -390,28 +286,10 @@ export const brokenBackends: readonly BrokenBackend[] = [
       good.readLogs({...request, deployment: await newest(good, deployment, context)}, context),
   })),
 
-  broken('returns IDs as numbers, and only takes numbers', (good) => {
-    const ids: BundleId[] = [];
-    return {
-      upload: async (bundle, context) => ({bundleId: ids.push((await good.upload(bundle, context)).bundleId)}),
-      download: ({bundleId, ...request}, context) =>
-        good.download(
-          {...request, bundleId: typeof bundleId === 'number' ? (ids[bundleId - 1] ?? '') : 'none'},
-          context,
-        ),
-    };
-  }),
   broken(
     'reports a digest that is not that of the downloaded bytes',
     starting((start) => ({...start, sha256: '0'.repeat(64)})),
   ),
-  broken('downloads only the first half', (good) => ({
-    download: async ({writeTo, ...request}, context) => {
-      const passing = new PassThrough();
-      const [content] = await Promise.all([buffer(passing), good.download({...request, writeTo: passing}, context)]);
-      await pipeline(Readable.from([content.subarray(0, content.length / 2)]), writeTo, {signal: context.signal});
-    },
-  })),
   broken('ignores that a download is aborted while it writes', (good) => ({
     download: async ({writeTo, ...request}, context) => {
       const passing = new PassThrough();
@@ -438,12 +316,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
     'reports the same validator for every archive',
     starting((start) => ({...start, validator: '"1"'})),
   ),
-  broken('resumes a download with a different archive', (good) => ({
-    download: ({resume, ...request}, context) => {
-      const validator = `"${encodeURIComponent(request.bundleId)}"`;
-      return good.download({...request, resume: resume && {...resume, validator}}, context);
-    },
-  })),
   broken('deletes nothing', (good) => ({
     deleteBundle: async ({bundleId}, context) => {
       const {items} = await good.listBundles({limit: 5}, context);
@@ -459,14 +331,6 @@ export const brokenBackends: readonly BrokenBackend[] = [
       },
     };
   }),
-  broken('deletes every bundle with the same message', (good) => ({
-    deleteBundle: async ({bundleId}, context) => {
-      const {items} = await good.listBundles({limit: 5}, context);
-      const {message} = items.find((item) => item.bundleId === bundleId) ?? {};
-      const same = items.filter((item) => item.message === message).map((item) => item.bundleId);
-      for (const id of message === undefined ? [bundleId] : same) await good.deleteBundle({bundleId: id}, context);
-    },
-  })),
   broken('puts IDs of deployments into URLs as they are', (good) => ({
     getDeployment: ({deploymentId, ...deployment}, context) =>
       good.getDeployment({...deployment, deploymentId: String(deploymentId).replace(/\?$/, '')}, context),
@@ -576,10 +440,6 @@ function ignoringAborts(call: Call, context: Context) {
 async function unlessAborted(error: unknown, {signal}: Context): Promise<never> {
   if (signal.aborted) await new Promise(() => undefined);
   throw error;
-}
-
-function rejected(): never {
-  throw backendError('ERR_REJECTED', 'the service refused it');
 }
 
 function isoTime(time: number): string {
