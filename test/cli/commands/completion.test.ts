@@ -106,10 +106,10 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
       screen = '';
       child.stdin.write(`${typed}\t`);
       await shows(new RegExp(rest));
-      // Ctrl-C, and a new prompt: shells draw only what differs from the line before.
+      // Ctrl-U empties the line. Another command makes a new one: shells draw only what differs from the line before.
       screen = '';
-      child.stdin.write('\u0003');
-      await shows(/[$>#] /);
+      child.stdin.write("\u0015echo ne''xt\n");
+      await shows(/^next/m);
     }
     child.stdin.end('exit\n');
   });
