@@ -33,6 +33,8 @@ export interface BuiltInUploadResult extends UploadResult {
 
 /** A backend as the host calls it: one of this package, or one of a plugin with its answers checked. */
 export interface HostBackend<Options = unknown> extends Omit<Backend<Options>, 'required' | 'secrets'> {
+  /** The plugin that it comes from. Undefined for the built-in ones. */
+  readonly plugin?: string | undefined;
   readonly required?: AnyBackend['required'];
   readonly secrets?: AnyBackend['secrets'];
   check(context: BackendCheckContext<Options>): Promise<CheckResult>;

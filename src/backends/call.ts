@@ -1,8 +1,9 @@
+import {setMaxListeners} from 'node:events';
 import {setTimeout as delay} from 'node:timers/promises';
 import {amendError, catalogue, createError, isRuntimeCliError} from '../errors/index.js';
 import {createRedactor} from '../http/redact.js';
 import type {HostHttpOptions} from '../http/types.js';
-import type {BuiltInContext} from './built-in.js';
+import type {BuiltInContext, HostBackend} from './built-in.js';
 import type {AbortCleanup, Backend, BackendError} from './contract.js';
 import type {MemberRow} from './members.js';
 import {asSentence} from '../text/sentence.js';
@@ -36,12 +37,41 @@ export async function callBackend<Result>(
   }
 }
 
+/** Whether anything happens in the calls of a context. */
+export class Activity {
+  #pending = 0;
+  #last = performance.now();
+
+  touch(): void {
+    this.#last = performance.now();
+  }
+
+  /** Something begins that has a time limit of its own. Call what it returns at its end. */
+  begin(): () => void {
+    this.#pending += 1;
+    return () => {
+      this.#pending -= 1;
+      this.touch();
+    };
+  }
+
+  /** Resolves when nothing has happened for `limitMs`. Rejects when `signal` is aborted. */
+  async stalled(limitMs: number, signal: AbortSignal): Promise<void> {
+    this.touch();
+    for (let left = limitMs; left > 0;) {
+      await delay(left, undefined, {signal});
+      left = this.#pending > 0 ? limitMs : this.#last + limitMs - performance.now();
+    }
+  }
+}
+
 /** A backend's context, and what the host needs to call it. */
 export interface HostContext extends BuiltInContext {
   /** Runs a cleanup after an abort, with a client of its own. Never rejects: a failure becomes a warning. */
   readonly cleanUp: (cleanup: AbortCleanup) => Promise<void>;
   /** How many requests that may have changed something were answered with 2xx. */
   readonly countWrites: () => number;
+  readonly activity: Activity;
   /** The same, with the same client, for calls that differ in this. */
   readonly with: (changes: ContextChanges) => HostContext;
 }
@@ -61,9 +91,9 @@ const endOfCallMs = 1000;
  * registered run before it rejects.
  */
 export async function callInContext<Result>(
-  backend: Pick<Backend, 'name'>,
-  {doing, effect}: Pick<MemberRow, 'doing'> & Partial<Pick<MemberRow, 'effect'>>,
-  {cleanUp, countWrites, with: _, ...context}: HostContext,
+  backend: Pick<HostBackend, 'name' | 'plugin'>,
+  row: Pick<MemberRow, 'doing'> & Partial<Pick<MemberRow, 'effect'>>,
+  {cleanUp, countWrites, activity, with: _, ...context}: HostContext,
   call: (context: BuiltInContext) => Promise<Result>,
   secrets?: readonly string[],
 ): Promise<Result> {
@@ -87,15 +117,44 @@ export async function callInContext<Result>(
   };
   signal.addEventListener('abort', begin, {once: true});
   const writtenBefore = countWrites();
-  const work = callBackend(backend, doing, signal, () => call({...context, onAbort}), secrets);
+  const {doing, effect} = row;
+  const ended = new AbortController();
+  const own = AbortSignal.any([signal, ended.signal]);
+  // Each request of another client may add a listener, and Node warns of a leak from the eleventh on.
+  setMaxListeners(0, own);
+  const work = callBackend(backend, doing, signal, () => call({...context, signal: own, onAbort}), secrets);
   try {
-    return await work;
+    if (backend.plugin === undefined) return await work;
+    const {requestMs} = context.timeouts;
+    const late = activity.stalled(requestMs, ended.signal).then(async () => {
+      const error = noProgress(backend, row, requestMs);
+      ended.abort(error);
+      // It may clean up.
+      await Promise.race([work.catch(() => undefined), delay(endOfCallMs, undefined, {ref: false})]);
+      throw error;
+    });
+    return await Promise.race([work, late]);
   } catch (error) {
     throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;
   } finally {
+    ended.abort();
     signal.removeEventListener('abort', begin);
     await cleaned;
   }
+}
+
+function noProgress(
+  {name, plugin}: Pick<HostBackend, 'name' | 'plugin'>,
+  {doing, effect}: Pick<MemberRow, 'doing'> & Partial<Pick<MemberRow, 'effect'>>,
+  limitMs: number,
+): Error {
+  const what = `The ${name} backend of plugin ${String(plugin)} made no progress for ${String(limitMs / 1000)} s while ${doing}`;
+  const wait = 'Check the network and the proxy, or wait longer with --request-timeout SECONDS.';
+  return effect === 'writes'
+    ? createError('ERR_OUTCOME_UNKNOWN', `${what}. It may have been carried out.`, {
+        suggestions: [checkBeforeRetrying, wait],
+      })
+    : createError('ERR_TIMEOUT', `${what}.`, {suggestions: [wait]});
 }
 
 /** After an answer to a write that makes no sense, what was to be done may have been done. */

@@ -52,6 +52,7 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
   const members = Object.fromEntries(calls) as unknown as Pick<AnyBackend, 'upload' | 'check'>;
   return {
     ...members,
+    plugin,
     apiVersion,
     name,
     summary,

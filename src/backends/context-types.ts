@@ -102,6 +102,12 @@ export interface BackendVerifyContext<Options = unknown> extends BackendCheckCon
    * @returns Whether to retry. False if the status is not retried, no retries are left or `signal` is aborted.
    */
   waitToRetry(attempt: FailedAttempt): Promise<boolean>;
+  /**
+   * The time limits that the user has set, in milliseconds, for another client such as an SDK: to connect, without any
+   * progress, and for the answer after the last byte was sent. `http` keeps them itself. The host ends a call in which
+   * for `requestMs` `http` sends nothing, nothing waits to retry, and no progress is reported.
+   */
+  readonly timeouts: {readonly connectMs: number; readonly idleMs: number; readonly requestMs: number};
   /** Cancels the operation: reject with `signal.reason`. */
   readonly signal: AbortSignal;
   /** Masks a secret that you learn during the call, such as an access token, everywhere from now on. */

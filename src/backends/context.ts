@@ -8,12 +8,13 @@ import {
   rateLimitRules,
   readSocket,
   redactedLogger,
+  timeLimitsOf,
   type HttpClientOptions,
 } from '../http/index.js';
-import type {StreamingClient} from '../http/types.js';
+import type {FailedAttempt, StreamingClient} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../text/sentence.js';
-import {withTimeout, type HostContext} from './call.js';
+import {Activity, withTimeout, type HostContext} from './call.js';
 import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, BackendContext} from './contract.js';
 
@@ -45,6 +46,14 @@ export async function createBackendContext(options: BackendContextOptions): Prom
   const logger = redactedLogger({logger: options.logger, secrets});
   const rules = rateLimitRules({...options, secrets});
   let written = 0;
+  const {
+    connectTimeoutMs: connectMs,
+    idleTimeoutMs: idleMs,
+    responseTimeoutMs: requestMs,
+  } = timeLimitsOf({
+    ...options.timeouts,
+  });
+  const activity = new Activity();
   const createClient = (signal: AbortSignal) =>
     createHttpClient({
       ...options,
@@ -52,6 +61,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       logger,
       secrets,
       signal,
+      onCall: () => activity.begin(),
       onWritten: () => void (written += 1),
     });
   const cleanUp = (cleanup: AbortCleanup): Promise<void> => {
@@ -63,12 +73,13 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     options.onCleanup?.(done);
     return done;
   };
-  const contextOf = (
-    http: StreamingClient,
-    signal: AbortSignal,
-    onProgress: HostContext['onProgress'],
-  ): HostContext => {
-    const waitToRetry = createRetryWait(rules, signal);
+  const contextOf = (http: StreamingClient, signal: AbortSignal, listen: HostContext['onProgress']): HostContext => {
+    const waiting = createRetryWait(rules, signal);
+    const waitToRetry = (attempt: FailedAttempt) => waiting(attempt).finally(activity.begin());
+    const onProgress: HostContext['onProgress'] = (progress) => {
+      activity.touch();
+      listen(progress);
+    };
     return {
       projectSlug,
       targetSlug,
@@ -96,10 +107,12 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       onAbort: (cleanup) => signal.addEventListener('abort', () => void cleanUp(cleanup), {once: true}),
       cleanUp,
       countWrites: () => written,
+      activity,
+      timeouts: {connectMs, idleMs, requestMs},
       logger,
       onProgress,
       env,
-      with({signal: other, onProgress: listener = onProgress, ...requests}) {
+      with({signal: other, onProgress: listener = listen, ...requests}) {
         const both = other === undefined ? signal : quiet(AbortSignal.any([signal, other]));
         return contextOf(http.extend({...requests, signal: both}), both, listener);
       },

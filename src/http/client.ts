@@ -1,4 +1,4 @@
-import type {AfterResponseHook, BeforeRequestHook, Got, InitHook} from 'got';
+import type {AfterResponseHook, BeforeRequestHook, Got, InitHook, HandlerFunction} from 'got';
 import {createAuthorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
@@ -27,6 +27,8 @@ export interface HttpClientOptions {
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Called with the time at the service when it answers with 2xx. */
   readonly onDate?: ((date: Date) => void) | undefined;
+  /** Called when a call begins. What it returns is called when it ends; that of a stream, when it is closed. */
+  readonly onCall?: (() => () => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
   readonly onWritten?: (() => void) | undefined;
   /** Maximum time to connect, including TLS, in milliseconds. @default 10000 */
@@ -56,16 +58,14 @@ export async function loadHttpClient(): Promise<Got> {
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onDate, onWritten, reroute, secrets = []} = options;
+  const {env, userAgent, signal, onCall, onDate, onWritten, reroute, secrets = []} = options;
   const logger = redactedLogger(options);
   const rateLimit = rateLimitRules(options);
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const authorization = createAuthorizationHooks();
   const limits = {
-    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
-    responseTimeoutMs: options.responseTimeoutMs ?? 300_000,
+    ...timeLimitsOf(options),
     maxResponseBytes: options.maxResponseBytes ?? 8 * 1024 * 1024,
   };
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
@@ -98,10 +98,29 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
         awaitDelivery,
       ],
     },
-    handlers: [createCallHandler({limits, errors, logger})],
+    handlers: [createCallHandler({limits, errors, logger}), ...(onCall === undefined ? [] : [noticeCalls(onCall)])],
   });
   // got sends any method, but its types only allow some.
   return client as Got & StreamingClient;
+}
+
+/** The time limits of a client, with the defaults. */
+export function timeLimitsOf(options: Pick<HttpClientOptions, `${'connect' | 'idle' | 'response'}TimeoutMs`>) {
+  return {
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
+    responseTimeoutMs: options.responseTimeoutMs ?? 300_000,
+  };
+}
+
+function noticeCalls(onCall: () => () => void): HandlerFunction {
+  return (options, next) => {
+    const onEnd = onCall();
+    const request = next(options);
+    if ('then' in request) request.then(onEnd, onEnd);
+    else void request.once('close', onEnd);
+    return request;
+  };
 }
 
 /**

@@ -7,7 +7,14 @@ export {
 } from './auth/strategies.js';
 export type {ClientKey} from './auth/client-assertion.js';
 export {createRequestBodies} from './request-bodies.js';
-export {createHttpClient, loadHttpClient, rateLimitRules, redactedLogger, type HttpClientOptions} from './client.js';
+export {
+  createHttpClient,
+  timeLimitsOf,
+  loadHttpClient,
+  rateLimitRules,
+  redactedLogger,
+  type HttpClientOptions,
+} from './client.js';
 export {isInsecureOrigin, normalizeOrigin} from './origin.js';
 export {createRetryWait} from './rate-limit/wait.js';
 export {openStream} from './open-stream.js';

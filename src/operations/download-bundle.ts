@@ -78,7 +78,9 @@ export async function downloadBundleFrom(
   const paths = outputPaths(options, bundleId, host);
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
   const part = new PartFile(`${paths.compressed}.part`, {backend, projectSlug, bundleId});
+  const {activity} = await open.context();
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
+    activity.touch();
     host.outlet.progress({phase: 'download', transferred, total});
   }).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);

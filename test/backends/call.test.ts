@@ -1,3 +1,4 @@
+import {setTimeout as delay} from 'node:timers/promises';
 import {inspect} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
@@ -212,5 +213,40 @@ describe('the cleanups of a call', () => {
     await cleaned;
     expect(given?.aborted).toBe(true);
     expect(warnings).toEqual(['Cleaning up failed: no answer within 5 s.']);
+  });
+});
+
+describe('a call of a plugin in which nothing happens', () => {
+  const plugin = {name: 'acme', plugin: 'mycli-plugin-acme'};
+  const timeouts = {responseTimeoutMs: 1000};
+
+  test.each([
+    ['reads', 'ERR_TIMEOUT', 'listing bundles.'],
+    ['writes', 'ERR_OUTCOME_UNKNOWN', 'listing bundles. It may have been carried out.'],
+  ] as const)('and that %s ends with %s, which names the plugin, and its signal', async (effect, code, end) => {
+    const context = await contextFor({}, {timeouts});
+    const signals: AbortSignal[] = [];
+    const work = callInContext(plugin, {doing: 'listing bundles', effect}, context, async ({signal}) => {
+      signals.push(signal);
+      await new Promise(() => undefined);
+    });
+    const message = `The acme backend of plugin mycli-plugin-acme made no progress for 1 s while ${end}`;
+    await expect(work).rejects.toMatchObject({code, message});
+    expect(signals).toEqual([expect.objectContaining({aborted: true})]);
+  });
+
+  test('goes on while it sends requests, waits to retry or reports progress', async () => {
+    await using server = await startRecordingServer(async () => delay(700, {status: 200}));
+    const context = await contextFor({}, {timeouts: {responseTimeoutMs: 1000}, rateLimit: {baseDelayMs: 1500}});
+    const work = callInContext(plugin, {doing: 'listing bundles'}, context, async ({http, onProgress, waitToRetry}) => {
+      for (const path of ['a', 'b']) await http.get(`${server.origin}/${path}`);
+      expect(await waitToRetry({retries: 0, reason: 'busy', status: 429})).toBe(true);
+      for (let transferred = 0; transferred < 3; transferred += 1) {
+        await delay(500);
+        onProgress({transferred});
+      }
+      return 'done';
+    });
+    await expect(work).resolves.toBe('done');
   });
 });

@@ -417,7 +417,8 @@ function givingUpWithoutAnswer(call: Call, context: Context) {
 
 /** Does not send a request again after a 429, as an SDK with a client of its own. */
 async function givingUpAtLimits(call: Call, context: Context) {
-  const {http, openStream} = await createBackendContext({...context, rateLimit: {statusCodes: []}, userAgent: 'sdk'});
+  const {timeouts: _, ...given} = context;
+  const {http, openStream} = await createBackendContext({...given, rateLimit: {statusCodes: []}, userAgent: 'sdk'});
   return call({...context, http, openStream});
 }
 
