@@ -1,6 +1,7 @@
 import type {Writable} from 'node:stream';
 import {packBundle, type BundlePlan} from '../bundle/index.js';
 import type {PackResult} from '../bundle/types.js';
+import {systemCode} from '../errors/system-failure.js';
 import {
   packOptions,
   planBuild,
@@ -8,6 +9,7 @@ import {
   type BuildBundleResult,
   type PreviewBuildOptions,
 } from '../operations/build-bundle.js';
+import type {RunHost} from '../operations/host.js';
 import {describeArchive, describeFiles} from '../operations/describe-bundle.js';
 import type {BuildBundleOptions} from '../operations/options.js';
 import type {DataOf} from '../operations/outlet.js';
@@ -39,15 +41,38 @@ export function buildBundleInto(
   host: PipelineHost,
 ): Promise<PackResult> {
   return verified(options, host)
+    .step({...packStep, task: (plan, host) => packInto(destination, plan, options, host)})
+    .run();
+}
+
+/** As `buildBundleInto`, for a pipe, whose reader may have read enough: then nothing has failed. */
+export function buildBundleIntoPipe(
+  pipe: Writable,
+  options: DataOf<PreviewBuildOptions>,
+  host: PipelineHost,
+): Promise<PackResult | undefined> {
+  return verified(options, host)
     .step({
       ...packStep,
-      async task(plan, host) {
-        const packed = await packBundle(plan, destination, packOptions(options, host.outlet));
-        host.outlet.title(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
-        return packed;
-      },
+      task: (plan, host) =>
+        packInto(pipe, plan, options, host).catch((error: unknown) => {
+          if (systemCode(error) !== 'EPIPE') throw error;
+          host.outlet.title('Stopped: the reader of the archive has closed the pipe');
+          return undefined;
+        }),
     })
     .run();
+}
+
+async function packInto(
+  destination: Writable,
+  plan: BundlePlan,
+  options: DataOf<PreviewBuildOptions>,
+  {outlet}: RunHost,
+): Promise<PackResult> {
+  const packed = await packBundle(plan, destination, packOptions(options, outlet));
+  outlet.title(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
+  return packed;
 }
 
 function verified(options: DataOf<PreviewBuildOptions>, host: PipelineHost): Pipeline<BundlePlan> {

@@ -67,13 +67,13 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const places = {cwd: context.cwd, project: settings.projectDirectory.value};
     requireTogether([...missing, ...(await missingBuild(settings.buildDirectory.value, places))]);
     const projectSlug = format === 'v1' ? requireSetting(settings, 'projectSlug') : settings.projectSlug?.value;
-    const {buildBundle, buildBundleInto, previewBuild} = await import('../../pipelines/build.js');
+    const {buildBundle, buildBundleIntoPipe, previewBuild} = await import('../../pipelines/build.js');
     const {renderBuild, renderBuildPreview} = await import('../../cli/output/deployments.js');
     const {cwd, signal} = context;
     const host = commandHost(context);
     const build = {...(await bundleOptions(settings)), format, projectSlug, signal, cwd};
     if (stdout) {
-      await buildBundleInto(stdout, build, host);
+      await buildBundleIntoPipe(stdout, build, host);
       return undefined;
     }
     if (dryRun) {

@@ -1,4 +1,5 @@
 import {execFile, execFileSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
 import {chown, mkdir, readdir, realpath, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -39,6 +40,14 @@ describe.each(['config.server.js', 'mycli.config.js'])('code in %s', (name) => {
       'bld/.runtime/config.json\nbld/ssr.js\n',
     );
   });
+});
+
+test('an archive on stdout whose reader has closed the pipe was stopped, and has not failed', async () => {
+  await writeFile(join(project, 'build/large.bin'), randomBytes(1_000_000));
+  const script = '"$0" "$1" bundle:build -o - | true; exit "${PIPESTATUS[0]}"';
+  const ended = await promisify(execFile)('bash', ['-c', script, process.execPath, binary], {cwd: project});
+  expect(ended.stderr).toContain('Stopped: the reader of the archive has closed the pipe');
+  expect(ended.stderr).not.toContain('failed');
 });
 
 test('a syntax error in config.server is told in one line', async () => {
