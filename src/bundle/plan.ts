@@ -1,4 +1,4 @@
-import {relative, resolve} from 'node:path';
+import {join, relative, resolve} from 'node:path';
 import {createError} from '../errors/index.js';
 import {unmatchedWarnings, unwantedFiles, withStrictAdvice} from './files/build-warnings.js';
 import {checkBundleOptions, type BundlePlanOptions} from './config/check-options.js';
@@ -6,6 +6,9 @@ import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
 import {frameworkOfBuild, unfitEntry, unfitError} from '../projects/detect-build.js';
+import {exists} from '../files/read-file.js';
+import type {Framework} from '../frameworks/frameworks.js';
+import {ownValue} from '../text/json.js';
 import {listsOf, refuseServerCode} from '../frameworks/server-files.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
@@ -13,7 +16,8 @@ import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
 import {ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
-import {readConfigSources} from './config/config-sources.js';
+import {readConfigSources, type ConfigSource} from './config/config-sources.js';
+import {frameworkMetadata} from './config/defaults.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
 import {messageFor, readOrigin, withRecord, type Origin} from './provenance/provenance.js';
 import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
@@ -64,9 +68,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   rejectProblems(checkBundleOptions(options));
   const buildDirectory = resolve(options.cwd, options.buildDirectory ?? 'build');
   const projectDirectory = resolve(options.cwd, options.projectDirectory ?? '.');
-  const v2 = options.format === 'v2' ? v2Fields(options) : undefined;
-
   await verifyBuildDirectory(buildDirectory, {cwd: options.cwd, project: projectDirectory});
+  const framework = await frameworkOfBuild(projectDirectory, buildDirectory);
+  const v2 = options.format === 'v2' ? await v2Fields(options, buildDirectory, framework) : undefined;
   const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
   // Git answers while this thread scans.
   const [scan, origin] = await Promise.all([
@@ -74,14 +78,19 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     readOrigin(projectDirectory, options.env, options.now),
   ]);
   const {files, emptyFolders} = v2 ? withoutConfig(scan, v2.configPath) : scan;
-  const framework = await frameworkOfBuild(projectDirectory, buildDirectory);
   const {refusesForeign} = options;
   const directories = {project: projectDirectory, build: buildDirectory, framework, refusesForeign};
   const {sources, warnings} = await readConfigSources(options, directories, v2?.configPath);
   signal?.throwIfAborted();
   const paths = files.map(({path}) => path);
   const known = framework?.static === false ? {name: framework.name, lists: listsOf(framework, paths)} : undefined;
-  const resolved = resolveConfig(sources, {static: options.static, framework: known, paths});
+  const collected =
+    framework && options.collectsMetadata && !options.static
+      ? await frameworkMetadata(framework, projectDirectory, options.format)
+      : undefined;
+  const standard = collected && framework ? [{from: framework.name, content: {bundleMetadata: collected}}] : [];
+  const all = [...(v2 && framework?.v2 ? withNames(sources, framework.v2.parameterNames) : sources), ...standard];
+  const resolved = resolveConfig(all, {static: options.static, framework: known, paths});
   if (options.static && !options.allowSensitiveFiles) {
     const own = files.filter(({linkTarget}) => linkTarget === undefined);
     refuseServerCode(
@@ -136,16 +145,28 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   };
 }
 
-function v2Fields({rootDir, configPath, matchMode, static: isStatic}: BundlePlanOptions): {
-  readonly rootDir: string;
-  readonly configPath: string;
-  readonly matchMode: BundleV2MatchMode;
-} {
+async function v2Fields(
+  {rootDir, configPath, matchMode, static: isStatic}: BundlePlanOptions,
+  build: string,
+  framework: Framework | undefined,
+): Promise<{readonly rootDir: string; readonly configPath: string; readonly matchMode: BundleV2MatchMode}> {
+  const own = framework?.v2;
+  const isOwn = own !== undefined && (await exists(join(build, own.configPath)));
   return {
     rootDir: rootDir ?? v2Defaults.rootDir,
-    configPath: configPath ?? v2Defaults.configPath,
-    matchMode: matchMode ?? (isStatic ? 'ignore_missing' : v2Defaults.matchMode),
+    configPath: configPath ?? (isOwn ? own.configPath : v2Defaults.configPath),
+    matchMode: matchMode ?? (isStatic ? 'ignore_missing' : (own?.matchMode ?? v2Defaults.matchMode)),
   };
+}
+
+/** Sources with the names that parameters have in the bundle. */
+function withNames(sources: readonly ConfigSource[], names: Readonly<Record<string, string>>): readonly ConfigSource[] {
+  return sources.map((source) => {
+    const parameters = Object.entries(source.content.ssrParameters ?? {});
+    if (parameters.length === 0) return source;
+    const named = parameters.map(([name, value]) => [ownValue(names, name) ?? name, value] as const);
+    return {...source, content: {...source.content, ssrParameters: Object.fromEntries(named)}};
+  });
 }
 
 /** The archive has a single configuration, which replaces the file at its path. */

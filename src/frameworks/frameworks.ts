@@ -48,6 +48,18 @@ export interface Framework {
   readonly unfitEntry?: {readonly text: RegExp; readonly problem: string; readonly advice: string};
   /** Where the framework's own settings for the Runtime are. */
   readonly ownSettings?: 'pwa-kit' | 'config.server';
+  /** What its own client does with a v2 bundle. */
+  readonly v2?: {
+    /** Its configuration on disk, relative to the build, if it is there. */
+    readonly configPath: string;
+    readonly matchMode: 'ignore_missing';
+    /** What parameters of its settings are called in the bundle. */
+    readonly parameterNames: Readonly<Record<string, string>>;
+  };
+  /** Whether the command line lists the dependencies in package.json, as its own client does. */
+  readonly dependencies?: 'auto';
+  /** Whether its own client lists, in v1, the files of an extended template that the project overrides. */
+  readonly listsOverrides?: boolean;
   /** Modules that start or export the server, the first that exists. */
   readonly entries?: readonly string[];
   /** Whether the entry is a program of the project's own, which only an `ssr.js` beside it makes the Runtime start. */
@@ -150,6 +162,12 @@ export const frameworks: readonly Framework[] = [
       ],
     },
     ownSettings: 'config.server',
+    v2: {
+      configPath: '.mrt/config.json',
+      matchMode: 'ignore_missing',
+      parameterNames: {ssrFunctionNodeVersion: 'SSRFunctionNodeVersion', envBasePath: 'EnvBasePath'},
+    },
+    dependencies: 'auto',
     entries: ['streamingHandler.mjs', 'streamingHandler.js', 'ssr.mjs', 'ssr.js'],
     publicFolder: 'client',
     needs: '`PUBLIC__app__commerce__api__shortCode`, `...__organizationId` and `...__clientId` in its environment',
@@ -167,6 +185,8 @@ export const frameworks: readonly Framework[] = [
       ssrShared: ['static/**/*', '**/*.js', '**/*.js.map', '**/*.json'],
     },
     ownSettings: 'pwa-kit',
+    dependencies: 'auto',
+    listsOverrides: true,
     entries: ['ssr.js'],
     linkToBuild: 'build',
     assetPrefix: /^mobify\/bundle\/[^/]+\//,

@@ -47,6 +47,7 @@ export async function planBuild(options: DataOf<PreviewBuildOptions>, host: RunH
     cwd,
     env: host.env,
     refusesForeign: host.refusesForeign,
+    collectsMetadata: host.collectsMetadata,
     now: () => host.now(),
   });
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));

@@ -183,9 +183,10 @@ export async function readSource(
   // A v1 archive is named after its project, which makes no difference to its files.
   const {projectSlug = 'project'} = options;
   const content = {...options, projectSlug, format, buildDirectory: source.path};
-  const {env, refusesForeign, ownFiles} = host;
+  const {env, refusesForeign, collectsMetadata, ownFiles} = host;
   const now = () => host.now();
-  const {contents, warnings} = await readFolderContents({...content, cwd, env, refusesForeign, now, ownFiles});
+  const given = {cwd, env, refusesForeign, collectsMetadata, now, ownFiles};
+  const {contents, warnings} = await readFolderContents({...content, ...given});
   warnings.forEach((warning) => host.outlet.warn(warning));
   return {bundle: comparedBundle(source.path, contents), contents};
 }

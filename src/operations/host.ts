@@ -14,6 +14,8 @@ export interface Host {
   readonly env: Environment;
   /** Whether code of another user in a project is an error. @default it is run */
   readonly refusesForeign?: boolean | undefined;
+  /** Whether bundles get the metadata that the framework's own client collects. @default none */
+  readonly collectsMetadata?: boolean | undefined;
   /** `MYCLI_SAFETY` as the process was started with; `env` can add to it. @default nothing */
   readonly safety?: string | undefined;
   readonly logger: Logger;

@@ -115,7 +115,7 @@ function bundleItem(row: v.InferOutput<typeof legacySchemas.LegacyBundle>): Bund
  */
 function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 'bodies'>): BodyOptions {
   const {message, config, files} = bundle;
-  const dependencies = config.bundleMetadata?.dependencies;
+  const {dependencies, ccOverrides} = config.bundleMetadata ?? {};
   const pathsOf = (mark: 'ssrOnly' | 'ssrShared') =>
     files.filter((file) => file[mark] && file.linkTarget === undefined).map(({path}) => path);
   return bodies.base64Json({
@@ -123,7 +123,7 @@ function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 
       message,
       encoding: 'base64',
       ssr_parameters: config.ssrParameters,
-      ...(dependencies === undefined ? {} : {bundle_metadata: {dependencies}}),
+      ...(dependencies === undefined ? {} : {bundle_metadata: {dependencies, cc_overrides: ccOverrides}}),
       ssr_only: pathsOf('ssrOnly'),
       ssr_shared: pathsOf('ssrShared'),
     },

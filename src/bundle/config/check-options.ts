@@ -70,6 +70,8 @@ export interface BundlePlanOptions extends BundleContentOptions {
   readonly projectSlug?: string | undefined;
   /** Whether code of another user in the project is an error. @default it is run */
   readonly refusesForeign?: boolean | undefined;
+  /** Whether it gets the metadata that the framework's own client collects. @default none */
+  readonly collectsMetadata?: boolean | undefined;
   /** Absolute paths of files that are being written, which never become part of the bundle. */
   readonly ownFiles?: readonly string[] | undefined;
   /** Cancels the work, which rejects with `signal.reason`. */

@@ -2,9 +2,35 @@ import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {readJsonFile} from '../../files/read-file.js';
+import {exists, readJsonFile} from '../../files/read-file.js';
+import type {Framework} from '../../frameworks/frameworks.js';
+import {readJson} from '../../projects/read-project.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
+import {asRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
+import type {BundleFormat, BundleV2Metadata} from '../types.js';
+
+/** The metadata that the own client of a framework collects in a project. */
+export async function frameworkMetadata(
+  {dependencies: collects, listsOverrides}: Framework,
+  project: string,
+  format: BundleFormat,
+): Promise<BundleV2Metadata | undefined> {
+  if (collects === undefined || !(await exists(join(project, 'package.json')))) return undefined;
+  const dependencies = await readDeclaredDependencies(project);
+  return listsOverrides && format === 'v1' ? {dependencies, ccOverrides: await readOverrides(project)} : {dependencies};
+}
+
+/** The files of the project that replace those of the template it extends, by `ccExtensibility` of package.json. */
+async function readOverrides(project: string): Promise<readonly string[]> {
+  const {ccExtensibility} = await readJson(join(project, 'package.json'));
+  const {extends: base, overridesDir} = asRecord(ccExtensibility);
+  if (typeof base !== 'string' || typeof overridesDir !== 'string' || overridesDir === '') return [];
+  const {default: fastGlob} = await import('fast-glob');
+  const own = await fastGlob('**/*', {cwd: join(project, overridesDir), dot: true});
+  const replaces = await Promise.all(own.map((file) => exists(join(project, 'node_modules', base, file))));
+  return own.filter((_, index) => replaces[index]).sort();
+}
 
 const packageSchema = v.object({
   dependencies: v.optional(dependenciesSchema, {}),

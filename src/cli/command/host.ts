@@ -24,6 +24,7 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     env,
     safety: session.safety,
     // Who names the configuration or the project trusts it.
+    collectsMetadata: true,
     refusesForeign: flags['config'] === undefined && flags['project-directory'] === undefined,
     ownFiles: [session.events?.file ?? [], typeof outputEnv === 'string' ? resolve(cwd, outputEnv) : []].flat(),
     userAgent: context.config.userAgent,

@@ -114,7 +114,8 @@ function contentOptions(options: PushOptions, format: BundleFormat, host: Host):
   const {cwd = host.cwd, recordCommit = needsCommit(options.guard), targetSlug} = options;
   // What PWA Kit's own client sets, by which a project picks its configuration.
   const env = targetSlug === undefined ? host.env : {...host.env, DEPLOY_TARGET: targetSlug};
-  return {...options, format, cwd, recordCommit, env, refusesForeign: host.refusesForeign, now: () => host.now()};
+  const {refusesForeign, collectsMetadata} = host;
+  return {...options, format, cwd, recordCommit, env, refusesForeign, collectsMetadata, now: () => host.now()};
 }
 
 /** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
