@@ -62,6 +62,8 @@ export interface MycliConfig extends TargetConfig {
   readonly runtimeBackend?: string | undefined;
   /** URL of the hosting service. */
   readonly origin?: string | undefined;
+  /** URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs". */
+  readonly logsOrigin?: string | undefined;
   /** User for the API key; switches from bearer to basic authentication. */
   readonly apiUser?: string | undefined;
   /** Option for a plugin's backend. */

@@ -38,6 +38,13 @@ export const connection = {
     syntax: 'url',
     summary: 'URL of the hosting service.',
   },
+  logsOrigin: {
+    flag: {name: 'logs-origin', value: 'URL', hidden: true},
+    schema: schemas.text,
+    syntax: 'url',
+    label: 'address of the logs',
+    summary: 'URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs".',
+  },
   apiKey: {
     flag: {name: 'api-key', value: 'KEY'},
     config: false,

@@ -52,7 +52,9 @@ function effectsOf({operation: {target}, service: {seen, api, legacy}}: Run): Ef
   return {
     bundles: seen.filter(({bundle}) => bundle !== undefined),
     deployments,
-    lost: seen.filter((one) => !one.answered && (one.bundle ?? one.deployment ?? one.deleted) !== undefined),
+    lost: seen.filter(
+      (one) => !one.answered && [one.bundle, one.deployment, one.deleted, one.target, one.variables].some(Boolean),
+    ),
     before: store.firstBundles[3],
     atEnd,
     after: running(),
@@ -79,6 +81,7 @@ function successProblems(run: Run, {bundles, deployments, atEnd}: Effects, archi
     bundle !== undefined &&
       ![service.api, service.legacy].some(({firstBundles}) => firstBundles[bundle - 1] === bundleId) &&
       `it deployed ${String(bundleId)}, and not what the source runs or the target ran before`,
+    kind === 'target' && !service.seen.some((one) => one.target ?? one.variables) && 'nothing was done',
     kind === 'delete' && kept.length > 0 && `not deleted: ${kept.join()}`,
     downloaded !== undefined && !downloaded.equals(archive) && 'what was downloaded is not the archive',
     left.join() !== output.join() && `it left ${left.join()}`,
@@ -199,6 +202,7 @@ function countProblems(run: Run, {bundles, deployments}: Effects): readonly Prob
   return [
     bundles.length > mostBundles && `${bundles.length} bundles were uploaded`,
     deployments.length > mostDeployments && `${deployments.length} deployments were made`,
+    seen.filter(({name, target: made}) => name === 'create-target' && made).length > 1 && 'a target was made twice',
     ...gone.map((id) => !deletable.includes(id) && `bundle ${id} was deleted`),
     ...seen.map(({name, line}) => name === 'other' && `nobody serves ${line}`),
     ...seen.map(

@@ -1,11 +1,14 @@
 import {
   ApiKeyStrategy,
   BearerTokenStrategy,
+  createTarget,
   deleteBundles,
+  deleteTarget,
   deployBundle,
   diffBundles,
   downloadBundle,
   getProjectStatus,
+  invalidate,
   listBundles,
   OAuthClientCredentialsStrategy,
   promoteBundle,
@@ -13,6 +16,7 @@ import {
   pushBundleV2,
   pushRuntimeBundle,
   rollbackBundle,
+  setVariables,
   type CommonOptions,
   type PushRecord,
 } from '../../src/index.js';
@@ -29,7 +33,7 @@ export interface Call {
 /** A library call, and what it may do to the services. */
 export interface Operation {
   readonly name: string;
-  readonly kind: 'push' | 'deploy' | 'delete' | 'read';
+  readonly kind: 'push' | 'deploy' | 'delete' | 'target' | 'read';
   /** The target that it deploys to. */
   readonly target?: string;
   readonly waits?: boolean;
@@ -70,6 +74,7 @@ const build = {buildDirectory: 'build', ssrOnly: ['ssr.js'], ssrShared: ['static
 const archive = {archive: 'v2.tar.gz'};
 const archiveV1 = {archive: 'v1.tar.gz'};
 const staging = {targetSlug: 'staging'} as const;
+const preview = {targetSlug: 'preview', pollInterval: 0.001} as const;
 const live = {...staging, wait: true} as const;
 const rollback = {rollbackOnFailure: true} as const;
 
@@ -132,6 +137,15 @@ export const operations: readonly Operation[] = [
   ),
   {name: 'delete two', kind: 'delete', run: (call) => deleteBundles({...legacy(call), bundleIds: [41, 42]})},
   {name: 'prune', kind: 'delete', run: (call) => pruneBundles({...legacy(call), keep: 1})},
+  {name: 'create a target', kind: 'target', run: (call) => createTarget({...legacy(call), ...preview})},
+  {name: 'create an environment', kind: 'target', run: (call) => createTarget({...api(call), ...preview})},
+  {name: 'delete a target', kind: 'target', run: (call) => deleteTarget({...legacy(call), ...staging})},
+  {
+    name: 'change variables',
+    kind: 'target',
+    run: (call) => setVariables({...api(call), ...staging, set: {NAME: 'canary-variable'}, unset: ['OTHER']}),
+  },
+  {name: 'invalidate', kind: 'target', run: (call) => invalidate({...legacy(call), ...staging})},
   {
     name: 'download',
     kind: 'read',

@@ -16,8 +16,9 @@ import {
 } from '../answers.js';
 import {checkResult, type HostBackend} from '../built-in.js';
 import type {BundleItem, DeploymentItem} from '../contract.js';
-import {connect, partsOf, type ApiBackendOptions, type ApiContext} from './connection.js';
+import type {ApiBackendOptions, ApiContext} from './connection.js';
 import {createTarget, deleteTarget, invalidate, listTargets, listVariables, setVariables} from './environments.js';
+import {connect, partsOf} from './requests.js';
 
 const {operations} = api;
 

@@ -23,7 +23,8 @@ import type {
   VariableItem,
 } from '../contract.js';
 import type {TargetState} from '../references.js';
-import {connect, partsOf, type ApiContext} from './connection.js';
+import type {ApiContext} from './connection.js';
+import {connect, partsOf} from './requests.js';
 
 const {operations} = api;
 

@@ -32,10 +32,12 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
   const usesLegacy = apiKey !== undefined && mayUse(preference, 'legacy');
   const usesApi = missing.length === 0 && mayUse(preference, 'api');
   const origin = settings.origin && addressOf(context, 'origin', settings.origin, usesLegacy);
+  const logsOrigin = settings.logsOrigin && addressOf(context, 'logsOrigin', settings.logsOrigin, usesLegacy);
   const auth = apiAuth(context, settings, usesApi);
   return {
     preference,
     origin,
+    logsOrigin,
     legacyAuth: apiKey && new ApiKeyStrategy({apiKey: apiKey.value.reveal(), user: apiUser?.value}),
     apiConnection:
       apiOrigin === undefined || organizationId === undefined || auth === undefined
@@ -87,7 +89,7 @@ export function addressOf(
   return url;
 }
 
-export type AddressKey = 'origin' | 'apiOrigin' | 'tokenUrl';
+export type AddressKey = 'origin' | 'logsOrigin' | 'apiOrigin' | 'tokenUrl';
 
 /** The URL of a service, with its scheme. Unlike an origin, a token endpoint may have a query. */
 export function serviceUrl(key: AddressKey, name: string, value: string): string {

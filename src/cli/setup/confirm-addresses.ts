@@ -24,7 +24,7 @@ export async function confirmAddresses(context: CommandContext, settings: Settin
   if (!canAsk(context) || trustedOrigins(context.env) !== undefined) return;
   const {runtimeBackend, apiKey, apiToken, clientSecret} = settings;
   const sent = [
-    ...(mayUse(runtimeBackend.value, 'legacy') ? sentTo(settings, ['origin'], apiKey) : []),
+    ...(mayUse(runtimeBackend.value, 'legacy') ? sentTo(settings, ['origin', 'logsOrigin'], apiKey) : []),
     ...(mayUse(runtimeBackend.value, 'api')
       ? sentTo(settings, apiToken ? ['apiOrigin'] : ['apiOrigin', 'tokenUrl'], apiToken ?? clientSecret)
       : []),

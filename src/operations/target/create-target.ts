@@ -120,7 +120,6 @@ async function afterFailure(
 function notFound(error: Parameters<typeof amendError>[0], open: OpenBackend, {targetSlug}: CreateTargetRequest) {
   const flags = placeFlags({projectSlug: open.projectSlug, backend: open.backend.name}, open.commandFlags);
   return amendError(error, {
-    code: 'ERR_OUTCOME_UNKNOWN',
     message: `Target ${targetSlug} may have been created, but is not listed: ${error.message}`,
     advice: [['Look for it before you create it again: ', {run: ['target:list', ...flags]}]],
     details: {targetSlug},

@@ -1,6 +1,6 @@
 import type {TargetItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
-import {createError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {isLost, maxLostPolls} from '../deploy/wait-for-deployment.js';
 import {startPoll} from '../deploy/poll.js';
@@ -28,8 +28,12 @@ export async function waitForTarget(
   const polled = open.with({signal: poll.signal});
   let last: TargetItem | undefined;
   const orLate = (error: unknown): never => {
-    signal.throwIfAborted();
-    throw poll.isLate() ? late(open, targetSlug, last, poll.timeout) : error;
+    const check = {suggestions: ['To check on it, run:', [commandOf(open)]], details: {targetSlug}};
+    if (signal.aborted) throw interrupted(signal.reason, `The service goes on with target ${targetSlug}.`, check);
+    if (poll.isLate()) throw late(open, targetSlug, last, poll.timeout);
+    if (!isRuntimeCliError(error)) throw error;
+    const message = `The service goes on with target ${targetSlug}, but its state cannot be read: ${error.message}`;
+    throw amendError(error, {message, ...check});
   };
   for (let lost = 0; ;) {
     const seen = await look(polled, targetSlug).catch((error: unknown) => {

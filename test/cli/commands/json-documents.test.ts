@@ -160,7 +160,6 @@ const failures: readonly Case[] = [
   {what: 'no file', args: ['bundle:download', '3', ...shop, '--output', '-']},
   {what: 'no such age', args: ['bundle:prune', ...shop, '--older-than', '30']},
   {what: 'an unknown column', args: ['config:show', '--columns', 'settting']},
-  {what: 'targets that cannot be listed', args: ['status', ...shop, ...api]},
   {what: 'a target without a deployment', args: ['open', ...shop, '--target', 'unused']},
   {what: 'an unknown fault', args: ['runtime:start', '--fault', 'thunder']},
 ];
