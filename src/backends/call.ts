@@ -119,7 +119,9 @@ export async function callInContext<Result>(
   const writtenBefore = countWrites();
   const {doing, effect} = row;
   const ended = new AbortController();
-  const own = AbortSignal.any([signal, ended.signal]);
+  // Not aborted at the end: what a call returns may go on, such as the entries of a log.
+  const stalled = new AbortController();
+  const own = AbortSignal.any([signal, stalled.signal]);
   // Each request of another client may add a listener, and Node warns of a leak from the eleventh on.
   setMaxListeners(0, own);
   const work = callBackend(backend, doing, signal, () => call({...context, signal: own, onAbort}), secrets);
@@ -128,7 +130,7 @@ export async function callInContext<Result>(
     const {requestMs} = context.timeouts;
     const late = activity.stalled(requestMs, ended.signal).then(async () => {
       const error = noProgress(backend, row, requestMs);
-      ended.abort(error);
+      stalled.abort(error);
       // It may clean up.
       await Promise.race([work.catch(() => undefined), delay(endOfCallMs, undefined, {ref: false})]);
       throw error;
