@@ -1,8 +1,11 @@
 import {once} from 'node:events';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {text} from 'node:stream/consumers';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {makeFolder} from '../folder.js';
+import {makeFolder, type Tree} from '../folder.js';
 import {binary, runCli, start, type Ended} from '../cli/spawn-cli.js';
 
 /** Where run.sh has installed the clients. */
@@ -27,16 +30,21 @@ async function startRuntime(): Promise<Runtime> {
 }
 
 /** A project with a small build, as both clients expect one. */
-function makeProject(): Promise<string> {
+function projectFiles(devDependencies: Readonly<Record<string, string>> = {}): Tree {
   const ssrParameters = {ssrFunctionNodeVersion: '22.x'};
   const mobify = {ssrEnabled: true, ssrOnly: ['ssr.js', 'server/**'], ssrShared: ['static/**/*'], ssrParameters};
-  return makeFolder({
-    'package.json': JSON.stringify({name: 'shop', version: '1.0.0', dependencies: {react: '^19.0.0'}, mobify}),
+  const ccExtensibility = {extends: 'template', overridesDir: 'overrides'};
+  const dependencies = {react: '^19.0.0'};
+  return {
+    'package.json': JSON.stringify({
+      ...{name: 'shop', version: '1.0.0', dependencies, devDependencies, mobify},
+      ...('@salesforce/pwa-kit-dev' in devDependencies && {ccExtensibility}),
+    }),
     'build/ssr.js': 'server only',
     'build/server/entry.mjs': 'server only',
     'build/static/index.html': '<h1>shop</h1>',
     'build/client/app.js': 'console.log("shop")',
-  });
+  };
 }
 
 /** How each client is told to push. */
@@ -62,11 +70,15 @@ const commands = {
 async function push(
   client: keyof typeof commands,
   {origin, credentials}: Runtime,
-  {target, key = credentials.apiKey}: {readonly target?: string; readonly key?: string} = {},
+  {
+    target,
+    key = credentials.apiKey,
+    cwd,
+  }: {readonly target?: string; readonly key?: string; readonly cwd?: string} = {},
 ): Promise<Ended> {
   const {script, args, env} = commands[client];
   return runCli(join(clients, client, 'node_modules', script), args(target), {
-    cwd: await makeProject(),
+    cwd: cwd ?? (await makeFolder(projectFiles())),
     // Both ask npm for the project's dependencies; it is not to ask anybody else.
     env: {
       HOME: await makeFolder(),
@@ -118,4 +130,45 @@ describe.each(['pwa-kit-dev', 'storefront-next-dev'] as const)('%s', (client) =>
     expect(code).not.toBe(0);
     expect(stdout + stderr).toContain('The API key is wrong.');
   });
+});
+
+/** Takes one v1 upload, and returns its body without the archive. */
+async function recordUpload(run: (origin: string) => Promise<Ended>): Promise<unknown> {
+  let uploaded = '';
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      if (request.method === 'POST') uploaded = body;
+      response.setHeader('content-type', 'application/json').end('{"bundle_id": 1, "warnings": []}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const {port} = server.address() as AddressInfo;
+  const {code, stdout, stderr} = await run(`http://127.0.0.1:${String(port)}`);
+  server.close();
+  expect([code, stdout + stderr]).toEqual([0, expect.any(String)]);
+  const {data, ssr_only, ssr_shared, ...others} = JSON.parse(uploaded) as Record<string, string> & {
+    readonly ssr_only: readonly string[];
+    readonly ssr_shared: readonly string[];
+  };
+  expect(data).not.toBe('');
+  return {...others, ssr_only: ssr_only.toSorted(), ssr_shared: ssr_shared.toSorted()};
+}
+
+test.each([
+  ['pwa-kit-dev', '@salesforce/pwa-kit-dev', {}],
+  ['storefront-next-dev', '@salesforce/storefront-next-dev', {bundle_metadata: expect.any(Object) as unknown}],
+] as const)('mycli uploads in v1 what %s uploads of the same build', async (client, name, more) => {
+  const cwd = await makeFolder({
+    ...projectFiles({[name]: '*'}),
+    'config.server.ts': 'export default {runtime: {ssrParameters: {ssrFunctionNodeVersion: "22.x"}}};',
+    'overrides/app/routes.jsx': '',
+    'node_modules/template/app/routes.jsx': '',
+  });
+  const credentials = {apiKey: 'key'};
+  const theirs = await recordUpload((origin) => push(client, {origin, appsOrigin: '', credentials}, {cwd}));
+  const env = {MYCLI_API_KEY: 'key'};
+  const ours = await recordUpload((origin) =>
+    runCli(binary, ['push', '--origin', origin, '-p', 'shop', '-m', 'from a client', '--no-target'], {cwd, env}),
+  );
+  expect(ours).toEqual({...(theirs as object), ...more});
 });
