@@ -1,0 +1,66 @@
+import http, {type Server} from 'node:http';
+import https from 'node:https';
+import {expect, test} from 'vitest';
+import {WebSocketServer} from 'ws';
+import {readSocket} from '../../src/http/index.js';
+import {startProxy} from './proxies.js';
+import {selfSigned} from './self-signed.js';
+import {startOn} from './with-server.js';
+
+/** A name that only proxies lead to: to 127.0.0.1. */
+const host = 'logs.example.test';
+
+/** Greets each client, and closes the connection. */
+function greeting<T extends Server>(server: T): T {
+  new WebSocketServer({server}).on('connection', (socket, {headers}) => {
+    socket.send(`hello ${String(headers['user-agent'])}`);
+    socket.close();
+  });
+  return server;
+}
+
+async function read(url: string, env: Readonly<Record<string, string>> = {}, signal = new AbortController().signal) {
+  const messages: string[] = [];
+  const options = {env, signal, userAgent: 'test/1.2.3', secrets: ['canary-token'], connectTimeoutMs: 5000};
+  for await (const message of readSocket(new URL(`${url}/?access_token=canary-token`), options)) messages.push(message);
+  return messages;
+}
+
+test('a WebSocket is read until the server closes it, through a tunnel of the proxy too', async () => {
+  const {port} = await startOn(greeting(http.createServer()), 'http');
+  const proxy = await startProxy();
+  expect(await read(`ws://127.0.0.1:${port}`)).toEqual(['hello test/1.2.3']);
+  expect(await read(`ws://${host}:${port}`, {HTTP_PROXY: proxy.origin})).toEqual(['hello test/1.2.3']);
+  expect(proxy.seen.map(({url}) => url)).toEqual([`${host}:${port}`]);
+});
+
+test('the certificate of an encrypted one is checked through a proxy, too', async () => {
+  const {port} = await startOn(greeting(https.createServer(selfSigned)), 'https');
+  const proxy = await startProxy();
+  const work = read(`wss://${host}:${port}`, {HTTPS_PROXY: proxy.origin});
+  await expect(work).rejects.toMatchObject({code: 'ERR_TLS'});
+  expect(proxy.seen.map(({url}) => url)).toEqual([`${host}:${port}`]);
+});
+
+test.each([
+  [401, 'ERR_UNAUTHORIZED'],
+  [404, 'ERR_REJECTED'],
+  [503, 'ERR_SERVER'],
+])('a refusal is an error without the query: %d', async (status, code) => {
+  const {port} = await startOn(
+    http.createServer().on('upgrade', (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`)),
+    'http',
+  );
+  const error: unknown = await read(`ws://127.0.0.1:${port}`).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({code, status});
+  expect(String(Object(error).stack)).not.toContain('canary');
+});
+
+test('an abort ends it with its reason', async () => {
+  const server = http.createServer();
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  new WebSocketServer({server}).on('connection', () => controller.abort(reason));
+  const {port} = await startOn(server, 'http');
+  await expect(read(`ws://127.0.0.1:${port}`, {}, controller.signal)).rejects.toBe(reason);
+});
