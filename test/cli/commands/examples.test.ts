@@ -83,12 +83,12 @@ async function run(line: string): Promise<{code: number | null; stdout: string; 
   if (/^mycli [\w\s:.,/@=-]+$/.test(line) && !line.includes('runtime:start')) {
     return runWarm(line.trim().split(/\s+/).slice(1), {
       cwd: bench.project,
-      env: {...bench.env, XDG_DATA_HOME: data},
+      env: {...bench.env, XDG_DATA_HOME: data, MRT_API_KEY: 'key-of-another-client'},
       stdin,
     });
   }
   const path = [bin, process.env['PATH']].join(delimiter);
-  const env = {...bench.env, PATH: path, MRT_API_KEY: 'key-of-another-client'};
+  const env = {...bench.env, PATH: path};
   // What is asked for comes from a file, unless the line names one.
   const script = `exec ${line.includes('<') ? line : `${line} < stdin.txt`}`;
   const child = spawn('sh', ['-c', script], {cwd: bench.project, env, stdio: ['ignore', 'pipe', 'pipe']});
