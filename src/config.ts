@@ -134,6 +134,12 @@ export interface MycliConfig extends TargetConfig {
         readonly ccOverrides?: readonly string[] | undefined;
       }
     | undefined;
+  readonly preview?:
+    | {
+        /** Target whose variables and settings a new preview gets. */
+        readonly copyFrom?: string | undefined;
+      }
+    | undefined;
   readonly rateLimit?:
     | {
         /** Maximum number of retries; default 3. */

@@ -36,6 +36,15 @@ export type {ProjectStatus, ProjectStatusOptions, TargetStatus} from './operatio
 export type {CreatedTarget, CreateTargetOptions} from './operations/target/create-target.js';
 export type {DeletedTarget, DeleteTargetOptions, DoomedTarget} from './operations/target/delete-target.js';
 export type {InvalidateOptions, InvalidateResult} from './operations/target/invalidate.js';
+export type {
+  DeletedPreview,
+  DeletePreviewOptions,
+  DeployedPreview,
+  DeployPreviewOptions,
+  PreviewItem,
+  PrunePreviewsOptions,
+} from './operations/target/previews.js';
+export type {ListPreviewsResult, PrunePreviewsResult} from './pipelines/previews.js';
 export type {TailLogsOptions} from './operations/target/tail-logs.js';
 export type {
   ListVariablesOptions,

@@ -37,6 +37,13 @@ import type {PushPreview} from './operations/push/plan-push.js';
 import type {CreatedTarget, CreateTargetOptions} from './operations/target/create-target.js';
 import type {DeletedTarget, DeleteTargetOptions} from './operations/target/delete-target.js';
 import type {InvalidateOptions, InvalidateResult} from './operations/target/invalidate.js';
+import type {
+  DeletedPreview,
+  DeletePreviewOptions,
+  DeployedPreview,
+  DeployPreviewOptions,
+  PrunePreviewsOptions,
+} from './operations/target/previews.js';
 import type {TailLogsOptions} from './operations/target/tail-logs.js';
 import type {
   ListVariablesOptions,
@@ -49,6 +56,7 @@ import * as build from './pipelines/build.js';
 import * as remove from './pipelines/delete.js';
 import * as deploy from './pipelines/deploy.js';
 import * as diff from './pipelines/diff.js';
+import * as previews from './pipelines/previews.js';
 import * as promote from './pipelines/promote.js';
 import * as push from './pipelines/push.js';
 import * as read from './pipelines/read.js';
@@ -257,6 +265,30 @@ export async function* tailLogs(options: TailLogsOptions): AsyncGenerator<LogEnt
   const {entries} = await call(options, targets.openLogs);
   yield* entries;
 }
+
+/**
+ * Makes the target of a branch if it is missing, pushes to it and waits. Two calls for a branch end with one target.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const deployPreview = libraryCall<DeployPreviewOptions, DeployedPreview>(resultOf(previews.deployPreview));
+
+/**
+ * Deletes the target of a branch, and the bundles that only it has run. That there is none is no error.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const deletePreview = libraryCall<DeletePreviewOptions, DeletedPreview>(previews.deletePreview);
+
+/**
+ * Lists the previews of a project.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const listPreviews = libraryCall<ProjectOptions, previews.ListPreviewsResult>(previews.listPreviews);
+
+/**
+ * Deletes the previews to which nothing was deployed for long, as `deletePreview` does.
+ * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
+ */
+export const prunePreviews = libraryCall<PrunePreviewsOptions, previews.PrunePreviewsResult>(previews.prunePreviews);
 
 type Operation<Options, Result> = (options: DataOf<Options>, host: PipelineHost) => Promise<Result>;
 

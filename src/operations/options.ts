@@ -103,6 +103,11 @@ export interface DeploymentOptions extends WaitOptions {
    * deployment came between. The backend must have a history. `wait` is then true by default. @default false
    */
   readonly rollbackOnFailure?: boolean | undefined;
+  /**
+   * Paths to drop from the cache of the target once the deployment has finished and its checks have passed, as
+   * `invalidate` takes them. `wait` is then true by default. A failure of it is only a warning. @default none
+   */
+  readonly invalidate?: readonly string[] | undefined;
 }
 
 /** How a check ended. */
@@ -147,17 +152,18 @@ export interface GuardRules {
 
 /** What a person is asked to confirm. */
 export interface TargetConfirmation {
-  readonly operation: DeployOperation;
+  readonly operation: DeployOperation | 'delete-target' | 'set-variables' | 'invalidate';
   readonly projectSlug: string;
   readonly targetSlug: string;
-  /** Undefined for a push. */
+  /** Undefined for a push, and where no bundle is deployed. */
   readonly bundleId?: BundleId | undefined;
 }
 
 /** What must hold before something is deployed to a target. */
 export interface GuardOptions {
   /**
-   * Checked before anything is built or changed. Only `ciOnly` and `confirm` apply to a rollback. @default nothing
+   * Checked before anything is built or changed. Only `ciOnly` and `confirm` apply to a rollback,
+   * and where nothing is deployed. @default nothing
    */
   readonly guard?: GuardRules | undefined;
   /**

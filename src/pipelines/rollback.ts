@@ -8,7 +8,7 @@ import {
 } from '../operations/deploy/rollback-bundle.js';
 import type {BundleId} from '../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
-import {rollbackRules} from '../operations/guard/guards.js';
+import {changeRules} from '../operations/guard/guards.js';
 import type {DataOf} from '../operations/outlet.js';
 import {runDeployment} from './deploy.js';
 import type {PipelineHost} from './host.js';
@@ -21,7 +21,7 @@ export async function rollbackBundle(
   host: PipelineHost,
 ): Promise<Served<RollbackBundleResult>> {
   const {to, ...followed} = withFollowUps(given);
-  const options = {...followed, guard: rollbackRules(followed.guard)};
+  const options = {...followed, guard: changeRules(followed.guard)};
   let rolledBackFrom: BundleId | undefined;
   try {
     const {open, result} = await runDeployment(

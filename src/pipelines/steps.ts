@@ -7,6 +7,8 @@ import {
 } from '../operations/deploy/check-deployment.js';
 import {failedDeployment, rollBack, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
 import type {CheckOutcome, DeploymentOptions} from '../operations/options.js';
+import {invalidatedPatterns, invalidateIn} from '../operations/target/invalidate.js';
+import {isRuntimeCliError} from '../errors/index.js';
 import type {RunHost} from '../operations/host.js';
 import type {Pipeline, RecoveryStep, Step} from './run.js';
 
@@ -17,7 +19,7 @@ export function resolveStep<Chosen>(choose: (host: RunHost) => Promise<Chosen>):
 
 type Deployed = FinishedDeployment & {readonly check?: CheckOutcome | undefined};
 
-/** Adds what follows a deployment: waiting for it, its checks, and the way back if it or one of them fails. */
+/** Adds what follows a deployment: waiting for it, its checks, the way back if it or one of them fails, its cache. */
 export function withFollowUpSteps<Found extends Deployed>(
   deployed: Pipeline<Found>,
   options: DeploymentOptions & {readonly wait: boolean},
@@ -26,7 +28,33 @@ export function withFollowUpSteps<Found extends Deployed>(
 ): Pipeline<Found> {
   const waited = options.wait ? deployed.step(waitStep(waitFor)) : deployed;
   const checked = checksOf(options).length > 0 ? waited.step(checkStep(options)) : waited;
-  return watch === undefined ? checked : checked.recover(rollbackStep(watch, options));
+  const {invalidate = []} = options;
+  const done = invalidate.length > 0 ? checked.step(invalidateStep(invalidate)) : checked;
+  return watch === undefined ? done : done.recover(rollbackStep(watch, options));
+}
+
+/** The step that clears the cache. What was deployed is live, so its failure is only a warning. */
+function invalidateStep<Found extends Deployed>(given: readonly string[]): Step<Found, Found> {
+  const patterns = invalidatedPatterns({patterns: given});
+  return {
+    name: 'invalidate',
+    title: 'Clear the cache',
+    async task(deployed, host) {
+      const {open, targetSlug} = deployed;
+      // The deployment has ended well.
+      host.writes?.conclude({});
+      try {
+        await invalidateIn(open, targetSlug, patterns, host);
+        host.outlet.title(`Invalidating ${patterns.join(', ')} of ${targetSlug}`);
+      } catch (error) {
+        if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+        host.writes?.conclude({error});
+        host.outlet.title(`The cache of ${targetSlug} was not cleared`);
+        host.outlet.warn(`The deployment is live, but the cache of ${targetSlug} was not cleared: ${error.message}`);
+      }
+      return deployed;
+    },
+  };
 }
 
 function waitStep<Found extends Deployed>(

@@ -1,6 +1,7 @@
 import type {LogEntry, TargetItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {chooseCapable} from '../operations/choose-backend.js';
+import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {ProjectOptions} from '../operations/options.js';
 import type {DataOf} from '../operations/outlet.js';
@@ -100,6 +101,7 @@ export async function deleteTarget(options: DataOf<DeleteTargetOptions>, host: P
   const backend = open.backend.name;
   const result = {backend, projectSlug, targetSlug, deleted: target !== undefined, running: target?.running};
   if (target === undefined) return {...result, warnings: []};
+  await guardTarget('delete-target', options, host);
   await confirm?.(backend, target);
   const deleting = finding.after(target).step({
     name: 'delete',
@@ -134,6 +136,7 @@ export async function setVariables(
   const host = maskingHost(given, options);
   checkVariables(options);
   refuseUnsafe({operation: 'set-variables', targetSlug, production}, host);
+  await guardTarget('set-variables', options, host);
   const changed = Pipeline.start(host)
     .step(resolveStep((host) => chooseCapable(options, ['set-variables'], host)))
     .step({
@@ -164,6 +167,7 @@ export async function invalidate(options: DataOf<InvalidateOptions>, host: Pipel
   const {projectSlug, targetSlug, production} = options;
   const patterns = invalidatedPatterns(options);
   refuseUnsafe({operation: 'invalidate', targetSlug, production}, host);
+  await guardTarget('invalidate', options, host);
   const step = {name: 'invalidate', title: `Invalidate the cache of ${targetSlug}`};
   return readFrom(options, host, ['invalidate'], step, async (open, host) => {
     await invalidateIn(open, targetSlug, patterns, host);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import {createError} from '../errors/index.js';
 import {asSentence} from '../text/sentence.js';
-import {check, events, guard, rollback, slot, wait} from './deployment-rows.js';
+import {check, events, guard, preview, rollback, slot, wait} from './deployment-rows.js';
 import {bundle, connection, push, rateLimit} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
 import {fieldProblems, slug} from './schemas.js';
@@ -17,11 +17,12 @@ interface Sets {
   readonly slot: typeof slot;
   readonly check: typeof check;
   readonly rollback: typeof rollback;
+  readonly preview: typeof preview;
   readonly events: typeof events;
   readonly guard: typeof guard;
 }
 /** In display order. A command has the flags of whole sets. */
-const sets: Sets = {connection, rateLimit, bundle, push, wait, slot, check, rollback, events, guard};
+const sets: Sets = {connection, rateLimit, bundle, push, wait, slot, check, rollback, preview, events, guard};
 export type FlagSet = keyof Sets;
 
 /** The heading of each set in help and in the reference. */
@@ -33,6 +34,7 @@ export const headings: Readonly<Record<FlagSet, string>> = {
   slot: 'DEPLOYMENT',
   check: 'DEPLOYMENT',
   rollback: 'DEPLOYMENT',
+  preview: 'DEPLOYMENT',
   rateLimit: 'OTHER',
   events: 'OTHER',
   guard: 'GUARD',

@@ -145,6 +145,17 @@ export const guard = {
   },
 } as const satisfies SettingRows;
 
+/** What a new preview starts with. */
+export const preview = {
+  copyFrom: {
+    flag: {name: 'copy-from', value: 'SLUG'},
+    config: 'preview.copyFrom',
+    schema: schemas.slug,
+    syntax: 'id',
+    summary: 'Target whose variables and settings a new preview gets.',
+  },
+} as const satisfies SettingRows;
+
 export const events = {
   events: {
     flag: {name: 'events', value: 'FILE|-'},

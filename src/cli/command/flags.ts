@@ -59,6 +59,10 @@ export function flagsOf<Set extends FlagSet>(...sets: readonly Set[]): SettingFl
 export const connectionFlags = flagsOf('connection');
 export const bundleFlags = flagsOf('bundle');
 
+const {target: _, ...withoutTarget} = connectionFlags;
+/** For commands about a project, where a target would suggest that the others are left alone, or that name it. */
+export const projectFlags = withoutTarget;
+
 const settingFlags: ReadonlySet<string> = new Set(settingKeys.flatMap((key) => definitions[key].flag?.name ?? []));
 
 /**
@@ -111,6 +115,17 @@ export function repeatedFlags(given: FlagValues): readonly string[] {
   );
 }
 
+export const invalidateFlag = {
+  invalidate: Flags.string({
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'PATTERN',
+    summary: 'Clear the CDN cache of these paths, such as /*, once the deployment is live.',
+  }),
+};
+
+export const yesFlag = {yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'})};
+
 export const columnsFlag = {
   columns: Flags.string({helpValue: 'NAMES', summary: 'Comma-separated columns to show, in this order.'}),
 };
@@ -125,3 +140,17 @@ export const listFlags = {
 export const outputEnvFlag = {
   'output-env': Flags.string({helpValue: 'FILE', summary: 'Write the outputs to this file, in dotenv format.'}),
 };
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const unitsMs: Readonly<Record<string, number>> = {m: minuteMs, h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs};
+
+/** The age that is the value of a flag, in milliseconds. @throws RuntimeCliError `ERR_USAGE` */
+export function ageFlag(name: string, age: string): number {
+  const [, amount, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(age.trim()) ?? [];
+  const unitMs = unitsMs[unit];
+  if (amount !== undefined && unitMs !== undefined) return Number(amount) * unitMs;
+  throw createError('ERR_USAGE', `${name} must be a number of minutes, hours, days or weeks.`, {
+    suggestions: ['Pass an age such as 15m, 12h, 30d or 6w.'],
+  });
+}

@@ -52,15 +52,18 @@ function firstClause(summary = ''): string {
   return summary.replace(/(?:;|,|:? \(|: |\. ).*$/s, '').replace(/\.$/, '');
 }
 
-const groupTitles = ['SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED'] as const;
+const groupTitles = ['SHIP', 'TARGETS', 'BUNDLES', 'PROJECT', 'ADVANCED'] as const;
 const shipping = ['init', 'bundle:push', 'bundle:deploy', 'status', 'open', 'bundle:rollback'];
+const targetTopics = ['target', 'env', 'logs', 'preview'];
 const projectTopics = ['auth', 'config', 'doctor', 'runtime'];
 
 function groupOf({id, pluginName}: Command.Loadable): (typeof groupTitles)[number] {
   if (pluginName !== 'mycli') return 'ADVANCED';
   if (shipping.includes(id)) return 'SHIP';
   if (id.startsWith('bundle:')) return 'BUNDLES';
-  return projectTopics.includes(id.split(':')[0] ?? '') ? 'PROJECT' : 'ADVANCED';
+  const topic = id.split(':')[0] ?? '';
+  if (targetTopics.includes(topic)) return 'TARGETS';
+  return projectTopics.includes(topic) ? 'PROJECT' : 'ADVANCED';
 }
 
 /** oclif's help, plus a short form for `-h` and for `mycli` alone. */

@@ -10,7 +10,15 @@ interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' |
 }
 
 /** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
-const changingSteps: ReadonlySet<string> = new Set(['upload', 'deploy', 'rollback', 'delete']);
+const changingSteps: ReadonlySet<string> = new Set([
+  'upload',
+  'deploy',
+  'rollback',
+  'delete',
+  'create',
+  'set',
+  'invalidate',
+]);
 
 /** The host of a command's operations, which shows their steps on the terminal. */
 export function commandHost(context: CommandContext, {config, ...given}: CommandHostOptions = {}): PipelineHost {

@@ -20,7 +20,7 @@ export const oldCommands: readonly OldWord[] = [
   {client: 'b2c', was: 'mrt bundle download ID', now: 'bundle:download ID', note: 'resumes, and verifies'},
   {client: 'b2c', was: 'mrt bundle delete ID', now: 'bundle:delete ID', note: 'asks; never what a target runs'},
   {client: 'b2c', was: 'mrt env list', now: 'target:list'},
-  {client: 'b2c', was: 'mrt env create SLUG', now: 'target:create SLUG', note: '`--wait` until it is ready'},
+  {client: 'b2c', was: 'mrt env create SLUG', now: 'target:create SLUG', note: 'waits until it is ready'},
   {client: 'b2c', was: 'mrt env clone SLUG', now: 'target:create SLUG --copy-from TARGET'},
   {client: 'b2c', was: 'mrt env delete SLUG', now: 'target:delete SLUG'},
   {client: 'b2c', was: 'mrt env invalidate', now: 'target:invalidate', note: '`push --invalidate`, too'},

@@ -1,9 +1,10 @@
+import {writeNouns} from '../../backends/hooks.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, settingKeys, type SettingKey} from '../../settings/definitions.js';
-import {missingSetting, nameOf, valuesIn, valuesOf, type Settings} from '../settings/settings.js';
+import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {CommandContext} from './context.js';
 import {partsOf, type Suggestion} from '../../errors/suggestion.js';
 
@@ -54,15 +55,19 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
 
 /**
  * The settings of a deployment: its guards, its checks and its rollback. Without a target there is none: checks of a
- * configuration file do not apply then. Only a person at a terminal can confirm.
- * @param options `canRollBack`: whether it can be rolled back on failure. @default true
+ * configuration file do not apply then.
+ * @param options `canRollBack`: whether it can be rolled back on failure. @default true `invalidate`: what to drop from
+ * the cache after it. @default nothing
  * @throws RuntimeCliError `ERR_USAGE` when waiting is turned off although something follows, or when flags say how to
  * check but not what.
  */
 export function deploymentOptions(
   settings: Settings,
   context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>,
-  {canRollBack = true} = {},
+  {
+    canRollBack = true,
+    invalidate = [],
+  }: {readonly canRollBack?: boolean; readonly invalidate?: readonly string[] | undefined} = {},
 ) {
   const {url = [], rollbackOnFailure: _, ...standard} = valuesIn(settings, 'check');
   if (url.length === 0) rejectCheckDetails(settings);
@@ -72,6 +77,7 @@ export function deploymentOptions(
   const follows = [
     ...(check.length > 0 ? (['check'] as const) : []),
     ...(rollsBack ? (['rollbackOnFailure'] as const) : []),
+    ...(invalidate.length > 0 ? (['invalidate'] as const) : []),
   ];
   if (follows.length > 0 && !wait.value && wait.source.kind !== 'default') throw cannotFollow(settings, follows);
   return {
@@ -79,10 +85,31 @@ export function deploymentOptions(
     wait: wait.value || follows.length > 0,
     check,
     rollbackOnFailure: rollsBack,
+    invalidate,
+    ...guardOptions(settings, context),
+    projectDirectory: settings.projectDirectory.value,
+  };
+}
+
+/** What must hold before a target is changed. Only a person at a terminal can confirm. */
+export function guardOptions(settings: Settings, context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>) {
+  return {
     guard: valuesIn(settings, 'guard'),
     confirmTarget: context.output.interactive && context.stdin.isTTY ? confirmationBy(context) : undefined,
     production: settings.production?.value,
-    projectDirectory: settings.projectDirectory.value,
+  };
+}
+
+/**
+ * Whether and how to wait for a target. Where no setting says it, the call's own interval counts.
+ * @param byDefault whether to wait if no setting says so
+ */
+export function targetWait({wait, pollInterval, timeout}: Settings, byDefault: boolean) {
+  const isSet = ({source}: {readonly source: ValueSource}) => source.kind !== 'default';
+  return {
+    wait: isSet(wait) ? wait.value : byDefault,
+    pollInterval: isSet(pollInterval) ? pollInterval.value : undefined,
+    timeout: timeout.value,
   };
 }
 
@@ -97,12 +124,16 @@ function rejectCheckDetails(settings: Settings): void {
 
 const withoutFollowUp = {check: "--check '[]'", rollbackOnFailure: '--no-rollback-on-failure'};
 
-function cannotFollow(settings: Settings, follows: readonly (keyof typeof withoutFollowUp)[]): Error {
+function cannotFollow(settings: Settings, follows: readonly (keyof typeof withoutFollowUp | 'invalidate')[]): Error {
   const off = settings.wait.source.kind === 'flag' ? '--no-wait' : nameOf('wait', settings);
-  const [what] = follows.map((key) => nameOf(key, settings));
-  const without = follows.map((key) => withoutFollowUp[key]).join(' ');
+  const [what] = follows.map((key) => (key === 'invalidate' ? '--invalidate' : nameOf(key, settings)));
+  const without = follows.flatMap((key) => (key === 'invalidate' ? [] : withoutFollowUp[key]));
+  const instead = [
+    ...(without.length > 0 ? [`pass ${without.join(' ')}`] : []),
+    ...(follows.includes('invalidate') ? ['leave out --invalidate'] : []),
+  ];
   return createError('ERR_USAGE', `${String(what)} waits for the deployment, but ${off} turns waiting off.`, {
-    suggestions: [`Remove ${off}, or pass ${without}.`],
+    suggestions: [`Remove ${off}, or ${instead.join(' and ')}.`],
   });
 }
 
@@ -110,16 +141,17 @@ function confirmationBy(context: Pick<CommandContext, 'output' | 'stdin' | 'sign
   return async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
     const {askText} = await import('../setup/prompts.js');
     const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
-    const text = `To confirm the ${operation}${bundle} of ${projectSlug}, type the name of the target`;
+    const text = `To confirm the ${writeNouns[operation]}${bundle} of ${projectSlug}, type the name of the target`;
     return askText({text, fallback: ''}, context);
   };
 }
 
 /** The target, if it is missing and flags are given that only apply to a deployment. */
-export function lackedTarget(settings: Settings): readonly Missing[] {
+export function lackedTarget(settings: Settings, invalidate?: readonly string[]): readonly Missing[] {
   const {targetSlug, check} = settings;
   const needy = check?.value.length === 0 ? ['wait', 'rollbackOnFailure'] : ['wait', 'check', 'rollbackOnFailure'];
-  const [flag] = flagsAmong(settings, (key) => needy.includes(key) && settings[key]?.value !== false);
+  const given = flagsAmong(settings, (key) => needy.includes(key) && settings[key]?.value !== false);
+  const [flag] = [...given, ...(invalidate === undefined ? [] : ['--invalidate'])];
   if (targetSlug !== undefined || flag === undefined) return [];
   const error = createError('ERR_USAGE', `${flag} requires a target.`, {
     suggestions: [`Pass --target SLUG, or remove ${flag}.`],

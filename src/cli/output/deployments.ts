@@ -141,7 +141,7 @@ function describeUnfinished({deploymentId, status}: DeploymentOutcome, what: str
 
 /** Shows where it runs: the last line, alone, for people and for `tail -1`. */
 function renderUrl({url}: DeploymentOutcome, output: Output): void {
-  if (url !== undefined) output.result(url, {bold: true});
+  if (url !== undefined) output.result(url, {style: 'bold'});
 }
 
 /** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */

@@ -1,4 +1,4 @@
-import type {BundleId, DeploymentItem} from '../../backends/contract.js';
+import type {BundleId, DeploymentItem, LogEntry} from '../../backends/contract.js';
 import type {BackendFailure} from '../../backends/registry.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import type {BundlePlan} from '../../bundle/index.js';
@@ -14,6 +14,13 @@ import type {DeployBundleResult} from '../../operations/options.js';
 import type {ArchiveSummary, PushResult} from '../../operations/push/options.js';
 import type {SafetyMode} from '../../operations/guard/safety.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
+import type {CreatedTarget} from '../../operations/target/create-target.js';
+import type {DeletedTarget} from '../../operations/target/delete-target.js';
+import type {InvalidateResult} from '../../operations/target/invalidate.js';
+import type {ListVariablesResult, SetVariablesResult} from '../../operations/target/variables.js';
+import type {DeletedPreview, DeployedPreview} from '../../operations/target/previews.js';
+import type {ListPreviewsResult, PrunePreviewsResult} from '../../pipelines/previews.js';
+import type {ListTargetsResult} from '../../pipelines/targets.js';
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
 import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
 import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
@@ -195,7 +202,7 @@ export type BundleRollbackDocument = RollbackBundleResult;
 export type BundlePromoteDocument = PromoteBundleResult;
 
 /** The log of a deployment. */
-export type BundleLogsDocument = ReadLogsResult;
+export type DeploymentLogsDocument = ReadLogsResult;
 
 /** One page of a project's bundles. */
 export type BundleListDocument = ListBundlesResult;
@@ -248,6 +255,55 @@ export type BundlePruneDocument = PruneBundlesResult;
 
 /** Contents of an archive file or, with its backend, project and ID, of an uploaded bundle. */
 export type BundleInspectDocument = ArchiveInspection & Partial<BundleInspection>;
+
+/** The targets of a project. */
+export type TargetListDocument = ListTargetsResult;
+
+/** The created target, or with `--dry-run` the one that would be. */
+export interface TargetCreateDocument extends CreatedTarget {
+  /** Whether nothing was created because of `--dry-run`. */
+  readonly dryRun: boolean;
+}
+
+/** The deleted target. */
+export type TargetDeleteDocument = DeletedTarget;
+
+/** The patterns that the service is dropping from its cache. */
+export type TargetInvalidateDocument = InvalidateResult;
+
+/** The variables of a target, without their values. */
+export type EnvListDocument = ListVariablesResult;
+
+/** What an app has logged: one document a line, without an end. */
+export type LogsDocument = LogEntry;
+
+/** The names of the variables that were set, or with `--dry-run` would be. */
+export type EnvSetDocument = SetVariablesResult;
+
+/** The names of the variables that were removed, or with `--dry-run` would be. */
+export type EnvUnsetDocument = SetVariablesResult;
+
+/** The names in a dotenv file, compared with the variables of a target. */
+export interface EnvDiffDocument extends Omit<ListVariablesResult, 'variables'> {
+  /** Those that the target lacks. */
+  readonly missing: readonly string[];
+  /** Those that only the target has. */
+  readonly extra: readonly string[];
+  /** Those of both. Their values may differ: the service does not tell them. */
+  readonly shared: readonly string[];
+}
+
+/** The push to the target of a branch. */
+export type PreviewUpDocument = DeployedPreview;
+
+/** The deleted target of a branch, if there was one. */
+export type PreviewDownDocument = DeletedPreview;
+
+/** The previews of a project. */
+export type PreviewListDocument = ListPreviewsResult;
+
+/** The deleted previews, or with `--dry-run` those that would be. */
+export type PreviewPruneDocument = PrunePreviewsResult;
 
 /** The running local runtime, on one line as soon as it is ready. */
 export type RuntimeStartDocument = Pick<LocalRuntime, 'origin' | 'appsOrigin' | 'dataDirectory' | 'credentials'>;

@@ -23,6 +23,9 @@ import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggesti
 /** A result for programs: plain JSON, without `schemaVersion`. */
 export type JsonDocument = object;
 
+/** How a line stands out. */
+export type LineStyle = 'bold' | 'dim' | 'red' | 'yellow';
+
 /** What makes the commands that users are told to type shorter. */
 interface HintContext {
   readonly aliases: ReadonlyMap<string, string>;
@@ -73,6 +76,7 @@ export class Output implements Logger {
   #redact = createRedactor([]);
   #hints: HintContext = {aliases: new Map(), given: []};
   #documentWritten = false;
+  #hasLines = false;
   #onWarning: ((message: string) => void) | undefined;
 
   constructor(options: OutputOptions) {
@@ -145,17 +149,19 @@ export class Output implements Logger {
     this.#options.stdout.write = this.#writeStdout;
   }
 
-  async flush(): Promise<void> {
+  /** Waits until stdout has everything. Resolves to false if its reader has left. */
+  async flush(): Promise<boolean> {
     const error = await new Promise<Error | null | undefined>((resolve) => void this.#writeStdout('', resolve));
     if (error && systemCode(error) !== 'EPIPE') throw stdoutError(error);
+    return !error;
   }
 
-  /** A line of the outcome, for users. With `--json`, the document has it. `bold`: on a terminal with colors. */
-  result(line: string, {bold = false}: {readonly bold?: boolean} = {}): void {
+  /** A line of the outcome, for users. With `--json`, the document has it. `style`: on a terminal with colors. */
+  result(line: string, {style}: {readonly style?: LineStyle | undefined} = {}): void {
     if (this.json) return;
     const text = this.#plain(this.clean(line));
     const isTerminal = Number.isFinite(this.width) && this.color;
-    const shown = `${bold && isTerminal ? styleText('bold', text, {validateStream: false}) : text}\n`;
+    const shown = `${style !== undefined && isTerminal ? styleText(style, text, {validateStream: false}) : text}\n`;
     if (this.stdoutClaimed) this.stream.write(shown);
     else this.#writeStdout(shown);
   }
@@ -204,7 +210,17 @@ export class Output implements Logger {
   document(document: JsonDocument, {oneLine = false}: {readonly oneLine?: boolean} = {}): void {
     if (!this.json || this.#documentWritten) return;
     this.#documentWritten = true;
-    this.#writeStdout(`${this.#json(this.complete(document), oneLine ? 0 : 2)}\n`);
+    this.#writeStdout(`${this.#json(this.complete(document), oneLine || this.#hasLines ? 0 : 2)}\n`);
+  }
+
+  /** With `--json`, one of any number of documents, each on a line. That of an error is one, too. */
+  documentLine(document: JsonDocument): void {
+    if (this.json) this.#writeStdout(`${this.#json({schemaVersion: 1, ...document}, 0)}\n`);
+  }
+
+  /** Announces documents on lines. */
+  expectLines(): void {
+    this.#hasLines = true;
   }
 
   /** A document with the keys of every document. */

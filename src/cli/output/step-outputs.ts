@@ -58,7 +58,8 @@ export async function withStepOutputs<Document extends JsonDocument>(
   try {
     const document = await act();
     const facts: Facts = Object.fromEntries<unknown>(Object.entries(document));
-    const result = textOf(facts['status']) ?? (facts['unchanged'] === true ? 'unchanged' : 'uploaded');
+    const result =
+      textOf(facts['status'] ?? facts['state']) ?? (facts['unchanged'] === true ? 'unchanged' : 'uploaded');
     await report(result, facts);
     return document;
   } catch (error) {
@@ -85,8 +86,10 @@ function plainEntries(output: Output, outputs: Outputs): readonly (readonly [nam
 }
 
 /** What later steps of a pipeline need, in the document of a push or a deployment, or in the details of an error. */
-function outputsOf({bundleId, deploymentId, deployment, backend, url, archive}: Facts): Outputs {
+function outputsOf({created, targetSlug, bundleId, deploymentId, deployment, backend, url, archive}: Facts): Outputs {
   return {
+    // Some services make the slugs of new targets themselves.
+    'target-slug': created === undefined ? undefined : textOf(targetSlug),
     'bundle-id': textOf(bundleId),
     'deployment-id': textOf(deploymentId ?? (isRecord(deployment) ? deployment['deploymentId'] : undefined)),
     backend: textOf(backend),

@@ -53,6 +53,8 @@ export interface SettingsUse {
   readonly stored?: boolean | undefined;
   /** Whether it would change something on a service, so that no configuration may be passed over. @default false */
   readonly changes?: boolean | undefined;
+  /** The target that an argument of the command names. It counts as `--target`. */
+  readonly targetSlug?: string | undefined;
 }
 
 /** Resolves every setting, from the sources that are returned too. */
@@ -64,9 +66,10 @@ export async function loadSettings(context: SettingsContext, use: SettingsUse) {
 
 async function readSources(
   context: SettingsContext,
-  {stored: takesStored = true, changes}: SettingsUse = {},
+  {stored: takesStored = true, changes, targetSlug}: SettingsUse = {},
 ): Promise<SettingsSources> {
-  const {flags, env, cwd, credentialFile, output} = context;
+  const {env, cwd, credentialFile, output} = context;
+  const flags = targetSlug === undefined ? context.flags : {...context.flags, target: targetSlug};
   const {config} = flags;
   const search = {cwd, warn: (message: string) => output.warn(message), refusesForeign: changes};
   const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);

@@ -17,11 +17,14 @@ export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'
   return output.interactive && stdin.isTTY === true;
 }
 
-/** Refuses to delete if there is no terminal to ask in and the user has not confirmed already. */
-export function requireConsent(yes: boolean, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
+/**
+ * Refuses to delete if there is no terminal to ask in and the user has not confirmed already.
+ * @param what what is to be deleted: `bundles`
+ */
+export function requireConsent(yes: boolean, what: string, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
   if (yes || canAsk(context)) return;
-  throw createError('ERR_USAGE', 'Deleting bundles requires confirmation, but there is no terminal to ask in.', {
-    suggestions: ['Pass --yes to skip the prompt. mycli prune --dry-run shows what a prune would delete.'],
+  throw createError('ERR_USAGE', `Deleting ${what} requires confirmation, but there is no terminal to ask in.`, {
+    suggestions: ['Pass --yes to skip the prompt.'],
   });
 }
 

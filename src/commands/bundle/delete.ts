@@ -1,7 +1,7 @@
-import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import type {BundleDeleteDocument} from '../../cli/output/documents.js';
-import {flagsOf} from '../../cli/command/flags.js';
+import {flagsOf, yesFlag} from '../../cli/command/flags.js';
 import {projectTitle} from '../../backends/names.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
@@ -19,12 +19,12 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   };
   static override readonly flags = {
     ...flagsOf('connection', 'rateLimit', 'events'),
-    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
+    ...yesFlag,
   };
 
   protected async execute(context: CommandContext): Promise<BundleDeleteDocument> {
     const {yes} = this.flags;
-    requireConsent(yes, context);
+    requireConsent(yes, 'bundles', context);
     // They are bundles of the project, on no target.
     const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});

@@ -2,7 +2,7 @@ import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {BundleDeployDocument} from '../../cli/output/documents.js';
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
-import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
+import {flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 
 export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   static override readonly aliases = ['deploy'];
@@ -18,6 +18,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
   };
   static override readonly flags = {
     ...flagsOf('connection', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
+    ...invalidateFlag,
     ...outputEnvFlag,
   };
 
@@ -33,7 +34,7 @@ export default class BundleDeploy extends BaseCommand<typeof BundleDeploy> {
     const deploy = {
       ...options,
       bundleId: this.args.bundle,
-      ...deploymentOptions(settings, context),
+      ...deploymentOptions(settings, context, {invalidate: this.flags.invalidate}),
       waitForSlot: settings.waitForSlot.value,
     };
     const {output} = context;

@@ -1,12 +1,8 @@
-import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
+import {ageFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePruneDocument} from '../../cli/output/documents.js';
 import {confirm, requireConsent} from '../../cli/setup/prompts.js';
 import {projectTitle} from '../../backends/names.js';
-import {createError} from '../../errors/index.js';
-
-/** It prunes a project: a target would suggest that the others are left alone. */
-const {target: _, ...projectFlags} = connectionFlags;
 
 export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
   static override readonly aliases = ['prune'];
@@ -38,13 +34,13 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
       summary: 'Only delete bundles whose message matches; * is any text, ? one character.',
     }),
     'dry-run': Flags.boolean({summary: 'Show what would be deleted.'}),
-    yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'}),
+    ...yesFlag,
   };
 
   protected async execute(context: CommandContext): Promise<BundlePruneDocument> {
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
-    const olderThanMs = age === undefined ? undefined : millisecondsOf(age);
-    if (!dryRun) requireConsent(yes, context);
+    const olderThanMs = age === undefined ? undefined : ageFlag('--older-than', age);
+    if (!dryRun) requireConsent(yes, 'bundles', context);
     // They are bundles of the project, on no target.
     const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
@@ -71,18 +67,4 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
     );
     return renderPruned(result, output);
   }
-}
-
-const hourMs = 3_600_000;
-const unitsMs: Readonly<Record<string, number>> = {h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs};
-
-function millisecondsOf(age: string): number {
-  const [, amount, unit = ''] = /^(\d{1,6})([hdw])$/.exec(age.trim()) ?? [];
-  const unitMs = unitsMs[unit];
-  if (amount === undefined || unitMs === undefined) {
-    throw createError('ERR_USAGE', '--older-than must be a number of hours, days or weeks.', {
-      suggestions: ['Pass an age such as 12h, 30d or 6w.'],
-    });
-  }
-  return Number(amount) * unitMs;
 }

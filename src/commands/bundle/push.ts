@@ -1,18 +1,11 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePushDocument} from '../../cli/output/documents.js';
-import {
-  archiveSettings,
-  bundleOptions,
-  deploymentOptions,
-  lackedTarget,
-  rejectV2OnlyFlags,
-} from '../../cli/command/operation-options.js';
+import {lackedTarget} from '../../cli/command/operation-options.js';
+import {pushOptions} from '../../cli/command/push-options.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
-import {outputEnvFlag, flagsOf} from '../../cli/command/flags.js';
+import {flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
-import {pushRecordFiles, uploadStateFiles} from '../../cli/command/records.js';
-import type {BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 
 export default class BundlePush extends BaseCommand<typeof BundlePush> {
@@ -39,6 +32,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
     'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
     archive: Flags.string({helpValue: 'FILE', summary: 'Archive of bundle:build to push instead of building one.'}),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
+    ...invalidateFlag,
     ...outputEnvFlag,
   };
 
@@ -49,7 +43,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
   }
 
   async #push(context: CommandContext): Promise<BundlePushDocument> {
-    const {archive, force, 'dry-run': dryRun} = this.flags;
+    const {archive, force, invalidate, 'dry-run': dryRun} = this.flags;
     if (archive !== undefined && this.args.dir !== undefined) {
       throw createError('ERR_USAGE', '--archive cannot be combined with a folder.', {
         suggestions: ['Remove one of them.'],
@@ -64,21 +58,14 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       writes: true,
       builds: archive === undefined,
       previews: dryRun,
-      lacks: lackedTarget(settings),
+      lacks: lackedTarget(settings, invalidate),
     });
     const push = {
       ...options,
-      ...(await bundleOptions(archive === undefined ? settings : archiveSettings(settings))),
-      ...deploymentOptions(settings, context),
+      ...(await pushOptions(settings, {archive, invalidate}, context)),
       targetSlug,
-      v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
       ifChanged: settings.ifChanged.value && !force,
-      pushRecords: pushRecordFiles(this.config.dataDir),
-      uploadStates: uploadStateFiles(this.config.dataDir),
-      archive,
       waitForSlot: settings.waitForSlot.value,
-      cwd: context.cwd,
-      onFormat: (format: BundleFormat) => rejectV2OnlyFlags(format, settings, '--v2'),
     };
     const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
     const {renderPushPreview, renderPush} = await import('../../cli/output/deployments.js');

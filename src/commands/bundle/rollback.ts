@@ -1,7 +1,7 @@
 import {deploymentOptions} from '../../cli/command/operation-options.js';
 import type {BundleRollbackDocument} from '../../cli/output/documents.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {flagsOf} from '../../cli/command/flags.js';
+import {flagsOf, invalidateFlag} from '../../cli/command/flags.js';
 
 export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly aliases = ['rollback'];
@@ -16,6 +16,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
   static override readonly flags = {
     ...flagsOf('connection', 'wait', 'check', 'rateLimit', 'events'),
     to: Flags.string({helpValue: 'ID', summary: 'ID of the bundle to roll back to, or latest.'}),
+    ...invalidateFlag,
   };
 
   protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
@@ -23,7 +24,8 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
     const {rollbackBundle} = await import('../../pipelines/rollback.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
-    const rollback = {...options, to: this.flags.to, ...deploymentOptions(settings, context, {canRollBack: false})};
+    const {to, invalidate} = this.flags;
+    const rollback = {...options, to, ...deploymentOptions(settings, context, {canRollBack: false, invalidate})};
     const outcome = await withNextSteps(() => rollbackBundle(rollback, host), host, {history: false});
     return renderDeployment(outcome, context.output);
   }

@@ -17,7 +17,7 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
     '<%= config.bin %> <%= command.id %> --json',
   ];
   static override readonly flags = {
-    ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'rateLimit', 'events'),
+    ...flagsOf('connection', 'bundle', 'push', 'wait', 'check', 'rollback', 'slot', 'preview', 'rateLimit', 'events'),
     ...columnsFlag,
   };
 

@@ -12,6 +12,7 @@ import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, CheckResult, DeploymentOptions} from '../options.js';
 import type {FailedCheck, Host, RunHost} from '../host.js';
+import {invalidatedPatterns} from '../target/invalidate.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
@@ -23,8 +24,13 @@ export function checksOf({check = []}: DeploymentOptions): readonly CheckOptions
 /** The options of an operation with `wait` set: what follows a deployment waits for it. */
 export function withFollowUps<Options extends DeploymentOptions>(options: Options): Options & {readonly wait: boolean} {
   const checks = checksOf(options);
-  const {wait, rollbackOnFailure = false} = options;
-  const name = checks.length > 0 ? 'check' : rollbackOnFailure ? 'rollbackOnFailure' : undefined;
+  const {wait, rollbackOnFailure = false, invalidate = []} = options;
+  if (invalidate.length > 0) invalidatedPatterns({patterns: invalidate});
+  const [name] = [
+    ...(checks.length > 0 ? ['check'] : []),
+    ...(rollbackOnFailure ? ['rollbackOnFailure'] : []),
+    ...(invalidate.length > 0 ? ['invalidate'] : []),
+  ];
   rejectProblems([
     ...checks.flatMap((check, index) =>
       problemsOf(Array.isArray(options.check) ? `check.${index}` : 'check', check, checkSchema),

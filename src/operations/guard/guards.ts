@@ -1,5 +1,5 @@
 import {resolve} from 'node:path';
-import type {BundleId} from '../../backends/contract.js';
+import type {BundleId, DeployOperation} from '../../backends/contract.js';
 import {writeNouns} from '../../backends/hooks.js';
 import {readManifest} from '../../bundle/archive/manifest.js';
 import {readWorkTree} from '../../bundle/provenance/git.js';
@@ -33,8 +33,11 @@ export function needsCommit(guard: GuardRules | undefined): boolean {
   return activeGuards(guard).some((name) => sourceGuards.has(name));
 }
 
-/** The rules for a rollback. It must stay possible in an emergency, and goes to an older commit on purpose. */
-export function rollbackRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
+/**
+ * The rules for a rollback, which must stay possible in an emergency and goes to an older commit on purpose, and for
+ * what deploys nothing.
+ */
+export function changeRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
   return {ciOnly, confirm};
 }
 
@@ -122,8 +125,8 @@ interface GuardFailure extends Problem {
 
 function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: readonly GuardFailure[]): Error {
   const sentences = [...new Set(failures.map(({message}) => message))].join(' ');
-  const refuse = failures.length === 1 ? 'A guard blocked' : `${String(failures.length)} guards blocked`;
-  return createError('ERR_GUARD_REFUSED', `${refuse} this ${writeNouns[operation]} to ${targetSlug}. ${sentences}`, {
+  const refuse = `${failures.length === 1 ? 'A guard' : `${String(failures.length)} guards`} of ${targetSlug} blocked`;
+  return createError('ERR_GUARD_REFUSED', `${refuse} this ${writeNouns[operation]}. ${sentences}`, {
     suggestions: [...new Set(failures.map(({suggestion}) => suggestion))],
     details: {targetSlug, failures: failures.map(({guard, message}) => ({guard, message}))},
   });
@@ -147,6 +150,28 @@ export async function checkPush(open: OpenBackend, options: PushOptions, host: H
   const confirmation = {operation: 'push', projectSlug, targetSlug} as const;
   const source = await pushSource(options, host);
   await checkGuards({confirmation, source, running: () => runningBundles(open, targetSlug)}, options, host);
+}
+
+/** A change of a target that deploys nothing. */
+interface TargetChange extends GuardOptions, Pick<CommonOptions, 'cwd'> {
+  readonly projectSlug: string;
+  readonly targetSlug: string;
+  /** Whether nobody is asked, since nothing will be changed. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Checks the guards that are about who changes a target, not about what is deployed to it, and asks that person. */
+export async function guardTarget(
+  operation: Exclude<TargetConfirmation['operation'], DeployOperation>,
+  {guard, dryRun = false, ...options}: TargetChange,
+  host: Host,
+): Promise<void> {
+  const {projectSlug, targetSlug} = options;
+  const confirmation = {operation, projectSlug, targetSlug};
+  const rules = {...options, guard: changeRules(guard)};
+  const source = {kind: 'bundle', name: targetSlug, recorded: undefined} as const;
+  await checkGuards({confirmation, source, running: () => Promise.resolve([])}, rules, host);
+  if (!dryRun) await askForTarget(confirmation, rules);
 }
 
 /** What a push deploys: what is built from the work tree, or a prebuilt archive, whose manifest knows its commit. */

@@ -65,12 +65,15 @@ const productionWords: ReadonlySet<string> = new Set(['production', 'prod', 'prd
 
 /**
  * Whether a target is production by its name: one of its words says so, as in `prod`, `eu-live` and `production2`, but
- * not after `pre` or `non`.
+ * not after `pre` or `non`, nor in a preview, which is called as a branch is: `preview-fix-live-prices`.
  */
 export function isProductionName(targetSlug: string): boolean {
   const words = targetSlug
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z]+/);
-  return words.some((word, at) => productionWords.has(word) && !['pre', 'non'].includes(words[at - 1] ?? ''));
+  return (
+    words[0] !== 'preview' &&
+    words.some((word, at) => productionWords.has(word) && !['pre', 'non'].includes(words[at - 1] ?? ''))
+  );
 }

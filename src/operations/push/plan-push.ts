@@ -66,15 +66,16 @@ export function verifyPushOptions(options: PushOptions, host: Host): void {
   ]);
 }
 
-/** Options without another one that they require. Only a deployment can be checked or rolled back. */
+/** Options without another one that they require. Only a deployment can be followed by something. */
 function missingOptions(options: PushOptions): readonly OptionProblem[] {
-  const {ifChanged, pushRecords, rollbackOnFailure, targetSlug} = options;
+  const {ifChanged, pushRecords, rollbackOnFailure, invalidate = [], targetSlug} = options;
   const problems: OptionProblem[] = [];
   if (ifChanged && pushRecords === undefined)
     problems.push({option: 'ifChanged', message: 'requires pushRecords to compare with the last push'});
   if (targetSlug !== undefined) return problems;
   if (checksOf(options).length > 0) problems.push({option: 'check', message: 'requires targetSlug'});
   if (rollbackOnFailure) problems.push({option: 'rollbackOnFailure', message: 'requires targetSlug'});
+  if (invalidate.length > 0) problems.push({option: 'invalidate', message: 'requires targetSlug'});
   return problems;
 }
 

@@ -11,7 +11,7 @@ import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from '.
 import {isUnclear} from './unclear.js';
 
 /** Options of `deleteTarget`. */
-export interface DeleteTargetOptions extends ProjectOptions, Pick<GuardOptions, 'production'> {
+export interface DeleteTargetOptions extends ProjectOptions, GuardOptions {
   readonly targetSlug: string;
   /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
   readonly force?: boolean | undefined;

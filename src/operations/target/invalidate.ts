@@ -7,7 +7,7 @@ import type {GuardOptions, ProjectOptions} from '../options.js';
 import {explainMissingTarget} from '../targets.js';
 
 /** Options of `invalidate`. */
-export interface InvalidateOptions extends ProjectOptions, Pick<GuardOptions, 'production'> {
+export interface InvalidateOptions extends ProjectOptions, GuardOptions {
   readonly targetSlug: string;
   /** Paths to drop from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
   readonly patterns?: readonly string[] | undefined;

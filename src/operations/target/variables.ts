@@ -24,7 +24,7 @@ export interface ListVariablesResult {
 }
 
 /** Options of `setVariables`. At least one variable is set or removed. */
-export interface SetVariablesOptions extends ProjectOptions, WaitOptions, Pick<GuardOptions, 'production'> {
+export interface SetVariablesOptions extends ProjectOptions, WaitOptions, GuardOptions {
   readonly targetSlug: string;
   /** Values by name. They are masked in errors and messages of the call. @default {} */
   readonly set?: Readonly<Record<string, string>> | undefined;

@@ -52,7 +52,7 @@ describe('mycli help', () => {
   test('lists every command with its aliases, in groups', async () => {
     for (const args of [['help'], ['--help']]) {
       const {stdout} = await runWarm(args);
-      expect(stdout.match(/^[A-Z ]+$/gm)).toEqual(['USAGE', 'SHIP', 'BUNDLES', 'PROJECT', 'ADVANCED']);
+      expect(stdout.match(/^[A-Z ]+$/gm)).toEqual(['USAGE', 'SHIP', 'TARGETS', 'BUNDLES', 'PROJECT', 'ADVANCED']);
       for (const [id, {aliases = [], hidden}] of Object.entries(ownCommands)) {
         const line = `\n  ${[...aliases, id].join(', ')} `;
         if (hidden === true) expect(stdout).not.toContain(line);

@@ -102,6 +102,19 @@ const successes: readonly Case[] = [
   {what: 'an uploaded bundle', args: ['bundle:inspect', '2', ...shop]},
   {what: 'a difference', args: ['bundle:diff', 'running:staging', 'bundle.tar.gz', ...shop]},
   {what: 'a promotion', args: ['bundle:promote', ...shop, '--from', 'staging', '--target', 'live', '--wait']},
+  {what: 'a new target', args: ['target:create', 'qa', ...shop]},
+  {what: 'a target that would be created', args: ['target:create', 'qb', ...shop, '--dry-run']},
+  {what: 'the targets', args: ['target:list', ...shop]},
+  {what: 'variables', args: ['env:set', '--from', '-', ...staging, '--wait'], stdin: 'A=canary-1\nB=canary-2\n'},
+  {what: 'the variables', args: ['env:list', ...staging]},
+  {what: 'a dotenv file', args: ['env:diff', '-', ...staging], stdin: 'A=1\nC=\n'},
+  {what: 'a variable', args: ['env:unset', 'A', ...staging]},
+  {what: 'a cache', args: ['target:invalidate', '/a/*', '/b', ...staging]},
+  {what: 'a target', args: ['target:delete', 'qa', ...shop, '--yes']},
+  {what: 'a preview', args: ['preview:up', 'feature/a', ...shop, '--message', 'a']},
+  {what: 'the previews', args: ['preview:list', ...shop]},
+  {what: 'previews that are not old', args: ['preview:prune', ...shop, '--dry-run']},
+  {what: 'a preview', args: ['preview:down', 'feature/a', ...shop, '--yes']},
   {what: 'what would be pruned', args: ['bundle:prune', ...shop, '--keep', '1', '--dry-run']},
   {what: 'a deletion', args: ['bundle:delete', '1', ...shop, '--yes']},
   {what: 'nothing broken', args: ['doctor']},
@@ -150,7 +163,20 @@ const failures: readonly Case[] = [
   {what: 'no target', args: ['bundle:history', ...shop]},
   {what: 'a target that is not there', args: ['bundle:history', ...shop, '--target', 'unused']},
   {what: 'nothing to promote', args: ['bundle:promote', ...staging, '--from', 'unused']},
-  {what: 'a log that the backend does not have', args: ['bundle:logs', ...staging]},
+  {what: 'a log that the backend does not have', args: ['deployment:logs', ...staging]},
+  {what: 'logs of no target', args: ['logs', ...shop, '--target', 'nowhere']},
+  {what: 'a target that is there', args: ['target:create', 'staging', ...shop]},
+  {what: 'a production target', args: ['target:delete', 'live', ...shop, '--yes']},
+  {what: 'a pattern of no path', args: ['target:invalidate', 'a', ...staging]},
+  {what: 'wrong credentials', args: ['target:list', ...shop], env: nobody},
+  {what: 'no such target', args: ['env:list', ...shop, '--target', 'nowhere']},
+  {what: 'no variable', args: ['env:set', 'canary', ...staging]},
+  {what: 'no name', args: ['env:unset', '1A', ...staging]},
+  {what: 'no dotenv file', args: ['env:diff', 'nowhere.env', ...staging]},
+  {what: 'no branch', args: ['preview:up', ...shop]},
+  {what: 'no consent', args: ['preview:down', 'feature/a', ...shop]},
+  {what: 'wrong credentials', args: ['preview:list', ...shop], env: nobody},
+  {what: 'no such age', args: ['preview:prune', ...shop, '--expires', 'soon']},
   {what: 'nothing before', args: ['bundle:rollback', ...shop, '--target', 'unused']},
   {what: 'no such bundle', args: ['bundle:download', '77', ...shop]},
   {what: 'no such file', args: ['bundle:inspect', 'nothing.tar.gz']},
@@ -160,6 +186,7 @@ const failures: readonly Case[] = [
   {what: 'no file', args: ['bundle:download', '3', ...shop, '--output', '-']},
   {what: 'no such age', args: ['bundle:prune', ...shop, '--older-than', '30']},
   {what: 'an unknown column', args: ['config:show', '--columns', 'settting']},
+  {what: 'wrong credentials', args: ['status', ...shop], env: nobody},
   {what: 'a target without a deployment', args: ['open', ...shop, '--target', 'unused']},
   {what: 'an unknown fault', args: ['runtime:start', '--fault', 'thunder']},
 ];
@@ -184,14 +211,14 @@ describe('the document of', () => {
     const ids = Object.keys(ownCommands);
     expect([...validators.keys()].filter((id) => id !== 'error' && id !== 'manifest')).toEqual(ids);
     const missing = (cases: readonly Case[]) => ids.filter((id) => !cases.some(({args}) => args[0] === id));
-    expect([missing(successes), missing(failures)]).toEqual([['bundle:logs', 'runtime:start'], []]);
+    expect([missing(successes), missing(failures)]).toEqual([['deployment:logs', 'logs', 'runtime:start'], []]);
   });
 
-  test("'bundle:logs' is as its schema says, and the text has what the terminal can show", async () => {
+  test("'deployment:logs' is as its schema says, and the text has what the terminal can show", async () => {
     await using plugins = await createPluginBench('logs');
-    const args = ['bundle:logs', '--target', 'staging', '--runtime-backend', 'logs'];
+    const args = ['deployment:logs', '--target', 'staging', '--runtime-backend', 'logs'];
     const {stdout} = await plugins.mycli([...args, '--json']);
-    expect(documentOf('bundle:logs', stdout)).toEqual({
+    expect(documentOf('deployment:logs', stdout)).toEqual({
       ...{schemaVersion: 1, backend: 'logs', projectSlug: 'shop', targetSlug: 'staging'},
       ...{deploymentId: 12, bundleId: 3, status: 'failed', done: true},
       lines: ['copying', expect.stringMatching(/^no .*space$/)],

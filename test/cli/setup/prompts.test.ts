@@ -109,8 +109,8 @@ describe('consent', () => {
   const {context} = terminal('');
 
   test('consent: is there with --yes, and can be asked for in a terminal', () => {
-    requireConsent(true, {...context, output: {...context.output, interactive: false}});
-    requireConsent(false, context);
+    requireConsent(true, 'bundles', {...context, output: {...context.output, interactive: false}});
+    requireConsent(false, 'bundles', context);
   });
 
   test.each([
@@ -118,7 +118,7 @@ describe('consent', () => {
     {...context, stdin: new PassThrough()},
   ])('consent: is missing otherwise', (elsewhere) => {
     expect(() => {
-      requireConsent(false, elsewhere);
+      requireConsent(false, 'bundles', elsewhere);
     }).toThrow(expect.objectContaining({code: 'ERR_USAGE', suggestions: [expect.stringContaining('--yes')]}));
   });
 });

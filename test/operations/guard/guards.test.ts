@@ -292,7 +292,7 @@ test('one error names every guard that refuses, and a dry run reports it, too', 
   const preview = previewPush({...place, guard: {cleanTree: true, branch: ['release'], ciOnly: true}}, host);
   await expect(preview).rejects.toMatchObject({
     message: expect.stringMatching(
-      /^3 guards blocked this push to live\. There are.*\. The branch.*\. Only CI/,
+      /^3 guards of live blocked this push\. There are.*\. The branch.*\. Only CI/,
     ) as string,
   });
 });

@@ -1,9 +1,8 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {flagsOf} from '../../cli/command/flags.js';
-import type {BundleLogsDocument} from '../../cli/output/documents.js';
+import type {DeploymentLogsDocument} from '../../cli/output/documents.js';
 
-export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
-  static override readonly aliases = ['logs'];
+export default class DeploymentLogs extends BaseCommand<typeof DeploymentLogs> {
   /** No built-in backend has logs. */
   static override readonly hidden = true;
   static override readonly summary = 'Show the log of a deployment.';
@@ -22,7 +21,7 @@ export default class BundleLogs extends BaseCommand<typeof BundleLogs> {
     follow: Flags.boolean({char: 'f', summary: 'Wait for more lines until the log is complete.'}),
   };
 
-  protected async execute(context: CommandContext): Promise<BundleLogsDocument> {
+  protected async execute(context: CommandContext): Promise<DeploymentLogsDocument> {
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {deployment: deploymentId, follow} = this.flags;
     const {output} = context;

@@ -1,0 +1,27 @@
+import * as Flags from '@oclif/core/flags';
+import type {SetVariablesOptions, SetVariablesResult} from '../../operations/target/variables.js';
+import type {reachBackends} from '../settings/reach-backends.js';
+import type {CommandContext} from './context.js';
+import {flagsOf} from './flags.js';
+import {guardOptions, targetWait} from './operation-options.js';
+
+/** The flags of the commands that change variables. */
+export const variableFlags = {
+  ...flagsOf('connection', 'wait', 'rateLimit', 'events'),
+  'dry-run': Flags.boolean({default: false, summary: 'Check everything, and change nothing.'}),
+};
+
+type Reached = Awaited<ReturnType<typeof reachBackends<'projectSlug' | 'targetSlug'>>>;
+
+/** Sets or removes variables, and shows the outcome. */
+export async function changeVariables(
+  change: Pick<SetVariablesOptions, 'set' | 'unset' | 'dryRun'>,
+  {settings, options, host}: Reached,
+  context: CommandContext,
+): Promise<SetVariablesResult> {
+  const {setVariables} = await import('../../pipelines/targets.js');
+  const {renderChangedVariables} = await import('../output/targets.js');
+  const wait = targetWait(settings, false);
+  const result = await setVariables({...options, ...guardOptions(settings, context), ...wait, ...change}, host);
+  return renderChangedVariables(result, {waited: wait.wait, commandFlags: host.commandFlags}, context.output);
+}

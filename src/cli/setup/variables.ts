@@ -1,0 +1,61 @@
+import {resolve} from 'node:path';
+import {buffer} from 'node:stream/consumers';
+import {parseEnv} from 'node:util';
+import {createError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {isDotenv} from '../../files/own-files.js';
+import {decodeText, readText} from '../../files/read-file.js';
+import {asSentence} from '../../text/sentence.js';
+import type {CommandContext} from '../command/context.js';
+import {readFlagSecrets} from '../settings/load-settings.js';
+
+type Variables = Readonly<Record<string, string>>;
+type Sources = Pick<CommandContext, 'cwd' | 'stdin' | 'output'>;
+
+/**
+ * Reads the variables that a command line names: `NAME=VALUE`, `NAME=@FILE`, `NAME=-` for stdin, and those of a dotenv
+ * file. Values are secrets, so no message has one.
+ * @param from the dotenv file; `-` is stdin
+ */
+export async function readVariables(
+  pairs: readonly string[],
+  from: string | undefined,
+  context: Sources,
+): Promise<Variables> {
+  const typed = pairs.map((pair, at) => {
+    const separator = pair.indexOf('=');
+    if (separator > 0) return {name: pair.slice(0, separator), text: pair.slice(separator + 1)};
+    throw createError('ERR_USAGE', `Argument ${String(at + 1)} does not have the form NAME=VALUE.`, {
+      suggestions: ['Pass NAME=@FILE to read the value from a file, or NAME=- to read it from stdin.'],
+    });
+  });
+  const twice = typed.find(({name}, at) => typed.findIndex((other) => other.name === name) !== at);
+  if (twice !== undefined) throw createError('ERR_USAGE', `The variable ${twice.name} is given twice.`);
+  const given = typed.map(({name, text}) => ({name, text, variable: '--from FILE'}));
+  const read = await readFlagSecrets(given, context, from === '-' ? ['--from'] : []);
+  const own = typed.map(({name, text}) => {
+    const value = read.get(name) ?? text;
+    // A file ends with a line break that is no part of the value.
+    return [name, text === '-' || text.startsWith('@') ? value.replace(/\r?\n$/, '') : value] as const;
+  });
+  return {...(from !== undefined && (await readDotenv(from, context))), ...Object.fromEntries(own)};
+}
+
+/**
+ * Reads a dotenv file; `-` is stdin.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if it is none, or has no variables
+ */
+export async function readDotenv(path: string, {cwd, stdin}: Omit<Sources, 'output'>): Promise<Variables> {
+  const name = path === '-' ? 'stdin' : path;
+  let text: string;
+  try {
+    text = path === '-' ? decodeText(await buffer(stdin)) : await readText(resolve(cwd, path));
+  } catch (error) {
+    throw createError('ERR_OPTION_INVALID', asSentence(`${name} cannot be read: ${reasonOf(error)}`), {cause: error});
+  }
+  // What is no assignment would be skipped.
+  const problem = isDotenv(text) ? undefined : 'is no dotenv file: it has other lines than NAME=VALUE and # comments';
+  const variables = parseEnv(text);
+  if (problem === undefined && Object.keys(variables).length > 0) return variables as Variables;
+  throw createError('ERR_OPTION_INVALID', `${name} ${problem ?? 'has no variables'}.`);
+}

@@ -1,0 +1,23 @@
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {columnsFlag, flagsOf} from '../../cli/command/flags.js';
+import type {EnvListDocument} from '../../cli/output/documents.js';
+
+export default class EnvList extends BaseCommand<typeof EnvList> {
+  static override readonly summary = 'List the environment variables of a target, without their values.';
+  static override readonly description =
+    'Columns: name, status, updated, by. Values are secrets: they stay on the service.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
+    '<%= config.bin %> <%= command.id %> -p my-shop -t staging --columns name',
+  ];
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...columnsFlag};
+
+  protected async execute(context: CommandContext): Promise<EnvListDocument> {
+    const {renderVariables, variableColumns} = await import('../../cli/output/targets.js');
+    const {chooseColumns} = await import('../../cli/output/table.js');
+    const columns = chooseColumns(variableColumns, this.flags.columns);
+    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {listVariables} = await import('../../pipelines/targets.js');
+    return renderVariables(await listVariables(options, host), columns, context.output);
+  }
+}

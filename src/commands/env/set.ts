@@ -1,0 +1,40 @@
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import {changeVariables, variableFlags} from '../../cli/command/change-variables.js';
+import type {EnvSetDocument} from '../../cli/output/documents.js';
+import {readVariables} from '../../cli/setup/variables.js';
+import {createError} from '../../errors/index.js';
+
+export default class EnvSet extends BaseCommand<typeof EnvSet> {
+  static override readonly summary = 'Set environment variables of a target.';
+  static override readonly description =
+    'All of them in one request; others stay. The service then publishes the target again, which --wait waits for. ' +
+    'Values are secrets: read them from a file or stdin, because others can see what is typed here in the process list. ' +
+    'They are never printed.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --from .env --project my-shop --target staging --wait',
+    '<%= config.bin %> <%= command.id %> API_KEY=@key.txt --project my-shop --target staging',
+    '<%= config.bin %> <%= command.id %> API_KEY=- -p my-shop -t staging < key.txt',
+  ];
+  static override readonly args = {
+    variable: Args.string({
+      multiple: true,
+      description: 'NAME=VALUE, NAME=@FILE to read the value from a file, or NAME=- to read it from stdin.',
+    }),
+  };
+  static override readonly flags = {
+    ...variableFlags,
+    from: Flags.string({helpValue: 'FILE', summary: 'Set all variables of this dotenv file; - is stdin.'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<EnvSetDocument> {
+    const {variable: pairs = []} = this.args;
+    const {from, 'dry-run': dryRun} = this.flags;
+    if (pairs.length === 0 && from === undefined) {
+      throw createError('ERR_USAGE', 'No variables specified.', {suggestions: ['Pass NAME=@FILE, or --from FILE.']});
+    }
+    const settings = await context.loadSettings({changes: true});
+    const set = await readVariables(pairs, from, context);
+    const reached = await this.reach(context, ['projectSlug', 'targetSlug'], {settings, writes: true});
+    return changeVariables({set, dryRun}, reached, context);
+  }
+}

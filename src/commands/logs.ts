@@ -1,0 +1,47 @@
+import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
+import {ageFlag, flagsOf} from '../cli/command/flags.js';
+import type {LogsDocument} from '../cli/output/documents.js';
+
+export default class Logs extends BaseCommand<typeof Logs> {
+  static override readonly summary = 'Follow what the app of a target logs, until Ctrl-C.';
+  static override readonly description =
+    'One line for each entry: its time, its level, the ID of its request and its text. Connects again, with a new token, ' +
+    'when the connection ends. With --json, each entry is a JSON document on a line of its own.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging --level warn --json',
+  ];
+  static override readonly flags = {
+    ...flagsOf('connection', 'rateLimit', 'events'),
+    since: Flags.string({helpValue: 'AGE', summary: 'Only entries at most this old, such as 15m or 2h.'}),
+    level: Flags.string({
+      options: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+      summary: 'Only entries with at least this level; those without any are left out.',
+    }),
+    grep: Flags.string({helpValue: 'REGEXP', summary: 'Only entries whose text matches.'}),
+  };
+
+  protected async execute(context: CommandContext): Promise<undefined> {
+    const {output, signal} = context;
+    output.expectLines();
+    const {since, level, grep} = this.flags;
+    const {entryFilter, renderEntry} = await import('../cli/output/log-entries.js');
+    const shows = entryFilter({sinceMs: since === undefined ? undefined : ageFlag('--since', since), level, grep});
+    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {openLogs} = await import('../pipelines/targets.js');
+    const onReconnect = (reason: string) => output.info(`${reason} Connecting again.`);
+    const {entries} = await openLogs({...options, onReconnect}, host);
+    output.info(`Following the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
+    try {
+      for await (const entry of entries) {
+        if (!shows(entry)) continue;
+        output.documentLine(entry satisfies LogsDocument);
+        renderEntry(entry, output);
+        if (!(await output.flush())) return;
+      }
+    } catch (error) {
+      // That is how it ends.
+      if (!signal.aborted) throw error;
+    }
+  }
+}

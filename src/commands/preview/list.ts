@@ -1,0 +1,23 @@
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {columnsFlag, flagsOf, projectFlags} from '../../cli/command/flags.js';
+import type {PreviewListDocument} from '../../cli/output/documents.js';
+
+export default class PreviewList extends BaseCommand<typeof PreviewList> {
+  static override readonly summary = 'List the previews of a project.';
+  static override readonly description =
+    'Columns: branch, target, state, updated (when something was last deployed to it), url.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop',
+    '<%= config.bin %> <%= command.id %> --project my-shop --columns branch,url',
+  ];
+  static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
+
+  protected async execute(context: CommandContext): Promise<PreviewListDocument> {
+    const {previewColumns, renderPreviews} = await import('../../cli/output/targets.js');
+    const {chooseColumns} = await import('../../cli/output/table.js');
+    const columns = chooseColumns(previewColumns, this.flags.columns);
+    const {options, host} = await this.reach(context, ['projectSlug']);
+    const {listPreviews} = await import('../../pipelines/previews.js');
+    return renderPreviews(await listPreviews(options, host), columns, context.output);
+  }
+}

@@ -1,0 +1,57 @@
+import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import {ageFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
+import {guardOptions} from '../../cli/command/operation-options.js';
+import type {PreviewPruneDocument} from '../../cli/output/documents.js';
+import {confirm, requireConsent} from '../../cli/setup/prompts.js';
+import {projectTitle} from '../../backends/names.js';
+import {count} from '../../text/sentence.js';
+
+export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
+  static override readonly summary = 'Delete the previews that were not deployed to for long.';
+  static override readonly description =
+    'With the bundles that only they ran, as preview:down does. Asks for confirmation; without a terminal, pass --yes.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --dry-run',
+    '<%= config.bin %> <%= command.id %> --project my-shop --expires 14d --yes',
+  ];
+  static override readonly flags = {
+    ...projectFlags,
+    ...flagsOf('rateLimit', 'events'),
+    expires: Flags.string({
+      helpValue: 'AGE',
+      default: '7d',
+      summary: 'Age of the last deployment, such as 12h; default 7d.',
+    }),
+    'dry-run': Flags.boolean({default: false, summary: 'Show what would be deleted.'}),
+    ...yesFlag,
+  };
+
+  protected async execute(context: CommandContext): Promise<PreviewPruneDocument> {
+    const {yes, expires, 'dry-run': dryRun} = this.flags;
+    const olderThanMs = ageFlag('--expires', expires);
+    if (!dryRun) requireConsent(yes, 'targets', context);
+    // They are targets of their own.
+    const loaded = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
+    const {settings, options, host} = await this.reach(context, ['projectSlug'], {settings: loaded, writes: true});
+    const {prunePreviews} = await import('../../pipelines/previews.js');
+    const {previewColumns, renderPrunedPreviews} = await import('../../cli/output/targets.js');
+    const {printTable} = await import('../../cli/output/table.js');
+    const {production: _, ...guards} = guardOptions(settings, context);
+    const result = await prunePreviews(
+      {
+        ...options,
+        ...guards,
+        olderThanMs,
+        dryRun,
+        confirm: async (backend, previews) => {
+          if (yes) return;
+          printTable(previews, previewColumns, context.output);
+          const question = `Delete ${count(previews.length, 'preview')} of ${projectTitle(options.projectSlug, backend)}?`;
+          await confirm(question, 'Cancelled. Nothing was deleted.', context);
+        },
+      },
+      host,
+    );
+    return renderPrunedPreviews(result, context.output);
+  }
+}

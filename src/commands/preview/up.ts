@@ -1,0 +1,53 @@
+import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
+import {pushOptions} from '../../cli/command/push-options.js';
+import type {PreviewUpDocument} from '../../cli/output/documents.js';
+import {withStepOutputs} from '../../cli/output/step-outputs.js';
+import {previewBranch} from '../../cli/setup/preview-branch.js';
+import {withPushFolder} from '../../cli/setup/push-folder.js';
+
+// It waits, and skips the upload of an unchanged bundle.
+const {wait: _, 'if-changed': __, ...pushFlags} = flagsOf('bundle', 'push', 'wait');
+
+export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
+  static override readonly summary = 'Push to a target of the branch, which is created if it is missing.';
+  static override readonly description =
+    'The target is called preview- and the branch. A new one starts with the variables of --copy-from, or of ' +
+    'preview.copyFrom in the configuration. An unchanged bundle is not uploaded again. The last line is the URL.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> feature/search --project my-shop',
+    '<%= config.bin %> <%= command.id %> feature/cart --project my-shop --copy-from staging',
+  ];
+  static override readonly args = {
+    branch: Args.string({description: 'Name of the branch; default: the one that is checked out.'}),
+  };
+  static override readonly flags = {
+    ...projectFlags,
+    ...flagsOf('preview'),
+    ...pushFlags,
+    ...flagsOf('check', 'rateLimit', 'events'),
+    ...invalidateFlag,
+    ...outputEnvFlag,
+  };
+
+  protected execute(context: CommandContext): Promise<PreviewUpDocument> {
+    return withStepOutputs(context, 'preview:up', () => this.#up(context));
+  }
+
+  async #up(context: CommandContext): Promise<PreviewUpDocument> {
+    const branch = await previewBranch(this.args.branch, context);
+    const {previewSlugs} = await import('../../operations/target/previews.js');
+    const [targetSlug] = previewSlugs(branch);
+    const loaded = await context.loadSettings({changes: true, targetSlug});
+    const settings = await withPushFolder(loaded, undefined, context);
+    const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true, builds: true});
+    const {deployPreview} = await import('../../pipelines/previews.js');
+    const {renderPush} = await import('../../cli/output/deployments.js');
+    const {withNextSteps} = await import('../../pipelines/next-steps.js');
+    const push = {...options, ...(await pushOptions(settings, {invalidate: this.flags.invalidate}, context)), branch};
+    const deploy = {...push, copyFrom: settings.copyFrom?.value};
+    const outcome = await withNextSteps(() => deployPreview(deploy, host), host, {history: false});
+    renderPush(outcome, context.output);
+    return outcome.result;
+  }
+}

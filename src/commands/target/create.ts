@@ -1,0 +1,46 @@
+import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
+import {flagsOf, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
+import {targetWait} from '../../cli/command/operation-options.js';
+import type {TargetCreateDocument} from '../../cli/output/documents.js';
+import {withStepOutputs} from '../../cli/output/step-outputs.js';
+
+export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
+  static override readonly summary = 'Create a target, and wait until it is ready.';
+  static override readonly description =
+    'Some services make the slug themselves: the outcome, --json and --output-env have it, and SLUG becomes the name. ' +
+    'With --copy-from, the target gets the variables and settings of another, and deploys what that runs. ' +
+    '--no-wait does not wait.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> qa --project my-shop',
+    '<%= config.bin %> <%= command.id %> demo --project my-shop --copy-from staging',
+  ];
+  static override readonly args = {
+    slug: Args.string({required: true, description: 'At most 64 lowercase letters, digits and inner hyphens.'}),
+  };
+  static override readonly flags = {
+    ...projectFlags,
+    ...flagsOf('wait', 'rateLimit', 'events'),
+    'copy-from': Flags.string({helpValue: 'SLUG', summary: 'Target whose variables and settings it gets.'}),
+    name: Flags.string({helpValue: 'TEXT', summary: 'Name for people; default: the slug.'}),
+    'dry-run': Flags.boolean({default: false, summary: 'Check everything, and create nothing.'}),
+    ...outputEnvFlag,
+  };
+
+  protected execute(context: CommandContext): Promise<TargetCreateDocument> {
+    if (this.flags['dry-run']) return this.#create(context);
+    return withStepOutputs(context, 'target:create', () => this.#create(context));
+  }
+
+  async #create(context: CommandContext): Promise<TargetCreateDocument> {
+    const loaded = await context.loadSettings({changes: true, targetSlug: this.args.slug});
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {
+      settings: loaded,
+      writes: true,
+    });
+    const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
+    const {createTarget} = await import('../../pipelines/targets.js');
+    const {renderCreated} = await import('../../cli/output/targets.js');
+    const result = await createTarget({...options, ...targetWait(settings, true), name, copyFrom, dryRun}, host);
+    return renderCreated({...result, dryRun}, host.commandFlags, context.output);
+  }
+}

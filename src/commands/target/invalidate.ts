@@ -1,0 +1,30 @@
+import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {flagsOf} from '../../cli/command/flags.js';
+import {guardOptions} from '../../cli/command/operation-options.js';
+import type {TargetInvalidateDocument} from '../../cli/output/documents.js';
+
+export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidate> {
+  static override readonly summary = 'Clear the CDN cache of a target.';
+  static override readonly description =
+    'Resolves once the service has accepted it, which takes about two minutes to clear its caches. ' +
+    'To clear the cache after a deployment, pass --invalidate to push, deploy or rollback.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
+    `<%= config.bin %> <%= command.id %> '/images/*' '/' --project my-shop --target staging`,
+  ];
+  static override readonly args = {
+    pattern: Args.string({multiple: true, description: 'Paths that begin with /, such as /images/*; default: /*.'}),
+  };
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events')};
+
+  protected async execute(context: CommandContext): Promise<TargetInvalidateDocument> {
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
+    const {invalidate} = await import('../../pipelines/targets.js');
+    const {pattern: patterns = []} = this.args;
+    const result = await invalidate({...options, patterns, ...guardOptions(settings, context)}, host);
+    context.output.outcome(
+      `Invalidating ${result.patterns.join(', ')} of ${result.targetSlug}. It takes about two minutes.`,
+    );
+    return result;
+  }
+}

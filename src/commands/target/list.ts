@@ -1,0 +1,23 @@
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {columnsFlag, flagsOf, projectFlags} from '../../cli/command/flags.js';
+import type {TargetListDocument} from '../../cli/output/documents.js';
+
+export default class TargetList extends BaseCommand<typeof TargetList> {
+  static override readonly summary = 'List the targets of a project, with their states.';
+  static override readonly description =
+    'Columns: target, state, production, created, url and, only if requested, name. mycli status shows what they run.';
+  static override readonly examples = [
+    '<%= config.bin %> <%= command.id %> --project my-shop',
+    '<%= config.bin %> <%= command.id %> --project my-shop --columns target,state --json',
+  ];
+  static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
+
+  protected async execute(context: CommandContext): Promise<TargetListDocument> {
+    const {renderTargets, targetColumns} = await import('../../cli/output/targets.js');
+    const {chooseColumns} = await import('../../cli/output/table.js');
+    const columns = chooseColumns(targetColumns, this.flags.columns);
+    const {options, host} = await this.reach(context, ['projectSlug']);
+    const {listTargets} = await import('../../pipelines/targets.js');
+    return renderTargets(await listTargets(options, host), columns, context.output);
+  }
+}

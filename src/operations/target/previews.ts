@@ -1,0 +1,154 @@
+import {createHash} from 'node:crypto';
+import type {BundleId, TargetItem} from '../../backends/contract.js';
+import type {RuntimeBackend} from '../../backends/names.js';
+import {createError} from '../../errors/index.js';
+import {readHistory} from '../list.js';
+import type {OpenBackend} from '../open-backend.js';
+import type {GuardOptions, ProjectOptions} from '../options.js';
+import type {PushResult, PushRuntimeBundleBackendOptions} from '../push/options.js';
+import {listTargets} from '../targets.js';
+import type {DeletedTarget, DeleteTargetOptions} from './delete-target.js';
+
+/** Options of `deployPreview`: those of a push, which waits and skips the upload of an unchanged bundle. */
+export interface DeployPreviewOptions extends Omit<
+  PushRuntimeBundleBackendOptions,
+  'targetSlug' | 'wait' | 'waitForSlot' | 'ifChanged'
+> {
+  /** The branch whose target is made, if it is missing, and deployed to. */
+  readonly branch: string;
+  /** A target whose variables and settings a new preview starts with. @default none */
+  readonly copyFrom?: string | undefined;
+}
+
+/** What `deployPreview` resolves to. */
+export interface DeployedPreview extends PushResult {
+  readonly branch: string;
+  readonly targetSlug: string;
+  /** Whether this call has made the target. */
+  readonly created: boolean;
+}
+
+/** Options of `deletePreview`. */
+export interface DeletePreviewOptions extends ProjectOptions, Omit<GuardOptions, 'production'> {
+  readonly branch: string;
+  /** Called before anything is deleted. If it rejects, nothing is deleted. */
+  readonly confirm?: DeleteTargetOptions['confirm'];
+  /** Maximum seconds to wait until the target is gone and its bundles can be deleted. @default 60 */
+  readonly timeout?: number | undefined;
+}
+
+/** What `deletePreview` resolves to. */
+export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
+  readonly branch: string;
+  /** Undefined if there was no preview of the branch. */
+  readonly targetSlug?: string | undefined;
+  /** The deleted bundles: those that no other target has run. Empty if the backend deletes none. */
+  readonly bundles: readonly BundleId[];
+}
+
+/** A preview in a list. */
+export interface PreviewItem extends TargetItem {
+  /** Undefined if its target was not made by `deployPreview`. */
+  readonly branch?: string | undefined;
+  /** When something was last deployed to it, or else when it was made, ISO 8601. */
+  readonly updatedAt?: string | undefined;
+}
+
+/** Options of `prunePreviews`. */
+export interface PrunePreviewsOptions extends Omit<DeletePreviewOptions, 'branch' | 'confirm'> {
+  /** Deletes those to which nothing was deployed for so long, in milliseconds. Those of unknown age stay. */
+  readonly olderThanMs: number;
+  /** Deletes nothing. @default false */
+  readonly dryRun?: boolean | undefined;
+  /** Called before anything is deleted. If it rejects, nothing is deleted. */
+  readonly confirm?: ((backend: RuntimeBackend, previews: readonly PreviewItem[]) => Promise<void>) | undefined;
+}
+
+/** Services allow so many characters in slugs and names. */
+const longest = 64;
+const slugPrefix = 'preview-';
+const namePrefix = 'preview: ';
+
+function digestOf(branch: string): string {
+  return createHash('sha256').update(branch).digest('hex').slice(0, 8);
+}
+
+/** A text that fits with `ending` after it. */
+function cut(text: string, ending: string): string {
+  return text.slice(0, longest - ending.length).replace(/[\s-]+$/, '') + ending;
+}
+
+/** The name of the target of a branch. It tells branches apart whose slugs are the same. */
+export function previewName(branch: string): string {
+  const name = namePrefix + branch;
+  return name.length <= longest ? name : cut(name, `~${digestOf(branch)}`);
+}
+
+function wordOf(branch: string): string {
+  return branch
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/** Slugs that the target of a branch can have: the second one, which is only its own, if the first is not free. */
+export function previewSlugs(branch: string): readonly [string, string] {
+  const word = wordOf(branch);
+  const slug = slugPrefix + word;
+  const hashed = cut(slug, `-${digestOf(branch)}`);
+  return [word !== '' && slug.length <= longest ? slug : hashed, hashed];
+}
+
+/** Whether a target is the preview of another branch. */
+export function isOfOther({name}: Pick<TargetItem, 'name'>, branch: string): boolean {
+  return name?.startsWith(namePrefix) === true && name !== previewName(branch);
+}
+
+/**
+ * The target of a branch, if it is there, or else the slug for a new one.
+ * @param copyFrom what a new one is a copy of. Services may not give copies a name, so the slug must tell the branch.
+ */
+export async function findPreview(
+  open: OpenBackend,
+  branch: string,
+  copyFrom?: string,
+): Promise<{readonly slug: string; readonly item?: TargetItem | undefined}> {
+  if (branch.trim() === '') throw createError('ERR_OPTION_INVALID', 'branch must not be empty.');
+  const targets = (await listTargets(open)).filter(({state}) => state !== 'deleting');
+  const [slug, hashed] = previewSlugs(branch);
+  const isPlain = wordOf(branch) === branch;
+  const isOwn = (item: TargetItem) =>
+    item.name === previewName(branch) ||
+    item.targetSlug === hashed ||
+    (isPlain && item.targetSlug === slug && !isOfOther(item, branch));
+  const item = targets.find(isOwn);
+  if (item !== undefined) return {slug: item.targetSlug, item};
+  const isTaken = targets.some(({targetSlug}) => targetSlug === slug);
+  return {slug: isTaken || (copyFrom !== undefined && !isPlain) ? hashed : slug};
+}
+
+/** The previews of a project: by the names that `deployPreview` gives, or by their slugs. Never production. */
+export async function listPreviewItems(open: OpenBackend): Promise<readonly PreviewItem[]> {
+  const previews: PreviewItem[] = [];
+  for (const item of await listTargets(open)) {
+    const {targetSlug, name, production, createdAt} = item;
+    const isNamed = name?.startsWith(namePrefix) === true;
+    if (production === true || !(isNamed || targetSlug.startsWith(slugPrefix))) continue;
+    const [newest] = open.backend.listDeployments === undefined ? [] : await readHistory(open, targetSlug, 1);
+    const updatedAt = newest?.createdAt ?? createdAt;
+    previews.push({...item, branch: isNamed ? name.slice(namePrefix.length) : undefined, updatedAt});
+  }
+  return previews;
+}
+
+/** The bundles that were deployed to a target and to no other. None if the backend deletes no bundles. */
+export async function bundlesOnlyOn(open: OpenBackend, targetSlug: string): Promise<readonly BundleId[]> {
+  const {deleteBundle, listDeployments} = open.backend;
+  if (deleteBundle === undefined || listDeployments === undefined) return [];
+  const bundlesOf = async (slug: string) =>
+    (await readHistory(open, slug, Infinity)).flatMap(({bundleId}) => bundleId ?? []);
+  const own = new Set(await bundlesOf(targetSlug));
+  for (const other of own.size === 0 ? [] : await listTargets(open))
+    if (other.targetSlug !== targetSlug) for (const id of await bundlesOf(other.targetSlug)) own.delete(id);
+  return [...own];
+}

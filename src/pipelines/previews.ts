@@ -1,0 +1,206 @@
+import type {BundleId, TargetItem} from '../backends/contract.js';
+import type {RuntimeBackend} from '../backends/names.js';
+import {isRuntimeCliError} from '../errors/index.js';
+import {chooseCapable, type ChosenBackend} from '../operations/choose-backend.js';
+import {deleteBundlesFrom} from '../operations/delete-bundles.js';
+import {startPoll} from '../operations/deploy/poll.js';
+import {refuseUnsafe} from '../operations/guard/safety.js';
+import type {RunHost} from '../operations/host.js';
+import type {OpenBackend} from '../operations/open-backend.js';
+import type {ProjectOptions} from '../operations/options.js';
+import type {DataOf} from '../operations/outlet.js';
+import {
+  bundlesOnlyOn,
+  findPreview,
+  isOfOther,
+  listPreviewItems,
+  previewName,
+  type DeletedPreview,
+  type DeletePreviewOptions,
+  type DeployedPreview,
+  type DeployPreviewOptions,
+  type PreviewItem,
+  type PrunePreviewsOptions,
+} from '../operations/target/previews.js';
+import type {DeletedTarget} from '../operations/target/delete-target.js';
+import {listTargets} from '../operations/targets.js';
+import {count} from '../text/sentence.js';
+import type {PipelineHost} from './host.js';
+import type {Served} from './next-steps.js';
+import {previewPush, pushRuntimeBundle} from './push.js';
+import {readFrom} from './read.js';
+import {Pipeline} from './run.js';
+import {resolveStep} from './steps.js';
+import {createTarget, deleteTarget} from './targets.js';
+
+/** Finds the target of a branch with a backend that has `capabilities`, too. */
+async function find(
+  options: DataOf<ProjectOptions> & Pick<DeployPreviewOptions, 'branch' | 'copyFrom'>,
+  capabilities: Parameters<typeof chooseCapable>[1],
+  host: PipelineHost,
+) {
+  const {branch, copyFrom} = options;
+  return Pipeline.start(host)
+    .step(resolveStep((host) => chooseCapable(options, ['targets', ...capabilities], host)))
+    .step({
+      name: 'find',
+      title: `Find the preview of ${branch}`,
+      async task({open}: ChosenBackend, host: RunHost) {
+        const found = await findPreview(open, branch, copyFrom);
+        host.outlet.title(`${found.item === undefined ? 'No preview' : `Preview ${found.slug}`} of ${branch}`);
+        return {open, ...found};
+      },
+    })
+    .run();
+}
+
+/** Makes the target of a branch if it is missing, pushes to it and waits. */
+export async function deployPreview(
+  {branch, copyFrom, ...options}: DataOf<DeployPreviewOptions>,
+  host: PipelineHost,
+): Promise<Served<DeployedPreview>> {
+  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
+  // It has been shown.
+  const shown = {...host, settings: []};
+  // The target is on this backend only.
+  const reached = {...options, preference: open.backendName};
+  const push = {...reached, targetSlug: slug, wait: true, waitForSlot: true, ifChanged: true};
+  let targetSlug = slug;
+  let created = false;
+  if (item === undefined || item.state === 'creating') {
+    // Nothing is made for a build that cannot be pushed.
+    await previewPush({...push, ifChanged: false}, shown);
+    const target = {targetSlug: slug, name: previewName(branch), copyFrom, ifMissing: true};
+    const made = await createTarget({...reached, ...target}, shown);
+    // Meanwhile, another branch with the same slug has got it.
+    if (isOfOther(made, branch)) return deployPreview({...options, branch, copyFrom}, host);
+    ({targetSlug, created} = made);
+  }
+  const {open: served, result} = await pushRuntimeBundle({...push, targetSlug}, shown);
+  return {open: served, result: {...result, targetSlug, branch, created}};
+}
+
+/** How often to look whether a target is gone, and for how long, in seconds. */
+const goneDefaults = {pollInterval: 2, timeout: 60};
+
+/** Deletes the target of a branch, and the bundles that only it has run. */
+export async function deletePreview(
+  {branch, ...options}: DataOf<DeletePreviewOptions>,
+  host: PipelineHost,
+): Promise<DeletedPreview> {
+  const {open, item} = await find({...options, branch}, ['delete-target'], host);
+  const place = {backend: open.backendName, projectSlug: options.projectSlug, branch};
+  if (item === undefined) return {...place, deleted: false, bundles: [], warnings: []};
+  return {...(await remove(open, item, options, host)), ...place};
+}
+
+async function remove(
+  open: OpenBackend,
+  {targetSlug, production}: TargetItem,
+  {timeout = goneDefaults.timeout, ...options}: Omit<DataOf<DeletePreviewOptions>, 'branch'>,
+  host: PipelineHost,
+): Promise<DeletedTarget & Pick<DeletedPreview, 'bundles'>> {
+  const bundles = await bundlesOnlyOn(open, targetSlug);
+  // A branch may have any name. What the service calls production is refused all the same.
+  const target = {targetSlug, preference: open.backendName, force: production !== true, ifExists: true};
+  const result = await deleteTarget({...options, ...target}, {...host, settings: []});
+  if (bundles.length === 0) return {...result, bundles};
+  const deleting = Pipeline.start(host).step({
+    name: 'delete',
+    title: `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`,
+    async task(_: undefined, host: RunHost) {
+      await waitUntilGone(open, targetSlug, {...goneDefaults, timeout});
+      host.writes?.conclude({});
+      return deleteTheirs(open, bundles, host);
+    },
+  });
+  const ids = await deleting.run();
+  return {...result, bundles: ids, warnings: [...result.warnings, ...deleting.warnings]};
+}
+
+/** While a target is being deleted, the service may refuse to delete its bundles. */
+async function waitUntilGone(open: OpenBackend, targetSlug: string, limits: typeof goneDefaults): Promise<void> {
+  const poll = startPoll(limits, open.signal);
+  while (!poll.isLate()) {
+    if (!(await listTargets(open)).some((item) => item.targetSlug === targetSlug)) return;
+    await poll.pause();
+  }
+}
+
+/** The preview is gone, so a bundle that is left is only a warning. */
+async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], host: RunHost): Promise<readonly BundleId[]> {
+  const deleted: BundleId[] = [];
+  const note = ({bundleId, error}: {readonly bundleId: BundleId; readonly error?: unknown}) => {
+    if (error === undefined) deleted.push(bundleId);
+  };
+  try {
+    await deleteBundlesFrom(open, ids, note, host);
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    host.outlet.warn(error.message);
+  }
+  host.outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
+  return deleted;
+}
+
+/** What `listPreviews` resolves to. */
+export interface ListPreviewsResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  /** In the order of the server's list. */
+  readonly previews: readonly PreviewItem[];
+}
+
+export async function listPreviews(options: DataOf<ProjectOptions>, host: PipelineHost): Promise<ListPreviewsResult> {
+  const {projectSlug} = options;
+  const step = {name: 'list', title: `List the previews of ${projectSlug}`};
+  return readFrom(options, host, ['targets'], step, async (open, host) => {
+    const previews = await listPreviewItems(open);
+    host.outlet.title(`Found ${count(previews.length, 'preview')}`);
+    return {backend: open.backendName, projectSlug, previews};
+  });
+}
+
+/** What `prunePreviews` resolves to. */
+export interface PrunePreviewsResult extends Omit<ListPreviewsResult, 'previews'> {
+  readonly dryRun: boolean;
+  /** Those that were old enough. */
+  readonly found: readonly PreviewItem[];
+  /** The slugs of the deleted ones. Empty for a dry run. */
+  readonly deleted: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export async function prunePreviews(
+  {olderThanMs, dryRun = false, confirm, ...options}: DataOf<PrunePreviewsOptions>,
+  host: PipelineHost,
+): Promise<PrunePreviewsResult> {
+  const {projectSlug} = options;
+  refuseUnsafe({operation: 'delete-target'}, host);
+  const {open, found} = await Pipeline.start(host)
+    .step(resolveStep((host) => chooseCapable(options, ['targets', 'delete-target'], host)))
+    .step({
+      name: 'find',
+      title: `Find the previews of ${projectSlug} to prune`,
+      async task({open}: ChosenBackend, host: RunHost) {
+        const previews = await listPreviewItems(open);
+        const oldest = host.now().getTime() + open.clockAheadMs() - olderThanMs;
+        const found = previews.filter(({updatedAt = ''}) => Date.parse(updatedAt) <= oldest);
+        host.outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
+        return {open, found};
+      },
+    })
+    .run();
+  const result = {backend: open.backendName, projectSlug, dryRun, found};
+  if (dryRun || found.length === 0) return {...result, deleted: [], warnings: []};
+  await confirm?.(open.backendName, found);
+  const deleted: string[] = [];
+  const warnings: string[] = [];
+  for (const item of found) {
+    const removed = await remove(open, item, options, host);
+    host.writes?.conclude({});
+    if (removed.deleted) deleted.push(item.targetSlug);
+    warnings.push(...removed.warnings);
+  }
+  return {...result, deleted, warnings};
+}

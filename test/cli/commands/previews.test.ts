@@ -1,0 +1,122 @@
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {previewName, previewSlugs} from '../../../src/operations/target/previews.js';
+import {git, gitEnvironment, commit} from '../../bundle/provenance/repository.js';
+import {runCli, binary} from '../spawn-cli.js';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
+
+let bench: RuntimeBench;
+beforeEach(async () => {
+  bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy', MYCLI_POLL_INTERVAL: '0.05'});
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+interface Preview {
+  readonly branch?: string;
+  readonly targetSlug: string;
+  readonly created: boolean;
+  readonly bundleId: number;
+  readonly bundles: readonly number[];
+  readonly unchanged: boolean;
+  readonly url: string;
+}
+
+async function documentOf<Document = Preview>(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Document> {
+  const {code, stdout, stderr} = await bench.mycli([...args, '--json'], env);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Document;
+}
+
+async function branches(env: Readonly<Record<string, string>> = {}) {
+  const {previews} = await documentOf<{previews: readonly Preview[]}>(['preview:list'], env);
+  return previews.map(({branch}) => branch).toSorted();
+}
+
+test.each([
+  ['legacy', {}],
+  ['api', {MYCLI_RUNTIME_BACKEND: 'api'}],
+])('a preview goes up twice and down twice (%s)', async (backend, env) => {
+  const first = await documentOf(['preview:up', 'feature/a', '--message', 'one'], env);
+  expect(first).toMatchObject({backend, branch: 'feature/a', created: true, status: 'finished', unchanged: false});
+  const second = await documentOf(['preview:up', 'feature/a', '--message', 'one'], env);
+  expect(second).toMatchObject({targetSlug: first.targetSlug, created: false, unchanged: true});
+  expect(await branches(env)).toEqual(['feature/a']);
+  const gone = await documentOf(['preview:down', 'feature/a', '--yes'], env);
+  expect(gone).toMatchObject({deleted: true, targetSlug: first.targetSlug, bundles: backend === 'api' ? [] : [1]});
+  expect(await documentOf(['preview:down', 'feature/a', '--yes'], env)).toMatchObject({deleted: false, bundles: []});
+  expect(await branches(env)).toEqual([]);
+});
+
+test('previews of branches with the same letters stay apart, also as copies', async () => {
+  await documentOf(['push', '--target', 'staging', '--wait']);
+  const slugs = new Set<string>();
+  for (const branch of ['feature/a', 'feature-a', 'Feature.a'])
+    slugs.add((await documentOf(['preview:up', branch])).targetSlug);
+  for (const branch of ['fix/b', 'fix-b'])
+    slugs.add((await documentOf(['preview:up', branch, '--copy-from', 'staging'])).targetSlug);
+  expect(slugs.size).toBe(5);
+  for (const branch of ['feature/a', 'fix/b', 'fix-b']) {
+    expect(await documentOf(['preview:up', branch])).toMatchObject({created: false});
+  }
+});
+
+test('what another target has run stays when a preview goes down', async () => {
+  const {bundleId} = await documentOf(['preview:up', 'a', '--message', 'shared']);
+  await documentOf(['bundle:deploy', String(bundleId), '--target', 'staging', '--wait']);
+  await writeFile(join(bench.project, 'build/static/index.html'), '<h1>changed</h1>\n');
+  const {bundleId: own} = await documentOf(['preview:up', 'a', '--message', 'own']);
+  const down = await documentOf(['preview:down', 'a', '--yes']);
+  expect(down.bundles).toEqual([own]);
+});
+
+test('two calls at the same time end with one target', async () => {
+  const up = () => runCli(binary, ['preview:up', 'a', '--json'], {cwd: bench.project, env: bench.env});
+  const ended = await Promise.all([up(), up()]);
+  expect(ended.map(({code}) => code)).toEqual([0, 0]);
+  expect(await branches()).toEqual(['a']);
+});
+
+test('the branch is the one that is checked out, and copyFrom that of the configuration', async () => {
+  await documentOf(['push', '--target', 'staging', '--wait']);
+  await writeFile(join(bench.project, 'mycli.config.json'), '{"preview": {"copyFrom": "staging"}}');
+  expect((await bench.mycli(['preview:up'])).code).toBe(2);
+  git(bench.project, 'init', '-q', '-b', 'fix-live-prices');
+  commit(bench.project, 'first');
+  const up = await documentOf(['preview:up'], {...gitEnvironment, MYCLI_SAFETY: 'no-production'});
+  expect(up).toMatchObject({branch: 'fix-live-prices', targetSlug: 'preview-fix-live-prices', created: true});
+  const clones = bench.runtime.requests.filter(({path}) => path.endsWith('/clone/'));
+  expect(clones.length).toBe(1);
+});
+
+test('nothing is made for a build that cannot be pushed', async () => {
+  await rm(join(bench.project, 'build/ssr.js'));
+  expect((await bench.mycli(['preview:up', 'a'])).code).toBe(3);
+  expect(bench.runtime.requests.filter(({method}) => method === 'POST')).toEqual([]);
+});
+
+test('old previews are pruned, others stay', async () => {
+  await documentOf(['push', '--target', 'staging', '--wait']);
+  await documentOf(['preview:up', 'a']);
+  expect(await documentOf(['preview:prune', '--yes'])).toMatchObject({found: [], deleted: []});
+  // The service tells its time in whole seconds.
+  const dryRun = () => documentOf(['preview:prune', '--expires', '0m', '--dry-run']);
+  await expect.poll(dryRun).toMatchObject({dryRun: true, found: [{branch: 'a'}], deleted: []});
+  expect((await bench.mycli(['preview:prune', '--expires', '0m'])).code).toBe(2);
+  expect(await documentOf(['preview:prune', '--expires', '0m', '--yes'])).toMatchObject({deleted: ['preview-a']});
+  const {targets} = await documentOf<{targets: readonly Preview[]}>(['target:list']);
+  expect(targets.map(({targetSlug}) => targetSlug)).toEqual(['staging']);
+});
+
+test.each([
+  ['feature/search', 'preview-feature-search', 'preview: feature/search'],
+  ['x'.repeat(100), /^preview-x{47}-[0-9a-f]{8}$/, /^preview: x{46}~[0-9a-f]{8}$/],
+  ['日本', /^preview-[0-9a-f]{8}$/, 'preview: 日本'],
+  ['-Ä-', /^preview-[0-9a-f]{8}$/, 'preview: -Ä-'],
+])('the target of %s fits the limits of services', (branch, slug, name) => {
+  expect(previewSlugs(branch)[0]).toMatch(slug);
+  expect(previewName(branch)).toMatch(name);
+});

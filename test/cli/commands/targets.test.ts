@@ -1,0 +1,221 @@
+import {readFile, writeFile} from 'node:fs/promises';
+import {once} from 'node:events';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {sendRaw} from '../../local-runtime/client.js';
+import {runWarm} from '../warm-cli.js';
+import {binary, start} from '../spawn-cli.js';
+import {createRuntimeBench, type RuntimeBench} from '../with-runtime.js';
+
+let bench: RuntimeBench;
+beforeEach(async () => {
+  bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy', MYCLI_POLL_INTERVAL: '0.05'}, {ssr: true});
+  await writeFile(join(bench.project, 'build/ssr.js'), app);
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+/** It logs each request, and answers with the value of a variable. */
+const app = `require('node:http').createServer(({url}, response) => {
+  console.log('asked for ' + url + ' \\u001b[31m');
+  console.error('no luck with ' + url);
+  response.end(process.env.API_KEY ?? 'unset');
+}).listen(process.env.PORT);
+`;
+
+const canary = 'canary-value-7f3a';
+const staging = ['--target', 'staging'];
+const api = {MYCLI_RUNTIME_BACKEND: 'api'};
+
+async function mycli(args: readonly string[], env: Readonly<Record<string, string>> = {}, stdin = '') {
+  const ended = await runWarm(args, {cwd: bench.project, env: {...bench.env, ...env}, stdin});
+  expect(ended.stdout + ended.stderr).not.toContain(canary);
+  return ended;
+}
+
+/** The document of a command that succeeds. */
+async function documentOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const {code, stdout, stderr} = await mycli([...args, '--json'], env);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+async function codeOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const {stdout} = await mycli([...args, '--json'], env);
+  return (JSON.parse(stdout) as {readonly error?: {readonly code: string}}).error?.code;
+}
+
+describe('target', () => {
+  test.each([
+    ['legacy', {}],
+    ['api', api],
+  ])('target:create waits, target:list shows it, target:delete says what it ran (%s)', async (backend, env) => {
+    const created = (await documentOf(['target:create', 'qa', '--output-env', 'out.env'], env)) as {
+      targetSlug: string;
+    };
+    expect(created).toMatchObject({backend, name: 'qa', state: 'ready', created: true, dryRun: false});
+    const {targetSlug} = created;
+    await documentOf(['push', '--target', targetSlug, '--wait', '--message', 'one'], env);
+    const {stdout} = await mycli(['target:list', '--columns', 'target,state'], env);
+    expect(stdout).toMatch(new RegExp(`^TARGET +STATE\n${targetSlug} +ready\n$`));
+    const deleted = await documentOf(['target:delete', targetSlug, '--yes'], env);
+    expect(deleted).toMatchObject({targetSlug, deleted: true, running: {bundleId: 1, message: 'one'}});
+    expect(await codeOf(['target:delete', targetSlug, '--yes'], env)).toBe('ERR_REJECTED');
+    expect(await readFile(join(bench.project, 'out.env'), 'utf8')).toContain(`MYCLI_TARGET_SLUG=${targetSlug}\n`);
+  });
+
+  test.each<[string, readonly string[], string, Readonly<Record<string, string>>?]>([
+    ['is there already', ['target:create', 'staging'], 'ERR_REJECTED'],
+    ['has no consent', ['target:delete', 'staging'], 'ERR_USAGE'],
+    ['is production', ['target:delete', 'live', '--yes'], 'ERR_GUARD_REFUSED'],
+    ['is protected', ['target:delete', 'staging', '--yes'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-delete'}],
+    ['is production', ['target:invalidate', '--target', 'live'], 'ERR_SAFETY', {MYCLI_SAFETY: 'no-production'}],
+    ['gets no pattern', ['target:invalidate', 'images', ...staging], 'ERR_OPTION_INVALID'],
+    ['is not there', ['target:invalidate', '--target', 'nowhere'], 'ERR_REJECTED'],
+  ])('a target that %s is left alone: %j', async (_, args, code, env = {}) => {
+    await documentOf(['push', ...staging, '--wait']);
+    await documentOf(['target:create', 'live', '--no-wait']);
+    expect(await codeOf(args, env)).toBe(code);
+    const {targets} = (await documentOf(['target:list'])) as {targets: readonly {targetSlug: string}[]};
+    expect(targets.map(({targetSlug}) => targetSlug).toSorted()).toEqual(['live', 'staging']);
+  });
+
+  test('a guard of the configuration refuses all that changes the target', async () => {
+    await documentOf(['push', ...staging, '--wait']);
+    const config = {targets: {staging: {guard: {cleanTree: true, ciOnly: true, confirm: true}}}};
+    await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(config));
+    for (const args of [
+      ['target:delete', 'staging', '--yes'],
+      ['target:invalidate', ...staging],
+      ['env:set', 'A=@mycli.config.json', ...staging],
+      ['env:unset', 'A', ...staging, '--dry-run'],
+    ]) {
+      const {code, stdout} = await mycli([...args, '--json'], {CI: ''});
+      const {error} = JSON.parse(stdout) as {error: {code: string; details: {failures: readonly {guard: string}[]}}};
+      expect([code, error.code]).toEqual([3, 'ERR_GUARD_REFUSED']);
+      expect(error.details.failures.map(({guard}) => guard)).toEqual(['ciOnly', 'confirm']);
+    }
+  });
+
+  test('target:invalidate sends a request for each pattern', async () => {
+    await documentOf(['push', ...staging, '--wait']);
+    const {stdout} = await mycli(['target:invalidate', ...staging]);
+    expect(stdout).toBe('Invalidating /* of staging. It takes about two minutes.\n');
+    await documentOf(['target:invalidate', '/a/*', '/b', ...staging]);
+    const sent = bench.runtime.requests.filter(({path}) => path.endsWith('/invalidation/'));
+    expect(sent.map(({method, status}) => [method, status])).toEqual(Array(3).fill(['POST', 201]));
+  });
+});
+
+describe('--invalidate', () => {
+  const invalidations = () => bench.runtime.requests.filter(({path}) => path.endsWith('/invalidation/'));
+
+  test('of a push, a deployment and a rollback clears the cache once it is live', async () => {
+    const clear = [...staging, '--invalidate', '/a/*', '--invalidate', '/'];
+    for (const args of [['push'], ['push'], ['deploy', '1'], ['rollback', '--to', '2']])
+      expect(await documentOf([...args, ...clear])).toMatchObject({status: 'finished', warnings: []});
+    expect(invalidations().map(({status}) => status)).toEqual(Array(8).fill(201));
+  });
+
+  test('that fails is a warning of the document, and nothing is undone', async () => {
+    bench.runtime.addFault('500:route=invalidate');
+    const pushed = await documentOf(['push', ...staging, '--invalidate', '/*', '--rollback-on-failure']);
+    const warning = expect.stringMatching(
+      /^The deployment is live, but the cache of staging was not cleared: /,
+    ) as unknown;
+    expect(pushed).toMatchObject({status: 'finished', warnings: [warning]});
+  });
+
+  test.each<[string, readonly string[], string]>([
+    ['a wrong pattern', ['push', ...staging, '--invalidate', 'a'], 'ERR_OPTION_INVALID'],
+    ['no target', ['push', '--invalidate', '/*'], 'ERR_USAGE'],
+    ['no wait', ['deploy', '1', ...staging, '--no-wait', '--invalidate', '/*'], 'ERR_USAGE'],
+  ])('with %s is refused before anything is sent', async (_, args, code) => {
+    expect(await codeOf(args)).toBe(code);
+    expect(bench.runtime.requests).toEqual([]);
+  });
+});
+
+describe('env', () => {
+  test('sets, lists, compares and removes variables, and shows no value', async () => {
+    await writeFile(join(bench.project, '.env'), `API_URL="${canary} and\nmore"\n# ours\nexport API_KEY=${canary}\n`);
+    await writeFile(join(bench.project, 'key.txt'), `${canary}\n`);
+    await documentOf(['push', ...staging, '--wait']);
+    const set = await documentOf(['env:set', '--from', '.env', 'TOKEN=@key.txt', ...staging, '--wait']);
+    expect(set).toMatchObject({set: ['API_KEY', 'API_URL', 'TOKEN'], unset: [], dryRun: false, targetSlug: 'staging'});
+    const app = new URL(`${bench.runtime.appsOrigin}/shop/staging/`);
+    expect(await (await fetch(app)).text()).toBe(canary);
+    const listed = await mycli(['env:list', ...staging, '--columns', 'name']);
+    expect(listed.stdout).toBe('NAME\nAPI_KEY\nAPI_URL\nTOKEN\n');
+    const removed = await mycli(['env:unset', 'API_URL', 'NOTHING', ...staging]);
+    expect(removed.stdout).toContain('Removed API_URL, NOTHING from staging of shop.\n');
+    const diff = await documentOf(['env:diff', '.env', ...staging]);
+    expect(diff).toMatchObject({missing: ['API_URL'], extra: ['TOKEN'], shared: ['API_KEY']});
+    expect((await mycli(['env:diff', '.env', ...staging])).stdout).toMatch(/^\+ API_URL\n- TOKEN\n/);
+  });
+
+  test('a value from stdin is set, and one on the command line is warned about', async () => {
+    await documentOf(['push', ...staging, '--wait']);
+    const piped = await mycli(['env:set', 'A=-', ...staging], {}, `${canary}\n`);
+    expect([piped.code, piped.stderr.includes('Warning')]).toEqual([0, false]);
+    const typed = await mycli(['env:set', `B=${canary}`, ...staging, '--dry-run', '--debug']);
+    expect(typed.stderr).toContain('Warning: Other users can see the value of B in the process list.');
+    expect(typed.stdout).toBe('Dry run: this would be set: B on staging of shop.\n');
+    const {variables} = (await documentOf(['env:list', ...staging])) as {variables: readonly {name: string}[]};
+    expect(variables.map(({name}) => name)).toEqual(['A']);
+  });
+
+  test.each<[string, readonly string[], string]>([
+    ['no variable', ['env:set'], 'ERR_USAGE'],
+    ['no name', ['env:set', canary], 'ERR_USAGE'],
+    ['a name that none can have', ['env:set', `1A=${canary}`], 'ERR_OPTION_INVALID'],
+    ['a name twice', ['env:set', `A=${canary}`, 'A=2'], 'ERR_USAGE'],
+    ['no file', ['env:set', 'A=@nowhere'], 'ERR_OPTION_INVALID'],
+    ['a file of something else', ['env:set', '--from', 'notes.txt'], 'ERR_OPTION_INVALID'],
+    ['an empty file', ['env:diff', 'empty.env'], 'ERR_OPTION_INVALID'],
+    ['stdin twice', ['env:set', '--from', '-', 'A=-'], 'ERR_USAGE'],
+  ])('%s is refused before anything is sent: %j', async (_, args, code) => {
+    await writeFile(join(bench.project, 'notes.txt'), `A=1\n${canary}\n`);
+    await writeFile(join(bench.project, 'empty.env'), '# nothing\n');
+    const sent = bench.runtime.requests.length;
+    expect(await codeOf([...args, ...staging])).toBe(code);
+    expect(bench.runtime.requests.length).toBe(sent);
+  });
+});
+
+describe('logs', () => {
+  /** Follows the logs, has the app log until there is a line, and ends it as a user does. */
+  async function firstLine(args: readonly string[]) {
+    await documentOf(['push', ...staging, '--wait']);
+    const {child, ended} = start(binary, ['logs', ...staging, ...args], {cwd: bench.project, env: bench.env});
+    if (child.stdout === null) throw new Error('no stdout');
+    const line = once(createInterface({input: child.stdout}), 'line') as Promise<[string]>;
+    const asking = setInterval(
+      () => void sendRaw(`${bench.runtime.appsOrigin}/shop/staging/page`).catch(() => undefined),
+      200,
+    );
+    const [first] = await line.finally(() => clearInterval(asking));
+    child.kill('SIGINT');
+    return {first, ...(await ended)};
+  }
+
+  test('has a line for each entry, without control characters, until Ctrl-C', async () => {
+    const {first, code, stderr} = await firstLine(['--level', 'info', '--grep', '^asked']);
+    expect(first).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z {2}INFO {3}asked for \/page$/);
+    expect(code).toBe(0);
+    expect(stderr).not.toContain('Error');
+  });
+
+  test('with --json is a document on each line', async () => {
+    const {first} = await firstLine(['--level', 'error', '--since', '1h', '--json']);
+    const entry = {schemaVersion: 1, level: 'ERROR', message: 'no luck with /page', time: expect.any(String)};
+    expect(JSON.parse(first)).toEqual(entry);
+  });
+
+  test('of a target that is not there is an error on one line', async () => {
+    const {code, stdout} = await mycli(['logs', '--target', 'nowhere', '--json']);
+    expect(code).toBe(7);
+    expect(stdout.trimEnd().split('\n').length).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_REJECTED'}});
+  });
+});
