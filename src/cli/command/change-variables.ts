@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type {SetVariablesOptions, SetVariablesResult} from '../../operations/target/variables.js';
+import type * as Targets from '../../pipelines/targets.js';
 import type {reachBackends} from '../settings/reach-backends.js';
 import type {CommandContext} from './context.js';
 import {flagsOf} from './flags.js';
@@ -15,11 +16,11 @@ type Reached = Awaited<ReturnType<typeof reachBackends<'projectSlug' | 'targetSl
 
 /** Sets or removes variables, and shows the outcome. */
 export async function changeVariables(
+  {setVariables}: Pick<typeof Targets, 'setVariables'>,
   change: Pick<SetVariablesOptions, 'set' | 'unset' | 'dryRun'>,
   {settings, options, host}: Reached,
   context: CommandContext,
 ): Promise<SetVariablesResult> {
-  const {setVariables} = await import('../../pipelines/targets.js');
   const {renderChangedVariables} = await import('../output/targets.js');
   const wait = targetWait(settings, false);
   const result = await setVariables({...options, ...guardOptions(settings, context), ...wait, ...change}, host);

@@ -35,6 +35,6 @@ export default class EnvSet extends BaseCommand<typeof EnvSet> {
     const settings = await context.loadSettings({changes: true});
     const set = await readVariables(pairs, from, context);
     const reached = await this.reach(context, ['projectSlug', 'targetSlug'], {settings, writes: true});
-    return changeVariables({set, dryRun}, reached, context);
+    return changeVariables(await import('../../pipelines/targets.js'), {set, dryRun}, reached, context);
   }
 }

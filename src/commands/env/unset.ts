@@ -18,6 +18,11 @@ export default class EnvUnset extends BaseCommand<typeof EnvUnset> {
 
   protected async execute(context: CommandContext): Promise<EnvUnsetDocument> {
     const reached = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
-    return changeVariables({unset: this.args.name, dryRun: this.flags['dry-run']}, reached, context);
+    return changeVariables(
+      await import('../../pipelines/targets.js'),
+      {unset: this.args.name, dryRun: this.flags['dry-run']},
+      reached,
+      context,
+    );
   }
 }
