@@ -95,6 +95,29 @@ export const brokenBackends: readonly BrokenBackend[] = [
       throw Object.assign(backendError('ERR_BUNDLE_UNKNOWN', 'refused'), {cause});
     }),
   ),
+  brokenCall('makes a target that there is', 'createTarget', (call, context) => ignoring(409, call(context))),
+  broken('deletes another target than the one that is named', (good) => ({
+    deleteTarget: ({targetSlug}, context) => ignoring(404, good.deleteTarget({targetSlug: `${targetSlug}-2`}, context)),
+  })),
+  brokenCall('lists no variables of a target that it does not know', 'listVariables', (call, context) =>
+    ignoring(404, call(context)),
+  ),
+  broken('removes the variables that are not named', (good) => ({
+    setVariables: async ({targetSlug, set, unset}, context) => {
+      const {items} = await good.listVariables({targetSlug, limit: 100}, context);
+      await good.setVariables({targetSlug, set, unset: [...unset, ...items.map(({name}) => name)]}, context);
+    },
+  })),
+  brokenCall('invalidates what it does not know', 'invalidate', (call, context) => ignoring(404, call(context))),
+  broken('ends its logs when it is aborted, as if they were complete', (good) => ({
+    async *tailLogs(request, context) {
+      try {
+        yield* good.tailLogs(request, context);
+      } catch (error) {
+        if (!context.signal.aborted) throw error;
+      }
+    },
+  })),
   broken('does not declare its secret option', () => ({secrets: []})),
   broken('does not declare its secret variable', () => ({secretEnv: []})),
   brokenCall('does not mask what it learns', 'upload', (call, context) =>
@@ -420,6 +443,15 @@ async function givingUpAtLimits(call: Call, context: Context) {
   const {timeouts: _, ...given} = context;
   const {http, openStream} = await createBackendContext({...given, rateLimit: {statusCodes: []}, userAgent: 'sdk'});
   return call({...context, http, openStream});
+}
+
+/** Takes a refusal with this status for success. */
+async function ignoring(status: number, answer: Promise<unknown>): Promise<never> {
+  const ignored = await answer.catch((error: unknown) => {
+    if (Object(error).status !== status) throw error;
+    return {items: [], targetSlug: 'conformance-new', raw: undefined};
+  });
+  return ignored as never;
 }
 
 function tryingAgain(call: Call, context: Context) {

@@ -317,8 +317,8 @@ export function checkedSecret(value: string, name: string, suggestions: readonly
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
   const json = jsonIn(secret);
   if (typeof json === 'object' && json !== null) throw jsonInsteadOf(name, Object.keys(asRecord(json)));
-  // Secrets become part of a header.
-  if (/\p{Cc}/u.test(secret)) {
+  // Secrets become part of a header, but for keys and certificates in PEM format.
+  if (/\p{Cc}/u.test(secret) && !secret.startsWith('-----BEGIN ')) {
     throw createError('ERR_OPTION_INVALID', `The value of ${name} contains a line break or a control character.`);
   }
   return secret;

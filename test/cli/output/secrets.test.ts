@@ -30,7 +30,7 @@ const variable = (name: string, value: string): Setting<Secret> => ({
   source: {kind: 'environment', name},
 });
 
-function read(named: {apiKey?: Setting<Secret>; clientSecret?: Setting<Secret>}, stdin = '') {
+function read(named: Parameters<typeof readSecrets>[0], stdin = '') {
   const output = {warn: (message: string) => void warnings.push(message)};
   return readSecrets(named, {cwd, stdin: Readable.from([stdin]), output});
 }
@@ -52,6 +52,12 @@ describe('readSecrets', () => {
     await writeFile(join(cwd, 'key'), '\n  canary-1\n');
     expect((await read({apiKey: flag('api-key', '@key')})).apiKey?.value.reveal()).toBe('canary-1');
     expect(warnings).toEqual([]);
+  });
+
+  test('a key in PEM format keeps its lines', async () => {
+    const pem = '-----BEGIN PRIVATE KEY-----\ncanary\n-----END PRIVATE KEY-----';
+    await writeFile(join(cwd, 'key.pem'), `${pem}\n`);
+    expect((await read({clientKey: flag('client-key', '@key.pem')})).clientKey?.value.reveal()).toBe(pem);
   });
 
   test('- reads stdin', async () => {
