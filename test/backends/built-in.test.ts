@@ -148,7 +148,7 @@ describe('a built-in backend: its requests', () => {
       ssr_shared: ['both.js', 'a.css'],
       data: archive.toString('base64'),
     };
-    const withMetadata = {...body, bundle_metadata: {dependencies: {left: '^1'}}};
+    const withMetadata = {...body, bundle_metadata: {dependencies: {left: '^1'}, cc_overrides: ['x']}};
     expect(server.requests.map((request) => JSON.parse(String(request.body)) as unknown)).toEqual([
       body,
       body,

@@ -1,7 +1,7 @@
 import {lstatSync, readdir, readlinkSync, realpathSync, type Dirent, type Stats} from 'node:fs';
 import {isAbsolute, posix, relative, sep} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {dataFolders, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
+import {dataMarks, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
 import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
@@ -102,7 +102,7 @@ async function* findPaths(
 ): AsyncGenerator<string> {
   const {default: fastGlob} = await import('fast-glob');
   const keep = async (folder: string, entries: readonly Dirent[]): Promise<Dirent[]> => {
-    if (dataFolders.every((name) => entries.some((entry) => entry.name === name))) {
+    if (dataMarks.every((name) => entries.some((entry) => entry.name === name))) {
       own.push(folder);
       return [];
     }

@@ -157,6 +157,7 @@ describe('bundle:push', () => {
         code: 'ERR_DEPLOYMENT_FAILED',
         details: {bundleId: 1},
         suggestions: [
+          'The service gives no reason. Look in its own log or web interface.',
           'Check before you deploy it again:',
           'mycli bundle:history --project shop --target staging --runtime-backend api',
         ],

@@ -31,11 +31,7 @@ describe.each(['legacy', 'api'])('a promotion with %s', (preference) => {
     await push();
     await expect(promoteBundle({...connection, ...promotion, preference}, project.host)).rejects.toMatchObject({
       code: 'ERR_REJECTED',
-      // Api does not list targets.
-      message:
-        preference === 'api'
-          ? 'Nothing is deployed to the target "staging" of shop.'
-          : 'The project "shop" has no targets, or does not exist.',
+      message: 'The project "shop" has no targets, or does not exist.',
     });
   });
 });
