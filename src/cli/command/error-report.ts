@@ -190,11 +190,10 @@ export function unknownCommand(
   const list: Suggestion = ['Run ', {run: ['help']}, ' to list all commands.'];
   if (first === '') return createError('ERR_USAGE', `Unknown flag: ${String(argv[0])}`, {suggestions: [list]});
   const known = commands.filter(({hidden}) => !hidden).map(({id}) => id);
-  const words = leadingWords(argv);
-  const old = commandNamed(words, known);
+  const old = commandNamed(leadingWords(argv), known);
   if (old !== undefined) {
-    const suggestions: readonly Suggestion[] = [['Did you mean ', {run: old}, '?']];
-    return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${words.join(' ')}`, {suggestions});
+    const suggestions: readonly Suggestion[] = [['Did you mean ', {run: old.command}, '?']];
+    return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
   }
   const isTopic = topics.some(({name}) => name === first);
   const both = second === undefined ? undefined : nearest(`${first}:${second}`, known);

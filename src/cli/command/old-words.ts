@@ -65,8 +65,16 @@ export const oldFlags: readonly OldWord[] = [
   {client: 'others', was: '--verbose', now: '--debug'},
 ];
 
-/** What the words of another client are here, as the arguments of our command; with that client's name first, too. */
-export function commandNamed(typed: readonly string[], known: readonly string[]): readonly string[] | undefined {
+/** What the words of another client are here. That client's name may go first. */
+interface NamedCommand {
+  /** The words that were taken for its name. What follows them may be a secret. */
+  readonly words: readonly string[];
+  /** The arguments of our command. */
+  readonly command: readonly string[];
+}
+
+/** The command of ours that words of another client stand for; undefined if there is none. */
+export function commandNamed(typed: readonly string[], known: readonly string[]): NamedCommand | undefined {
   for (const {client, was, now} of oldCommands) {
     const words = typed[0] === client ? typed.slice(1) : typed;
     const pattern = was.split(' ');
@@ -78,7 +86,8 @@ export function commandNamed(typed: readonly string[], known: readonly string[])
       return word !== undefined;
     });
     const command = now.split(' ').map((part) => values.get(part) ?? part);
-    if (fits && known.includes(command[0] ?? '')) return command;
+    const count = pattern.length + typed.length - words.length;
+    if (fits && known.includes(command[0] ?? '')) return {words: typed.slice(0, count), command};
   }
   return undefined;
 }

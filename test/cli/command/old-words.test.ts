@@ -11,7 +11,12 @@ test.each([
   ['save-credentials', 'auth:login'],
   ['pwa-kit-dev tail-logs', 'logs'],
 ])('an old command is named: %s is %s', (typed, now) => {
-  expect(commandNamed(typed.split(' '), known)?.join(' ')).toBe(now);
+  expect(commandNamed(typed.split(' '), known)?.command.join(' ')).toBe(now);
+});
+
+test('what follows the name of an old command is not repeated: it may be a secret', () => {
+  const typed = ['b2c', 'mrt', 'env', 'var', 'set', 'TOKEN=canary'];
+  expect(commandNamed(typed, known)).toEqual({words: typed.slice(0, -1), command: ['env:set']});
 });
 
 test('an old word is passed over where there is no such command or flag', () => {

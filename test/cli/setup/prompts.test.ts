@@ -41,7 +41,9 @@ test.runIf(process.platform === 'linux')('a browser gets no secrets', async () =
   await writeFile(browser, `#!/bin/sh\nenv > ${seen}.part && echo "$1" >> ${seen}.part && mv ${seen}.part ${seen}\n`, {
     mode: 0o755,
   });
-  for (const [name, value] of Object.entries({BROWSER: browser, DISPLAY: ':1', GITHUB_TOKEN: 'canary', HOME: folder}))
+  // A browser that is installed would go first.
+  const nowhere = {HOME: folder, XDG_DATA_DIRS: folder, XDG_CONFIG_DIRS: folder};
+  for (const [name, value] of Object.entries({BROWSER: browser, DISPLAY: ':1', GITHUB_TOKEN: 'canary', ...nowhere}))
     vi.stubEnv(name, value);
   expect(await openBrowser('https://shop.example/', process.env)).toBe(true);
   await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toContain('https://shop.example/');
