@@ -72,7 +72,7 @@ test('a server of SvelteKit stays on the server or runs there, its client is ser
     'src/routes/+page.svelte': '<h1>shop</h1>',
     'static/robots.txt': 'User-agent: *',
   });
-  const flags = ['--ssr-only', '*.js,server/**', '--ssr-shared', 'client/**'];
+  const flags = ['--ssr-only', '*.js,*.js.map,server/**', '--ssr-shared', 'client/**'];
   const {answers, stderr} = await served(project, flags, ['client/robots.txt', 'index.js', 'server/index.js']);
   expect(answers.map(([status]) => status)).toEqual([200, 404, 404]);
   expect(stderr).not.toContain('Warning');
