@@ -55,27 +55,6 @@ async function sh({folder, runtime}: Project, script: string, args: readonly str
   });
 }
 
-test('a preview of a branch is deployed, and gone with all its bundles when the branch goes', async () => {
-  const project = await startProject();
-  const {runtime} = project;
-  const script = scriptOf('A preview for each branch');
-  const site = async (target: string) => (await fetch(`${runtime.appsOrigin}/shop/${target}/`)).text();
-  await sh(project, script, ['up', 'feature/$(touch owned)']);
-  await sh(project, script, ['up', 'feature-a']);
-  const records = runtime.requests.flatMap(({path: place}) => /\/target\/([^/]+)\/deploy\//.exec(place)?.[1] ?? []);
-  const [branch = '', other = ''] = new Set(records);
-  expect(branch).toMatch(/^preview-\d+$/);
-  expect(await site(branch)).toBe('hello');
-  await sh(project, script, ['down', 'feature/$(touch owned)']);
-  expect(await site(branch)).toBe('This preview is gone.\n');
-  expect(await site(other)).toBe('hello');
-  const bundles = JSON.parse(await readFile(path.join(project.folder, 'bundles.json'), 'utf8')) as unknown;
-  expect(bundles).toMatchObject({total: 3});
-  const deleted = runtime.requests.filter(({route}) => route === 'delete');
-  expect(deleted.length).toBeGreaterThan(0);
-  await expect(readFile(path.join(project.folder, 'owned'))).rejects.toThrow('ENOENT');
-});
-
 test('the script for Jenkins and others keeps the diff, the events and the outcome', async () => {
   const project = await startProject();
   const env = {MYCLI_TRUSTED_ORIGINS: project.runtime.origin};

@@ -1,6 +1,7 @@
 import {inspect} from 'node:util';
 import {isRuntimeCliError, type RuntimeCliError} from '../../src/index.js';
 import type {Fault} from './faults.js';
+import type {Operation} from './operations.js';
 import type {Run} from './run.js';
 import type {Seen} from './service.js';
 import type {StoredDeployment} from './store.js';
@@ -171,8 +172,16 @@ function codeProblem({service, operation}: Run, {exitCode, message}: RuntimeCliE
   if (!isWrite(one.name) && operation.kind !== 'read') return undefined;
   const [read, write] = one.fault.ends;
   // Not carried out, it may not have been sent whole.
-  const codes = isWrite(one.name) ? [write, ...(one.fault.effect ? [] : [6])] : [read];
+  const codes = isWrite(one.name)
+    ? [write, ...(one.fault.effect ? [] : [6]), ...ofTargets(operation, one.fault)]
+    : [read];
   return !codes.includes(exitCode) && `it ended with ${exitCode} instead of ${codes.join(' or ')}: ${message}`;
+}
+
+/** Exit codes of writes about targets: a service may lack them, and what follows a 204 is no HTTP, so no answer. */
+function ofTargets({kind}: Operation, {status, effect}: Fault): readonly number[] {
+  if (kind !== 'target') return [];
+  return [...(status === 404 || status === 405 ? [3] : []), ...(effect ? [10] : [])];
 }
 
 const saysDeleted = (message: string, id: number) => new RegExp(String.raw`Deleted: [\d, ]*${id}`).test(message);
