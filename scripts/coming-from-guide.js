@@ -1,6 +1,5 @@
 // Writes the tables of docs/guides/coming-from.md from the words that mycli suggests. `npm run docs:generate` runs it.
-import {oldCommands, oldFlags} from '../dist/cli/command/old-words.js';
-import {oldSettings} from '../dist/cli/setup/old-settings.js';
+import {oldCommands, oldFlags, oldSettings} from '../dist/cli/setup/other-clients.js';
 import {definitions, variableOf} from '../dist/settings/definitions.js';
 import {fillFormatted} from './fill-page.js';
 

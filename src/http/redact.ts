@@ -97,6 +97,11 @@ export function looksSecret([name, value = '']: readonly [string, string | undef
   return (secretVariable.test(name) && !/^(?:OLD)?PWD$/.test(name)) || urlWithPassword.test(value);
 }
 
+/** Whether a word is likely to be a secret: long, of letters and digits, and no path, or the form of a token. */
+export function isLikelySecret(word: string): boolean {
+  return /^(?=.*\d)(?=.*[a-z])[\w+=-]{20,}$/i.test(word) || /^(?:eyJ|sk-|gh[a-z]_|[\w-]{20,}\.[\w-]{20,}\.)/.test(word);
+}
+
 export function plainName(name: string): string {
   return name.replaceAll(/[-_]/g, '').toLowerCase();
 }

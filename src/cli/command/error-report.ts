@@ -8,10 +8,11 @@ import {asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf, openFilesError} from '../../errors/system-failure.js';
+import {isLikelySecret} from '../../http/redact.js';
 import {isRecord} from '../../text/json.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
-import {commandNamed, flagNamed} from './old-words.js';
+import {commandNamed, flagNamed} from '../setup/other-clients.js';
 
 export function reportOf(error: RuntimeCliError): EventError {
   const {code, message, exitCode, status, suggestions, method, path, requestId} = error;
@@ -123,9 +124,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   const flags = Object.keys(parse?.input?.flags ?? {});
   if (unknown.length > 0) return describeUnknownFlags(unknown, flags, command);
   const extra = args.filter((arg) => typeof arg === 'string');
-  // It may be the secret.
-  if (extra.length > 0 && command === 'auth:login') return {message: 'Too many arguments.'};
-  if (extra.length > 0) return describeExtra(extra, flags);
+  if (extra.length > 0) return command === 'auth:login' ? hiddenExtra : describeExtra(extra, flags);
   const missing = args.filter((arg) => typeof arg !== 'string');
   if (missing.length > 0) {
     const names = missing.map(({name}) => name.toUpperCase()).join(', ');
@@ -144,12 +143,19 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
   return {message: asSentence(reasons.join('; '))};
 }
 
+/** For an argument that looks like a secret, which no message repeats. */
+export const passSecret = 'A secret is no argument: log in once, set MYCLI_API_KEY, or pass --api-key @FILE.';
+
 /** After `--`, nothing is a flag. npm takes it for itself, others pass it on. */
 export const leaveOutDashes = 'If it is a flag, leave out the -- before it.';
+
+/** It may be a secret. */
+const hiddenExtra: Description = {message: 'Unexpected argument.', suggestions: [passSecret]};
 
 /** Users forget the flags of what commands have no argument for: the project and the targets. */
 function describeExtra(extra: readonly string[], flags: readonly string[]): Description {
   const [first = '', second = 'SLUG'] = extra;
+  if (isLikelySecret(first)) return hiddenExtra;
   const message = `Unexpected argument: ${first}`;
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
   if (flags.includes('from'))
@@ -196,6 +202,9 @@ export function unknownCommand(
     return createError('ERR_COMMAND_NOT_FOUND', `Unknown command: ${old.words.join(' ')}`, {suggestions});
   }
   const isTopic = topics.some(({name}) => name === first);
+  if (isLikelySecret(isTopic && second !== undefined ? second : first)) {
+    return createError('ERR_COMMAND_NOT_FOUND', 'Unknown command.', {suggestions: [passSecret, list]});
+  }
   const both = second === undefined ? undefined : nearest(`${first}:${second}`, known);
   // `inspect` for `bundle:inspect`.
   const named = known.find((id) => id.endsWith(`:${first}`));

@@ -13,7 +13,7 @@ export function renderDiff(
   {limit, markdown}: {readonly limit: number; readonly markdown: boolean},
   output: Output,
 ): BundleDiffDocument {
-  const summary = [outcomeOf(diff), ...(diff.configKnown || !diff.identical ? [] : [notCompared])];
+  const summary = [outcomeOf(diff), ...(diff.configKnown ? [] : [notCompared])];
   if (markdown) {
     for (const line of ['### Bundle diff', '', ...summary, '']) output.result(line);
     showChanges(diff, limit, indented(output));
@@ -56,7 +56,7 @@ function showChanges(diff: DiffBundlesResult, limit: number, output: Printer): v
   more(config.length - limit);
 }
 
-/** It limits that the bundles are the same, so `--quiet` does not leave it out. */
+/** It limits what the outcome says, so `--quiet` does not leave it out. */
 const notCompared =
   'The configurations were not compared, because a v1 archive without its manifest does not contain its own.';
 

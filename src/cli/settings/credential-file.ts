@@ -18,6 +18,7 @@ const clientSecret = v.object({
   clientSecret: text,
   /** The only token endpoint that may receive the secret. */
   tokenUrl: url,
+  scopes: v.optional(v.pipe(v.array(text), v.readonly())),
 });
 
 const originCredentials = v.object({

@@ -208,6 +208,7 @@ export function credentialSettings({apiKey, api}: OriginCredentials, source: Val
       tokenUrl: settingOf(client?.tokenUrl, source),
       clientId: settingOf(client?.clientId, source),
       clientSecret: secretOf(client?.clientSecret),
+      scopes: client?.scopes && {value: client.scopes, source},
     },
   };
 }

@@ -176,7 +176,9 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     const credentials: OriginCredentials = {
       'api-key': {apiKey: {key: secret, user: settings.apiUser?.value ?? keyFile?.user}},
       'api-token': {api: {kind: 'api-token' as const, token: secret}},
-      'client-secret': {api: {kind: 'client-secret' as const, clientId, clientSecret: secret, tokenUrl}},
+      'client-secret': {
+        api: {kind: 'client-secret' as const, clientId, clientSecret: secret, tokenUrl, scopes: settings.scopes?.value},
+      },
     }[kind];
     const {legacy, api} = credentialSettings(credentials, {kind: 'stored', name: 'mycli login'});
     return {

@@ -46,6 +46,8 @@ export async function planProject(
 ): Promise<ProjectPlan> {
   const {cwd, output} = context;
   const {value: preference} = settings.runtimeBackend;
+  // What the project's configuration will imply is not known yet.
+  output.shortenHints({given: []});
   if (isPluginBackend(preference)) (await loadAllBackends(context, settings)).get(preference);
   const detected = await detectBuild(cwd);
   if (detected !== undefined) output.info(describeBuild(detected));
@@ -81,6 +83,7 @@ export async function planProject(
     isBuilt || (answers.buildDirectory.source.kind !== 'default' && build !== suggested.buildDirectory.value);
   const isStatic = answers.static?.value ?? (layout?.exists === true ? layout.static : undefined);
   const framework = isStatic === true ? undefined : layout?.framework;
+  const hasOrigin = backend === 'legacy' || (backend === 'api' && answers.origin?.source.kind !== 'stored');
   const configName = await newConfigName(cwd, await configIn(cwd));
   const {apiKey, apiToken, clientKey, clientSecret} = answers;
   const secrets = backend === 'legacy' ? [apiKey] : [apiToken, clientKey, clientSecret];
@@ -89,7 +92,8 @@ export async function planProject(
       projectSlug: answers.projectSlug?.value,
       targetSlug: answers.targetSlug?.value,
       runtimeBackend: backend,
-      ...(backend === 'legacy' && {origin: addressOf('origin'), apiUser: answers.apiUser?.value}),
+      // Also with OAuth, as far as it is known: some commands are only served with the API key.
+      ...(hasOrigin && {origin: addressOf('origin'), apiUser: answers.apiUser?.value}),
       ...(backend === 'api' && {
         api: {
           origin: addressOf('apiOrigin'),

@@ -4,9 +4,10 @@ import {v2Defaults} from '../../settings/schemas.js';
 import {createError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
 import {exists} from '../../files/read-file.js';
+import {isLikelySecret} from '../../http/redact.js';
 import {detectBuild, isStaticBuild, unfitError} from '../../projects/detect-build.js';
 import type {CommandContext} from '../command/context.js';
-import {leaveOutDashes} from '../command/error-report.js';
+import {leaveOutDashes, passSecret} from '../command/error-report.js';
 import type {Settings} from '../settings/settings.js';
 
 const configs = ['config.server.ts', 'config.server.js', 'config.server.mjs'];
@@ -84,6 +85,8 @@ async function givenFolder(
   }
   if (argument.startsWith('-'))
     throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {suggestions: [leaveOutDashes]});
+  if (isLikelySecret(argument))
+    throw createError('ERR_USAGE', 'There is no such folder to push.', {suggestions: [passSecret]});
   const mayBeProject = !argument.includes('/') && projectSlug === undefined;
   throw createError('ERR_USAGE', `There is no folder ${argument} to push.`, {
     suggestions: [

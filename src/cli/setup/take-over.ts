@@ -7,14 +7,15 @@ import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {foreignOwner} from '../../files/ownership.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
+import {shownAddress} from '../../http/origin.js';
 import {plainName} from '../../http/redact.js';
-import {definitions, problemSentence, problemsOf, secretKeys} from '../../settings/definitions.js';
+import {definitions, problemSentence, problemsOf, secretKeys, variableOf} from '../../settings/definitions.js';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/context.js';
 import {configIn} from '../settings/config-file.js';
-import {serviceUrl, type AddressKey} from '../settings/connection.js';
+import {serviceUrl} from '../settings/connection.js';
 import {originOf} from '../settings/load-settings.js';
 import {describeSettings, describeSource, type Settings, type ValueSource} from '../settings/settings.js';
 import {pathFrom, Secret} from '../settings/text.js';
@@ -25,18 +26,27 @@ import {
   oldSettings,
   tenant,
   type OldKey,
-} from './old-settings.js';
-import {askYesNo} from './prompts.js';
+} from './other-clients.js';
+import {askYesNo, canAsk} from './prompts.js';
 
-const legacyKeys: readonly OldKey[] = ['origin', 'apiKey', 'apiUser'];
-const addressKeys: readonly OldKey[] = ['origin', 'apiOrigin', 'tokenUrl'] satisfies AddressKey[];
 const projectFile = 'dw.json';
+const isName = (key: OldKey) => key === 'projectSlug' || key === 'targetSlug';
+const isLegacy = (key: OldKey) => key === 'origin' || key === 'apiKey' || key === 'apiUser';
+
+/** A credential is not taken from a source that has another value than the one in use for what it belongs to. */
+const belongsTo: {readonly [K in OldKey]?: readonly OldKey[]} = {
+  apiKey: ['origin'],
+  apiUser: ['origin', 'apiKey'],
+  clientSecret: ['clientId', 'tokenUrl'],
+};
 
 /** A value of another client's set-up, as the setting that it becomes. */
 interface Found {
   readonly key: OldKey;
   readonly value: string | readonly string[] | Secret;
   readonly source: ValueSource;
+  /** Whether it is what the other client uses when nothing is set. */
+  readonly isStandard?: boolean;
 }
 
 /** What one source has. */
@@ -56,69 +66,79 @@ export type Taking = 'asked' | 'all' | 'names';
 export async function takeOver(context: CommandContext, settings: Settings, taking: Taking): Promise<Settings> {
   const {output, cwd} = context;
   let known = settings;
-  const left: string[] = [];
+  const left: Found[] = [];
   for (const finding of await projectFindings(context, known, taking)) await take(finding);
-  if (taking === 'names') left.push(...(await credentialFiles(context)).map(({name}) => name));
-  else for (const file of await credentialFiles(context)) await take(await fromCredentialFile(context, file, known));
-  if (left.length > 0) output.info(`Not taken over: ${left.join(', ')}. To take over everything, pass --import.`);
-  return known;
+  const keyFiles = await credentialFiles(context);
+  if (taking !== 'names') {
+    for (const file of keyFiles) await take(await fromCredentialFile(context, file, known));
+    return known;
+  }
+  const notTaken = [
+    ...left.map(({key, value, source}) => {
+      const {label, syntax} = definitions[key];
+      return `${label}${syntax === 'url' ? ` ${shown(value)}` : ''} (${source.name})`;
+    }),
+    ...keyFiles.map(({name, host}) => (host === undefined ? name : `${name} (API key for https://${host})`)),
+  ];
+  if (notTaken.length > 0)
+    output.info(`Not taken over: ${notTaken.join(', ')}. To take over everything, pass --import.`);
+  return withoutOtherLogin(context, known, left);
 
   async function take({name, found}: Finding): Promise<void> {
     const {value: backend} = known.runtimeBackend;
-    const usable = found.filter(({key}) => isForBackend(key, backend));
-    const {taken, conflicts} = sortOut(known, usable, cwd);
-    if (taken.length + conflicts.length === 0) return;
-    const isName = ({key}: Found) => key === 'projectSlug' || key === 'targetSlug';
-    const wanted = taking === 'names' ? taken.filter(isName) : taken;
-    left.push(...taken.filter((one) => !wanted.includes(one)).map(describeLeft));
-    const added = Object.fromEntries<unknown>(wanted.map(({key, ...setting}) => [key, setting])) as Partial<Settings>;
-    if (wanted.length + conflicts.length > 0) output.info(`Found settings of another client in ${name}:`);
+    const usable = found.filter(({key}) => isName(key) || mayUse(backend, isLegacy(key) ? 'legacy' : 'api'));
+    const {taken, conflicts} = compare(known, usable, cwd);
+    const wanted = taking === 'names' ? taken.filter(({key}) => isName(key)) : taken;
+    left.push(...taken.filter((one) => !wanted.includes(one)));
+    if (wanted.length + conflicts.length === 0) return;
+    output.info(`Found settings of another client in ${name}:`);
     const keys = wanted.map(({key}) => key);
+    const added = Object.fromEntries<unknown>(
+      wanted.map(({key, value, source}) => [key, {value, source}]),
+    ) as Partial<Settings>;
     for (const line of [...describeSettings({...known, ...added}, keys, cwd), ...conflicts]) output.info(`  ${line}`);
     if (wanted.length === 0) return;
     if (taking !== 'asked' || (await askYesNo(`Use what ${name} has?`, true, context))) known = {...known, ...added};
   }
 }
 
-function describeLeft({key, source}: Found): string {
-  return `${definitions[key].label} (${source.name})`;
-}
-
-function isForBackend(key: OldKey, backend: string): boolean {
-  if (key === 'projectSlug' || key === 'targetSlug') return true;
-  return mayUse(backend, legacyKeys.includes(key) ? 'legacy' : 'api');
-}
-
-/** What can be taken, and what differs from what is used. A secret only goes where it belongs. */
-function sortOut(known: Settings, found: readonly Found[], cwd: string) {
+/** What can be taken, and what differs from what is used. */
+function compare(known: Settings, found: readonly Found[], cwd: string) {
   const taken: Found[] = [];
   const conflicts: string[] = [];
-  const others = new Set<string>();
+  const others = new Set<OldKey>();
   for (const one of found) {
-    const setting = settled(known, one.key);
-    const other = setting ?? taken.find(({key}) => key === one.key);
-    if (other === undefined) {
+    const {key} = one;
+    const setting = ownSetting(known, key);
+    const used = setting ?? taken.find((other) => other.key === key);
+    if (used === undefined) {
       taken.push(one);
       continue;
     }
-    if (comparable(one.key, other.value) === comparable(one.key, one.value)) continue;
-    if (setting !== undefined) others.add(one.key);
-    const named = ({value, source}: Pick<Found, 'value' | 'source'>) =>
-      `${shown(value)} (${describeSource(source, cwd)})`;
-    conflicts.push(
-      `Conflict: ${definitions[one.key].label} ${named(one)} differs from ${named(other)}, which is used.`,
-    );
+    if (comparable(key, used.value) === comparable(key, one.value)) continue;
+    if (setting !== undefined) others.add(key);
+    const [theirs, ours] = [one, used].map(({value, source}) => `${shown(value)} (${describeSource(source, cwd)})`);
+    conflicts.push(`Conflict: ${definitions[key].label} ${theirs} differs from ${ours}, which is used.`);
   }
-  const belongs = ({key}: Found) => {
-    if (key === 'apiKey') return !others.has('origin');
-    if (key === 'apiUser') return taken.some((one) => one.key === 'apiKey') && !others.has('origin');
-    return key !== 'clientSecret' || (!others.has('clientId') && !others.has('tokenUrl'));
-  };
-  return {taken: taken.filter(belongs), conflicts};
+  return {taken: taken.filter(({key}) => !belongsTo[key]?.some((other) => others.has(other))), conflicts};
+}
+
+/** The settings without the service of the last login, if the project is for another one that is not taken over. */
+function withoutOtherLogin({output}: CommandContext, known: Settings, left: readonly Found[]): Settings {
+  const last = [known.origin, known.apiOrigin].find((setting) => setting?.source.kind === 'stored');
+  const other = left.find(({key, value, isStandard}) => {
+    if ((key !== 'origin' && key !== 'apiOrigin') || isStandard) return false;
+    return known[key] === undefined || comparable(key, known[key].value) !== comparable(key, value);
+  });
+  if (last === undefined || other === undefined) return known;
+  const theirs = `${other.source.name} is for ${shown(other.value)}`;
+  output.info(`The last login, to ${shownAddress(last.value)}, is not used: ${theirs}.`);
+  const own = Object.entries(known).filter(([, setting]) => setting?.source.kind !== 'stored');
+  return Object.fromEntries<unknown>(own) as Settings;
 }
 
 /** A setting that mycli itself has been given, or that was taken over. */
-function settled<Key extends OldKey>(settings: Settings, key: Key): Settings[Key] | undefined {
+function ownSetting<Key extends OldKey>(settings: Settings, key: Key): Settings[Key] | undefined {
   const {[key]: setting} = settings;
   return setting === undefined || ['stored', 'default'].includes(setting.source.kind) ? undefined : setting;
 }
@@ -126,7 +146,8 @@ function settled<Key extends OldKey>(settings: Settings, key: Key): Settings[Key
 function comparable(key: OldKey, value: Found['value']): string {
   if (value instanceof Secret) return value.reveal();
   const text = String(value);
-  return addressKeys.includes(key) ? (originOf({value: text, source: {kind: 'default', name: key}}) ?? text) : text;
+  const isAddress = definitions[key].syntax === 'url';
+  return isAddress ? (originOf({value: text, source: {kind: 'default', name: key}}) ?? text) : text;
 }
 
 function shown(value: Found['value']): string {
@@ -141,10 +162,7 @@ interface OldText {
 
 /** What the environment and the files of the project have. */
 async function projectFindings(context: CommandContext, known: Settings, taking: Taking): Promise<readonly Finding[]> {
-  const {env, cwd, output} = context;
-  const variables = oldSettings.flatMap(({key, variables: names}) =>
-    names.map((name) => ({key, text: env[name], source: {kind: 'flag', name} as const})),
-  );
+  const {cwd, output} = context;
   const {b2c, mobify} = asRecord(await readOwn(join(cwd, 'package.json'), 'package.json', context));
   if (isRecord(mobify)) {
     output.info('Each push of a PWA Kit build reads "mobify" of package.json. There is nothing to take over from it.');
@@ -158,24 +176,32 @@ async function projectFindings(context: CommandContext, known: Settings, taking:
       const own = Object.entries(fields).filter(([written]) => field !== '' && plainName(written) === plainName(field));
       return own.map(([, text]) => ({key, text, source}));
     });
+  const inProject = foundIn(context, inFile(projectFile, values));
+  await warnOfReaders(join(cwd, projectFile), projectFile, inProject, context);
   const findings = [
-    {name: 'the environment', found: foundIn(context, variables)},
-    {name, found: foundIn(context, inFile(projectFile, values))},
+    {name: 'the environment', found: inEnvironment(context)},
+    {name, found: inProject},
     {name: 'package.json (b2c)', found: foundIn(context, inFile('package.json', asRecord(b2c)))},
   ];
-  await warnOfReaders(join(cwd, projectFile), projectFile, findings[1]?.found ?? [], context);
-  // What other clients use when nothing sets it comes with the first finding that has what needs it.
-  for (const {
-    key,
-    variables: [variable = ''],
-    standard,
-  } of oldSettings) {
-    const isSet = settled(known, key) ?? findings.flatMap(({found}) => found).find((one) => one.key === key);
-    const first = findings.find(({found}) => found.some((one) => one.key === standard?.needs));
-    if (standard === undefined || isSet !== undefined) continue;
-    first?.found.push({key, value: standard.value, source: {kind: 'flag', name: `${variable} is not set`}});
-  }
+  addStandards(findings, known);
   return findings;
+}
+
+function inEnvironment(context: CommandContext): Found[] {
+  const texts = oldSettings.flatMap(({key, variables}) =>
+    variables.map((name) => ({key, text: context.env[name], source: {kind: 'flag', name} as const})),
+  );
+  return foundIn(context, texts);
+}
+
+/** Adds what other clients use when nothing sets it to the first finding that has what needs it. */
+function addStandards(findings: readonly Finding[], known: Settings): void {
+  const findingWith = (key: OldKey) => findings.find(({found}) => found.some((one) => one.key === key));
+  for (const {key, variables, standard} of oldSettings) {
+    if (standard === undefined || ownSetting(known, key) !== undefined || findingWith(key) !== undefined) continue;
+    const source = {kind: 'flag', name: `${String(variables[0])} is not set`} as const;
+    findingWith(standard.needs)?.found.push({key, value: standard.value, source, isStandard: true});
+  }
 }
 
 /** The instance of dw.json that is active: one of `configs`, or else the object itself. */
@@ -247,7 +273,7 @@ async function credentialFiles({env, cwd, config}: CommandContext): Promise<read
 
 async function fromCredentialFile(context: CommandContext, file: KeyFile, known: Settings): Promise<Finding> {
   const {name, path, host = defaultHost} = file;
-  const origin = settled(known, 'origin');
+  const origin = ownSetting(known, 'origin');
   const url = originOf(origin) ?? '';
   // Clients differ in whether the port is part of the name.
   const isMeant = URL.canParse(url) && [new URL(url).host, new URL(url).hostname].includes(host);
@@ -291,30 +317,43 @@ async function warnOfReaders(path: string, name: string, found: readonly Found[]
   output.warn(`Other users can read ${name}, which has the ${label}. Run: ${shellLine('chmod', '600', path)}`);
 }
 
-const credentialCodes: readonly string[] = ['ERR_CREDENTIALS_MISSING', 'ERR_ORIGIN_MISSING'];
+const credentialCodes: readonly unknown[] = ['ERR_CREDENTIALS_MISSING', 'ERR_ORIGIN_MISSING'];
 
 /** Adds to an error about missing credentials what another client has stored. Its files are not read. */
 export async function withOldSettings(error: RuntimeCliError, context: CommandContext): Promise<RuntimeCliError> {
   const {backend = 'legacy', missing}: Readonly<Record<string, unknown>> = error.details ?? {};
-  if (!isBuiltIn(String(backend))) return error;
   const codes = Array.isArray(missing) ? missing.map((one) => asRecord(one)['code']) : [];
-  if (![error.code, ...codes].some((code) => credentialCodes.includes(String(code)))) return error;
-  const suggestion = await suggestTakeover(context);
-  return suggestion === undefined ? error : amendError(error, {suggestions: [suggestion]});
+  if (!isBuiltIn(String(backend)) || ![error.code, ...codes].some((code) => credentialCodes.includes(code)))
+    return error;
+  return amendError(error, {suggestions: await suggestTakeover(context)});
 }
 
-async function suggestTakeover(context: CommandContext): Promise<Suggestion | undefined> {
-  const {env, cwd} = context;
-  const names = oldSettings.flatMap(({key, variables}) => (secretKeys.some((one) => one === key) ? variables : []));
-  const variables = names.filter((name) => (env[name] ?? '').trim() !== '');
-  const files = (await credentialFiles(context)).map(({name}) => name);
+async function suggestTakeover(context: CommandContext): Promise<readonly Suggestion[]> {
+  const {cwd} = context;
+  const asks = canAsk(context);
+  const variables = inEnvironment(context);
   const inProject = (await exists(join(cwd, projectFile))) ? [projectFile] : [];
+  const files = [...(await credentialFiles(context)).map(({name}) => name), ...inProject];
   const facts = [
-    ...variables.map((name) => `${name} is set`),
-    ...[...files, ...inProject].map((name) => `${name} exists`),
+    ...(asks ? variables.map(({source: {name}}) => `${name} is set`) : []),
+    ...files.map((name) => `${name} exists`),
   ];
-  if (facts.length === 0) return undefined;
   const isSetUp = context.configFile !== undefined || (await configIn(cwd)) !== undefined;
-  const run = isSetUp ? ['auth:login', '--import'] : ['init'];
-  return [`${new Intl.ListFormat('en').format(facts)}: run `, {run}, ' to use it.'];
+  const run = [isSetUp ? 'auth:login' : 'init', ...(isSetUp || !asks ? ['--import'] : [])];
+  const list = new Intl.ListFormat('en');
+  return [
+    ...(asks ? [] : renamed(variables, context.settings)),
+    ...(facts.length === 0 ? [] : [[`${list.format(facts)}: run `, {run}, ' to use it.']]),
+  ];
+}
+
+/** What the variables of another client are called here, for a job that nobody can answer questions of. */
+function renamed(variables: Found[], settings: Settings | undefined): readonly Suggestion[] {
+  if (!variables.some(({value}) => value instanceof Secret)) return [];
+  if (settings !== undefined) addStandards([{name: '', found: variables}], settings);
+  const unset = variables.filter(({key}) => settings === undefined || ownSetting(settings, key) === undefined);
+  const assigned = unset.map(({key, value, source: {name}}) => {
+    return `${String(variableOf(key))} to ${value instanceof Secret ? `the value of ${name}` : shown(value)}`;
+  });
+  return [`Other clients' variables have other names here. Set ${assigned.join(', ')}.`];
 }

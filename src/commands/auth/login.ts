@@ -34,6 +34,7 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
     organization: shown(connectionFlags.organization),
     'token-url': shown(connectionFlags['token-url']),
     'client-id': shown(connectionFlags['client-id']),
+    scope: shown(connectionFlags.scope),
     project: connectionFlags.project,
     'runtime-backend': connectionFlags['runtime-backend'],
     'backend-option': shown(connectionFlags['backend-option']),

@@ -5,6 +5,7 @@ import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-co
 import type {RuntimeStartDocument} from '../../cli/output/documents.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {createError} from '../../errors/index.js';
+import {isLikelySecret} from '../../http/redact.js';
 import type {RequestRecord} from '../../testing.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
@@ -115,7 +116,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const command = end === -1 ? [] : this.argv.slice(end + 1);
     const [stray] = this.words.slice(0, this.words.length - command.length);
     if (stray !== undefined) {
-      throw createError('ERR_USAGE', `Unexpected argument: ${stray}`, {
+      throw createError('ERR_USAGE', isLikelySecret(stray) ? 'Unexpected argument.' : `Unexpected argument: ${stray}`, {
         suggestions: [['To run a command against the runtime, put it after --: ', example]],
       });
     }

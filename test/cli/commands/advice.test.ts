@@ -56,6 +56,19 @@ describe('an argument', () => {
     expect(stderr).toContain('Error: Unexpected argument: my-shop\n');
     expect(stderr).toContain('  If it is the project or the target, pass --project my-shop or --target my-shop.\n');
   });
+
+  test.each([['push'], ['bundle:list'], ['bundle'], ['runtime:start'], []])(
+    'that looks like a secret is not repeated: %s',
+    async (...command) => {
+      const secret = 'c4n4ry0123456789abcdef0123456789abcdef01';
+      const {code, stdout, stderr} = await mycli([...command, secret, '--json']);
+      expect([code, stdout + stderr]).toEqual([
+        2,
+        expect.stringMatching(/"message": "(?:Unexpected argument|Unknown command|There is no such folder)/),
+      ]);
+      expect(stdout + stderr).not.toContain(secret);
+    },
+  );
 });
 
 describe('a bundle that is not there', () => {

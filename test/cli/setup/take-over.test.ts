@@ -53,7 +53,7 @@ describe('init', () => {
     expect(kind).toBeNull();
     expect(stderr).toContain('  target   staging  (SFCC_MRT_TARGET)\n');
     expect(stderr).toContain(
-      'Not taken over: API key (MRT_API_KEY), ~/.mobify. To take over everything, pass --import.',
+      'Not taken over: API key (MRT_API_KEY), ~/.mobify (API key for https://cloud.mobify.com). To take over everything',
     );
   });
 
@@ -118,6 +118,32 @@ describe('init', () => {
     expect(stderr).toContain('package.json is invalid. It is not taken over.');
   });
 
+  test('uses no earlier login in a project of another service', async () => {
+    await mycli(['login', '--origin', runtime.origin], {}, canary);
+    await write({'project/dw.json': {mrtOrigin: 'https://other.example', mrtProject: 'shop'}});
+    const {code, stderr} = await mycli(['init', '--yes']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('No origin specified.')]);
+    expect(stderr).toContain(
+      `The last login, to ${runtime.origin}, is not used: dw.json is for https://other.example.`,
+    );
+  });
+
+  test('keeps the scopes and the origin of what is taken over with OAuth, and names how to store the other key', async () => {
+    const {tokenUrl, clientId, organizationId} = runtime.credentials;
+    const dw = {mrtProject: 'shop', mrtOrigin: runtime.origin, mrtApiKey: canary, clientId, clientSecret: canary};
+    await write({'project/dw.json': dw});
+    const connection = ['--api-origin', runtime.origin, '--token-url', tokenUrl, '--organization', organizationId];
+    const env = {SFCC_OAUTH_SCOPES: 'one two', MYCLI_TRUSTED_ORIGINS: runtime.origin};
+    const {config, stderr} = await configOf(['--import', ...connection], env);
+    expect(config).toMatchObject({runtimeBackend: 'api', origin: runtime.origin, api: {scopes: ['one', 'two']}});
+    expect(stderr).toContain('OAuth scopes  one two  (SFCC_OAUTH_SCOPES)\n');
+    expect(stderr).toContain('run mycli login --import --runtime-backend legacy.');
+    expect(await mycli(['login', '--import', '--runtime-backend', 'legacy'], env)).toMatchObject({code: 0});
+    expect(JSON.parse(await stored())).toMatchObject({
+      origins: {[runtime.origin]: {apiKey: {key: canary}, api: {clientId, scopes: ['one', 'two']}}},
+    });
+  });
+
   test('sends a key to no address that only the project names, nor to one that it is not for', async () => {
     await write({'project/dw.json': {mrtOrigin: runtime.origin, mrtProject: 'shop'}});
     const {code, stdout} = await mycli(['init', '--import', '--json'], {MRT_API_KEY: canary});
@@ -146,12 +172,16 @@ test('login: --import stores the key of another client without a question', asyn
 });
 
 test.each([
-  [{MRT_API_KEY: canary}, {}, 'MRT_API_KEY is set: run mycli init to use it.'],
-  [{}, {'.mobify': canary}, '~/.mobify exists: run mycli init to use it.'],
-  [{SFCC_CLIENT_SECRET: canary}, {'project/mycli.config.json': {projectSlug: 'a'}}, 'login --import to use it.'],
+  [
+    {MRT_API_KEY: canary, MRT_PROJECT: 'shop'},
+    {},
+    'Set MYCLI_API_KEY to the value of MRT_API_KEY, MYCLI_PROJECT to shop, MYCLI_RUNTIME_ORIGIN to https://cloud.mobify.com.',
+  ],
+  [{}, {'.mobify': canary}, '~/.mobify exists: run mycli init --import to use it.'],
+  [{}, {'.mobify': canary, 'project/mycli.config.json': {projectSlug: 'a'}}, 'login --import to use it.'],
 ])('errors about missing credentials, and doctor, name what another client has: %j', async (env, files, advice) => {
   await write(files);
-  const {code, stderr} = await mycli(['push', '-p', 'shop'], env);
+  const {code, stderr} = await mycli(['push'], env);
   expect([code, stderr]).toEqual([3, expect.stringContaining(advice)]);
   expect((await mycli(['doctor'], env)).stdout).toContain(advice);
 });

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {commandNamed, flagNamed, oldCommands, oldFlags} from '../../../src/cli/command/old-words.js';
+import {commandNamed, flagNamed, oldCommands, oldFlags} from '../../../src/cli/setup/other-clients.js';
 
 const known = oldCommands.flatMap(({now}) => now.split(' ').slice(0, 1));
 
@@ -8,6 +8,7 @@ test.each([
   ['b2c mrt bundle deploy 12', 'bundle:deploy 12'],
   ['mrt env clone preview', 'target:create preview --copy-from TARGET'],
   ['mrt', 'help'],
+  ['sfnext push', 'bundle:push'],
   ['save-credentials', 'auth:login'],
   ['pwa-kit-dev tail-logs', 'logs'],
 ])('an old command is named: %s is %s', (typed, now) => {
