@@ -46,12 +46,7 @@ export type {
 } from './operations/target/previews.js';
 export type {ListPreviewsResult, PrunePreviewsResult} from './pipelines/previews.js';
 export type {TailLogsOptions} from './operations/target/tail-logs.js';
-export type {
-  ListVariablesOptions,
-  ListVariablesResult,
-  SetVariablesOptions,
-  SetVariablesResult,
-} from './operations/target/variables.js';
+export type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/target/variables.js';
 export type {ListTargetsResult} from './pipelines/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';

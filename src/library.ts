@@ -23,6 +23,7 @@ import type {
   ListBundlesOptions,
   ListDeploymentsOptions,
   ProjectOptions,
+  TargetOptions,
   WaitForDeploymentOptions,
 } from './operations/options.js';
 import type {DataOf} from './operations/outlet.js';
@@ -45,12 +46,7 @@ import type {
   PrunePreviewsOptions,
 } from './operations/target/previews.js';
 import type {TailLogsOptions} from './operations/target/tail-logs.js';
-import type {
-  ListVariablesOptions,
-  ListVariablesResult,
-  SetVariablesOptions,
-  SetVariablesResult,
-} from './operations/target/variables.js';
+import type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from './operations/target/variables.js';
 import type {ProjectStatus, ProjectStatusOptions} from './operations/targets.js';
 import * as build from './pipelines/build.js';
 import * as remove from './pipelines/delete.js';
@@ -242,7 +238,7 @@ export const deleteTarget = libraryCall<DeleteTargetOptions, DeletedTarget>(targ
  * Lists the environment variables of a target, without their values.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const listVariables = libraryCall<ListVariablesOptions, ListVariablesResult>(targets.listVariables);
+export const listVariables = libraryCall<TargetOptions, ListVariablesResult>(targets.listVariables);
 
 /**
  * Sets and removes environment variables of a target, in one request. The service publishes the target again.

@@ -5,9 +5,9 @@ import {flagsOf} from '../cli/command/flags.js';
 export default class Status extends BaseCommand<typeof Status> {
   static override readonly summary = 'Show what each target runs, since when, and where.';
   static override readonly description =
-    'Shows the live bundle of each target with its message, age, author and URL, a deployment under way, and why the last ' +
-    'one failed. With --target, shows one. A target that does not exist is an error. Runtime (OAuth) ' +
-    'cannot list targets: set one with --target or in the configuration, and its history tells what it runs.';
+    'Shows the live bundle of each target with its message, age, author and URL, a deployment under way, why the last ' +
+    'one failed, and whether the target is being created or deleted. With --target, shows one. A target that does not ' +
+    'exist is an error. Where targets cannot be listed, set one with --target or in the configuration.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --json',

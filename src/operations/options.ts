@@ -76,6 +76,22 @@ export interface ProjectOptions extends CommonOptions, ConnectionOptions {
   readonly projectSlug: string;
 }
 
+/** Options of every operation on a target. */
+export interface TargetOptions extends ProjectOptions {
+  readonly targetSlug: string;
+}
+
+/** Where a result comes from. */
+export interface ProjectResult {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+}
+
+/** Where a result about a target comes from. */
+export interface TargetResult extends ProjectResult {
+  readonly targetSlug: string;
+}
+
 /** How long to wait for a deployment. */
 export interface WaitOptions {
   /** Seconds between polls. @default 5 */

@@ -1,6 +1,6 @@
 import {shownUrl} from '../backends/answers.js';
 import {isUnderWay} from '../backends/references.js';
-import type {BackendCapability, BundleId, DeploymentItem, TargetItem} from '../backends/contract.js';
+import type {BackendCapability, BundleId, DeploymentItem, TargetItem, TargetState} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
@@ -23,6 +23,8 @@ export type ProjectStatusOptions = Omit<ListDeploymentsOptions, 'targetSlug' | '
 /** What a target runs, and what is happening to it. */
 export interface TargetStatus {
   readonly targetSlug: string;
+  /** Whether it is being made or deleted, for example, if the backend reports it. */
+  readonly state?: TargetState | undefined;
   /** http(s) URL, if the backend reports one. */
   readonly url?: string | undefined;
   /** The deployment whose bundle runs, if there is one and the server reports it. */
@@ -55,12 +57,13 @@ export function withTarget(error: unknown): never {
   );
 }
 
-export async function targetStatus(open: OpenBackend, {targetSlug, url}: TargetItem): Promise<TargetStatus> {
+export async function targetStatus(open: OpenBackend, {targetSlug, state, url}: TargetItem): Promise<TargetStatus> {
   const items = await readHistory(open, targetSlug);
   const [newest] = items;
   const live = liveDeployment(items);
   return {
     targetSlug,
+    state,
     url: shownUrl(url) ?? shownUrl((live ?? newest)?.url),
     live,
     underway: items.find(({status}) => isUnderWay(status)),

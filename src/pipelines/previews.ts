@@ -1,5 +1,4 @@
 import type {BundleId, TargetItem} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/names.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {chooseCapable, type ChosenBackend} from '../operations/choose-backend.js';
 import {deleteBundlesFrom} from '../operations/delete-bundles.js';
@@ -7,7 +6,7 @@ import {startPoll} from '../operations/deploy/poll.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {RunHost} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {ProjectOptions} from '../operations/options.js';
+import type {ProjectOptions, ProjectResult} from '../operations/options.js';
 import type {DataOf} from '../operations/outlet.js';
 import {
   bundlesOnlyOn,
@@ -22,6 +21,7 @@ import {
   type PreviewItem,
   type PrunePreviewsOptions,
 } from '../operations/target/previews.js';
+import type {PushPreview} from '../operations/push/plan-push.js';
 import type {DeletedTarget} from '../operations/target/delete-target.js';
 import {listTargets} from '../operations/targets.js';
 import {count} from '../text/sentence.js';
@@ -54,30 +54,54 @@ async function find(
     .run();
 }
 
+/** What a preview of a branch takes: a push, and a target if there is none. */
+async function plan({branch, copyFrom, ...options}: DataOf<DeployPreviewOptions>, host: PipelineHost) {
+  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
+  // The target is on this backend only.
+  const reached = {...options, preference: open.backendName, targetSlug: slug};
+  return {
+    push: {...reached, wait: true, waitForSlot: true, ifChanged: true},
+    missing:
+      item === undefined || item.state === 'creating'
+        ? {...reached, name: previewName(branch), copyFrom, ifMissing: true}
+        : undefined,
+    // Its settings have been shown.
+    host: {...host, settings: []},
+  };
+}
+
 /** Makes the target of a branch if it is missing, pushes to it and waits. */
 export async function deployPreview(
-  {branch, copyFrom, ...options}: DataOf<DeployPreviewOptions>,
-  host: PipelineHost,
+  options: DataOf<DeployPreviewOptions>,
+  given: PipelineHost,
 ): Promise<Served<DeployedPreview>> {
-  const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
-  // It has been shown.
-  const shown = {...host, settings: []};
-  // The target is on this backend only.
-  const reached = {...options, preference: open.backendName};
-  const push = {...reached, targetSlug: slug, wait: true, waitForSlot: true, ifChanged: true};
-  let targetSlug = slug;
-  let created = false;
-  if (item === undefined || item.state === 'creating') {
+  const {branch} = options;
+  const {push, missing, host} = await plan(options, given);
+  let target = {targetSlug: push.targetSlug, created: false};
+  if (missing !== undefined) {
     // Nothing is made for a build that cannot be pushed.
-    await previewPush({...push, ifChanged: false}, shown);
-    const target = {targetSlug: slug, name: previewName(branch), copyFrom, ifMissing: true};
-    const made = await createTarget({...reached, ...target}, shown);
+    await previewPush({...push, ifChanged: false}, host);
+    const made = await createTarget(missing, host);
     // Meanwhile, another branch with the same slug has got it.
-    if (isOfOther(made, branch)) return deployPreview({...options, branch, copyFrom}, host);
-    ({targetSlug, created} = made);
+    if (isOfOther(made, branch)) return deployPreview(options, given);
+    target = {targetSlug: made.targetSlug, created: made.created};
   }
-  const {open: served, result} = await pushRuntimeBundle({...push, targetSlug}, shown);
-  return {open: served, result: {...result, targetSlug, branch, created}};
+  const {open, result} = await pushRuntimeBundle({...push, targetSlug: target.targetSlug}, host);
+  return {open, result: {...result, ...target, branch}};
+}
+
+/** What `deployPreview` would do. */
+export interface PlannedPreview extends PushPreview {
+  readonly targetSlug: string;
+  /** Whether the target would be created. */
+  readonly creates: boolean;
+}
+
+export async function planPreview(options: DataOf<DeployPreviewOptions>, given: PipelineHost): Promise<PlannedPreview> {
+  const {push, missing, host} = await plan(options, given);
+  const planned = await previewPush(push, host);
+  if (missing !== undefined) await createTarget({...missing, dryRun: true}, host);
+  return {...planned, targetSlug: push.targetSlug, creates: missing !== undefined};
 }
 
 /** How often to look whether a target is gone, and for how long, in seconds. */
@@ -89,8 +113,9 @@ export async function deletePreview(
   host: PipelineHost,
 ): Promise<DeletedPreview> {
   const {open, item} = await find({...options, branch}, ['delete-target'], host);
-  const place = {backend: open.backendName, projectSlug: options.projectSlug, branch};
-  if (item === undefined) return {...place, deleted: false, bundles: [], warnings: []};
+  const {projectSlug, dryRun = false} = options;
+  const place = {backend: open.backendName, projectSlug, branch};
+  if (item === undefined) return {...place, dryRun, deleted: false, bundles: [], warnings: []};
   return {...(await remove(open, item, options, host)), ...place};
 }
 
@@ -104,7 +129,7 @@ async function remove(
   // A branch may have any name. What the service calls production is refused all the same.
   const target = {targetSlug, preference: open.backendName, force: production !== true, ifExists: true};
   const result = await deleteTarget({...options, ...target}, {...host, settings: []});
-  if (bundles.length === 0) return {...result, bundles};
+  if (bundles.length === 0 || result.dryRun) return {...result, bundles};
   const deleting = Pipeline.start(host).step({
     name: 'delete',
     title: `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`,
@@ -144,9 +169,7 @@ async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], host: R
 }
 
 /** What `listPreviews` resolves to. */
-export interface ListPreviewsResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface ListPreviewsResult extends ProjectResult {
   /** In the order of the server's list. */
   readonly previews: readonly PreviewItem[];
 }
@@ -162,7 +185,7 @@ export async function listPreviews(options: DataOf<ProjectOptions>, host: Pipeli
 }
 
 /** What `prunePreviews` resolves to. */
-export interface PrunePreviewsResult extends Omit<ListPreviewsResult, 'previews'> {
+export interface PrunePreviewsResult extends ProjectResult {
   readonly dryRun: boolean;
   /** Those that were old enough. */
   readonly found: readonly PreviewItem[];

@@ -44,7 +44,7 @@ function invalidateStep<Found extends Deployed>(given: readonly string[]): Step<
       // The deployment has ended well.
       host.writes?.conclude({});
       try {
-        await invalidateIn(open, targetSlug, patterns, host);
+        await invalidateIn(open, {targetSlug, patterns}, host);
         host.outlet.title(`Invalidating ${patterns.join(', ')} of ${targetSlug}`);
       } catch (error) {
         if (!isRuntimeCliError(error) || open.signal.aborted) throw error;

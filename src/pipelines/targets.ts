@@ -3,7 +3,8 @@ import type {RuntimeBackend} from '../backends/names.js';
 import {chooseCapable} from '../operations/choose-backend.js';
 import {guardTarget} from '../operations/guard/guards.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
-import type {ProjectOptions} from '../operations/options.js';
+import type {OpenBackend} from '../operations/open-backend.js';
+import type {ProjectOptions, ProjectResult, TargetOptions, WaitOptions} from '../operations/options.js';
 import type {DataOf} from '../operations/outlet.js';
 import {createTargetIn, type CreatedTarget, type CreateTargetOptions} from '../operations/target/create-target.js';
 import {
@@ -24,7 +25,6 @@ import {
   maskingHost,
   setVariablesOn,
   variablesOf,
-  type ListVariablesOptions,
   type ListVariablesResult,
   type SetVariablesOptions,
   type SetVariablesResult,
@@ -34,13 +34,11 @@ import {listTargets as listAll, withTarget} from '../operations/targets.js';
 import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import {readFrom} from './read.js';
-import {Pipeline} from './run.js';
+import {Pipeline, type Step} from './run.js';
 import {resolveStep} from './steps.js';
 
 /** What `listTargets` resolves to. */
-export interface ListTargetsResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface ListTargetsResult extends ProjectResult {
   /** In the order of the server's list. */
   readonly targets: readonly TargetItem[];
 }
@@ -53,6 +51,25 @@ export async function listTargets(options: DataOf<ProjectOptions>, host: Pipelin
     host.outlet.title(`Found ${count(targets.length, 'target')}`);
     return {backend: open.backend.name, projectSlug, targets};
   }).catch(withTarget);
+}
+
+interface Changed<Target> {
+  readonly open: OpenBackend;
+  readonly target: Target;
+}
+
+/** The step that waits until a target is made, or published. A backend that lists none can't say when that is. */
+function waitStep<Target extends TargetItem>(options: WaitOptions): Step<Changed<Target>, Changed<Target>> {
+  return {
+    name: 'wait',
+    title: 'Wait for the target',
+    async task({open, target}, host) {
+      if (open.backend.listTargets === undefined) return {open, target};
+      const item = await waitForTarget(open, target.targetSlug, options, host.outlet);
+      host.outlet.title(`Target ${item.targetSlug} is ready`);
+      return {open, target: {...target, ...item}};
+    },
+  };
 }
 
 export async function createTarget(options: DataOf<CreateTargetOptions>, host: PipelineHost): Promise<CreatedTarget> {
@@ -72,23 +89,12 @@ export async function createTarget(options: DataOf<CreateTargetOptions>, host: P
         return {open, target};
       },
     });
-  const canWait = wait && !dryRun;
-  const ready = made.step({
-    name: 'wait',
-    title: 'Wait for the target',
-    async task({open, target}, host) {
-      if (!canWait || open.backend.listTargets === undefined) return {open, target};
-      const item = await waitForTarget(open, target.targetSlug, options, host.outlet);
-      host.outlet.title(`Target ${item.targetSlug} is ready`);
-      return {open, target: {...target, ...item}};
-    },
-  });
-  const {open, target} = await (canWait ? ready : made).run();
+  const {open, target} = await (wait && !dryRun ? made.step(waitStep(options)) : made).run();
   return {backend: open.backend.name, projectSlug, ...target, warnings: made.warnings};
 }
 
 export async function deleteTarget(options: DataOf<DeleteTargetOptions>, host: PipelineHost): Promise<DeletedTarget> {
-  const {projectSlug, targetSlug, confirm, production} = options;
+  const {projectSlug, targetSlug, confirm, production, dryRun = false} = options;
   refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
   const finding = Pipeline.start(host)
     .step(resolveStep((host) => chooseCapable(options, ['delete-target'], host)))
@@ -99,26 +105,23 @@ export async function deleteTarget(options: DataOf<DeleteTargetOptions>, host: P
     });
   const {open, target} = await finding.run();
   const backend = open.backend.name;
-  const result = {backend, projectSlug, targetSlug, deleted: target !== undefined, running: target?.running};
-  if (target === undefined) return {...result, warnings: []};
+  const result = {backend, projectSlug, targetSlug, running: target?.running, dryRun, deleted: false, warnings: []};
+  if (target === undefined) return result;
   await guardTarget('delete-target', options, host);
-  await confirm?.(backend, target);
+  if (!dryRun) await confirm?.(backend, target);
   const deleting = finding.after(target).step({
     name: 'delete',
     title: `Delete target ${targetSlug}`,
     async task(doomed, host) {
-      await deleteTargetFrom(open, doomed, host);
-      host.outlet.title(`Deleted target ${targetSlug}`);
+      await deleteTargetFrom(open, doomed, dryRun, host);
+      host.outlet.title(`${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`);
     },
   });
   await deleting.run();
-  return {...result, warnings: deleting.warnings};
+  return {...result, deleted: !dryRun, warnings: deleting.warnings};
 }
 
-export async function listVariables(
-  options: DataOf<ListVariablesOptions>,
-  host: PipelineHost,
-): Promise<ListVariablesResult> {
+export async function listVariables(options: DataOf<TargetOptions>, host: PipelineHost): Promise<ListVariablesResult> {
   const {projectSlug, targetSlug} = options;
   const step = {name: 'list', title: `List the variables of ${targetSlug}`};
   return readFrom(options, host, ['variables'], step, async (open, host) => {
@@ -132,13 +135,12 @@ export async function setVariables(
   options: DataOf<SetVariablesOptions>,
   given: PipelineHost,
 ): Promise<SetVariablesResult> {
-  const {projectSlug, targetSlug, production, set = {}, unset = [], wait = false, dryRun = false} = options;
+  const {projectSlug, targetSlug, set = {}, unset = [], wait = false, dryRun = false} = options;
   const host = maskingHost(given, options);
   checkVariables(options);
-  refuseUnsafe({operation: 'set-variables', targetSlug, production}, host);
   await guardTarget('set-variables', options, host);
   const changed = Pipeline.start(host)
-    .step(resolveStep((host) => chooseCapable(options, ['set-variables'], host)))
+    .step(resolveStep((host) => chooseCapable(options, ['set-variables', ...(wait ? ['targets' as const] : [])], host)))
     .step({
       name: 'set',
       title: `Change the variables of ${targetSlug}`,
@@ -146,33 +148,23 @@ export async function setVariables(
         await setVariablesOn(open, options, host);
         const what = count(Object.keys(set).length + unset.length, 'variable');
         host.outlet.title(`${dryRun ? 'Would change' : 'Changed'} ${what} of ${targetSlug}`);
-        return open;
+        return {open, target: {targetSlug}};
       },
     });
-  const published = changed.step({
-    name: 'wait',
-    title: 'Wait until the target is published',
-    async task(open, host) {
-      await waitForTarget(open, targetSlug, options, host.outlet);
-      host.outlet.title(`Published ${targetSlug}`);
-      return open;
-    },
-  });
-  const open = await (wait && !dryRun ? published : changed).run();
+  const {open} = await (wait && !dryRun ? changed.step(waitStep(options)) : changed).run();
   const names = {set: Object.keys(set), unset};
   return {backend: open.backend.name, projectSlug, targetSlug, ...names, dryRun, warnings: changed.warnings};
 }
 
 export async function invalidate(options: DataOf<InvalidateOptions>, host: PipelineHost): Promise<InvalidateResult> {
-  const {projectSlug, targetSlug, production} = options;
+  const {projectSlug, targetSlug, dryRun = false} = options;
   const patterns = invalidatedPatterns(options);
-  refuseUnsafe({operation: 'invalidate', targetSlug, production}, host);
   await guardTarget('invalidate', options, host);
   const step = {name: 'invalidate', title: `Invalidate the cache of ${targetSlug}`};
   return readFrom(options, host, ['invalidate'], step, async (open, host) => {
-    await invalidateIn(open, targetSlug, patterns, host);
-    host.outlet.title(`Invalidating ${patterns.join(', ')} of ${targetSlug}`);
-    return {backend: open.backend.name, projectSlug, targetSlug, patterns};
+    await invalidateIn(open, {targetSlug, patterns, dryRun}, host);
+    host.outlet.title(`${dryRun ? 'Would invalidate' : 'Invalidating'} ${patterns.join(', ')} of ${targetSlug}`);
+    return {backend: open.backend.name, projectSlug, targetSlug, patterns, dryRun};
   });
 }
 

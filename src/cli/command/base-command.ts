@@ -10,6 +10,7 @@ import type {JsonDocument} from '../output/output.js';
 import {givenValue, markValues, rejectSwitchValues, unmarkValues} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
+import type {SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 import {describeError} from '../settings/settings.js';
 import type {AllowedWrite} from '../settings/write-hooks.js';
@@ -41,13 +42,16 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** Does the work. Resolves to the document that `--json` prints. */
   protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;
 
-  /** Loads the settings, unless they are given, and prepares what operations need to reach a backend. */
+  /**
+   * Loads the settings, unless they are given, and prepares what operations need to reach a backend.
+   * @param more `targetSlug`: the target, if no flag names it
+   */
   protected async reach<Needed extends SettingKey>(
     context: CommandContext,
     needs: readonly Needed[],
-    more: Partial<BackendReach<Needed>> = {},
+    {targetSlug, ...more}: Partial<BackendReach<Needed>> & Pick<SettingsUse, 'targetSlug'> = {},
   ) {
-    const settings = more.settings ?? (await context.loadSettings({changes: more.writes}));
+    const settings = more.settings ?? (await context.loadSettings({changes: more.writes, targetSlug}));
     const {reachBackends} = await import('../settings/reach-backends.js');
     return reachBackends({context, settings, needs, ...more});
   }

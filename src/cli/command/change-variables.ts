@@ -1,16 +1,12 @@
-import * as Flags from '@oclif/core/flags';
 import type {SetVariablesOptions, SetVariablesResult} from '../../operations/target/variables.js';
 import type * as Targets from '../../pipelines/targets.js';
 import type {reachBackends} from '../settings/reach-backends.js';
 import type {CommandContext} from './context.js';
-import {flagsOf} from './flags.js';
+import {dryRunFlag, flagsOf} from './flags.js';
 import {guardOptions, targetWait} from './operation-options.js';
 
 /** The flags of the commands that change variables. */
-export const variableFlags = {
-  ...flagsOf('connection', 'wait', 'rateLimit', 'events'),
-  'dry-run': Flags.boolean({default: false, summary: 'Check everything, and change nothing.'}),
-};
+export const variableFlags = {...flagsOf('connection', 'wait', 'rateLimit', 'events'), ...dryRunFlag};
 
 type Reached = Awaited<ReturnType<typeof reachBackends<'projectSlug' | 'targetSlug'>>>;
 

@@ -126,6 +126,10 @@ export const invalidateFlag = {
 
 export const yesFlag = {yes: Flags.boolean({char: 'y', summary: 'Skip the confirmation prompt.'})};
 
+export const dryRunFlag = {
+  'dry-run': Flags.boolean({default: false, summary: 'Show what would happen, and change nothing.'}),
+};
+
 export const columnsFlag = {
   columns: Flags.string({helpValue: 'NAMES', summary: 'Comma-separated columns to show, in this order.'}),
 };

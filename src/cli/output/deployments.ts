@@ -4,7 +4,7 @@ import {projectTitle} from '../../backends/names.js';
 import type {BuildBundleResult} from '../../operations/build-bundle.js';
 import type {PushResult, PushRuntimeBundleBackendOptions} from '../../operations/push/options.js';
 import type {PushPreview} from '../../operations/push/plan-push.js';
-import type {BundlePushDocument, BundleBuildDocument} from './documents.js';
+import type {BundlePushDocument, BundleBuildDocument, PushPlan} from './documents.js';
 import type {Output} from './output.js';
 import {fileColumns} from './lists.js';
 import {describeAge, printTable} from './table.js';
@@ -41,7 +41,7 @@ export function renderPushPreview(
   {content, selection, format, unchanged}: PushPreview,
   {projectSlug, targetSlug, ifChanged}: PushRuntimeBundleBackendOptions,
   output: Output,
-): BundlePushDocument {
+): PushPlan {
   const {backend} = selection;
   const planned = content.kind === 'build' ? plannedDocument(content.plan) : {archive: content.bundle.path};
   if ('files' in planned) listFiles(planned.files, output);

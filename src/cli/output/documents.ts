@@ -189,8 +189,11 @@ interface PushArchiveDryRun extends PushDryRun {
   readonly archive: string;
 }
 
+/** What a push would do. */
+export type PushPlan = PushBuildDryRun | PushArchiveDryRun;
+
 /** The pushed bundle, or the plan of a dry run. */
-export type BundlePushDocument = PushResult | PushBuildDryRun | PushArchiveDryRun;
+export type BundlePushDocument = PushResult | PushPlan;
 
 /** The deployed bundle. */
 export type BundleDeployDocument = DeployBundleResult;
@@ -265,10 +268,10 @@ export interface TargetCreateDocument extends CreatedTarget {
   readonly dryRun: boolean;
 }
 
-/** The deleted target. */
+/** The deleted target, or with `--dry-run` the one that would be. */
 export type TargetDeleteDocument = DeletedTarget;
 
-/** The patterns that the service is dropping from its cache. */
+/** The patterns that the service is dropping from its cache, or with `--dry-run` would. */
 export type TargetInvalidateDocument = InvalidateResult;
 
 /** The variables of a target, without their values. */
@@ -293,10 +296,17 @@ export interface EnvDiffDocument extends Omit<ListVariablesResult, 'variables'> 
   readonly shared: readonly string[];
 }
 
-/** The push to the target of a branch. */
-export type PreviewUpDocument = DeployedPreview;
+/** What `preview:up --dry-run` would push. */
+type PreviewDryRun = PushPlan & {
+  readonly branch: string;
+  /** Whether the target would be created. */
+  readonly creates: boolean;
+};
 
-/** The deleted target of a branch, if there was one. */
+/** The push to the target of a branch, or the plan of a dry run. */
+export type PreviewUpDocument = DeployedPreview | PreviewDryRun;
+
+/** The deleted target of a branch, if there was one, or with `--dry-run` the one that would be. */
 export type PreviewDownDocument = DeletedPreview;
 
 /** The previews of a project. */

@@ -157,8 +157,12 @@ export function renderStatus(status: ProjectStatus, output: Output): StatusDocum
   };
 }
 
-function targetLines({url, live, underway, failed}: TargetStatus, when: (time: string) => string): readonly string[] {
+function targetLines(
+  {state, url, live, underway, failed}: TargetStatus,
+  when: (time: string) => string,
+): readonly string[] {
   const lines = [live === undefined ? 'Nothing is live.' : `Live: ${describe(live, when)}`];
+  if (state !== undefined && state !== 'ready') lines.unshift(`State: ${state}`);
   if (live !== undefined && url !== undefined) lines.push(`URL: ${url}`);
   if (underway) lines.push(`Deploying: ${describe(underway, when)} (${underway.status.replace('_', ' ')})`);
   if (failed === undefined) return lines;

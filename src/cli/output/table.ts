@@ -58,6 +58,17 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   for (const line of lines) output.result(line);
 }
 
+/** Prints a table, or without rows a sentence about that. */
+export function printRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  nothing: string,
+  output: Printer & Pick<Output, 'info'>,
+): void {
+  if (rows.length === 0) output.info(nothing);
+  else printTable(rows, columns, output);
+}
+
 function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly Row[], output: Printer): Cells {
   const texts = rows.map((row) => {
     const text = String(value(row) ?? '');

@@ -1,82 +1,37 @@
 import {projectTitle} from '../../backends/names.js';
 import type {TargetItem, VariableItem} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
+import type {TargetResult} from '../../operations/options.js';
 import type {DeletedTarget, DoomedTarget} from '../../operations/target/delete-target.js';
 import type {ListVariablesResult, SetVariablesResult} from '../../operations/target/variables.js';
 import type {DeletedPreview, PreviewItem} from '../../operations/target/previews.js';
-import type {ListPreviewsResult, PrunePreviewsResult} from '../../pipelines/previews.js';
-import type {ListTargetsResult} from '../../pipelines/targets.js';
+import type {PrunePreviewsResult} from '../../pipelines/previews.js';
 import {count, oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
-import type {
-  EnvDiffDocument,
-  EnvListDocument,
-  PreviewDownDocument,
-  PreviewListDocument,
-  PreviewPruneDocument,
-  TargetCreateDocument,
-  TargetDeleteDocument,
-  TargetListDocument,
-} from './documents.js';
+import type {EnvDiffDocument, TargetCreateDocument} from './documents.js';
 import type {Output} from './output.js';
 import {printTable, type Column} from './table.js';
 
+const target: Column<TargetItem> = {name: 'target', value: ({targetSlug}) => targetSlug};
+const state: Column<TargetItem> = {name: 'state', value: ({state}) => state};
+const url: Column<TargetItem> = {name: 'url', value: ({url}) => shownUrl(url), flexible: true};
+
 export const targetColumns: readonly Column<TargetItem>[] = [
-  {name: 'target', value: ({targetSlug}) => targetSlug},
-  {name: 'state', value: ({state}) => state},
+  target,
+  state,
   {name: 'production', value: ({production}) => (production === undefined ? undefined : production ? 'yes' : 'no')},
   {name: 'created', value: ({createdAt}) => createdAt, time: true},
   {name: 'name', value: ({name}) => name, flexible: true, extra: true},
-  {name: 'url', value: ({url}) => shownUrl(url), flexible: true},
+  url,
 ];
 
-export function renderTargets(
-  result: ListTargetsResult,
-  columns: readonly Column<TargetItem>[],
-  output: Output,
-): TargetListDocument {
-  const {targets, projectSlug} = result;
-  if (targets.length > 0) printTable(targets, columns, output);
-  else output.info(`The project ${projectSlug} has no targets, or does not exist.`);
-  return result;
-}
-
-export function renderCreated(
-  result: TargetCreateDocument,
-  commandFlags: readonly string[] = [],
-  output: Output,
-): TargetCreateDocument {
-  const {targetSlug, projectSlug, backend, state, dryRun} = result;
-  const place = projectTitle(projectSlug, backend);
-  if (dryRun) output.outcome(`Dry run: target ${targetSlug} of ${place} would be created.`);
-  else {
-    const isReady = state === 'ready';
-    output.outcome(`Created target ${targetSlug} of ${place}${isReady || state === undefined ? '' : `: ${state}`}.`);
-    const flags = placeFlags({projectSlug, targetSlug, backend}, commandFlags);
-    if (isReady) output.hint(['Deploy to it: ', {run: ['bundle:push', ...flags]}]);
-    else output.hint(['Check on it: ', {run: ['target:list', ...placeFlags({projectSlug, backend}, commandFlags)]}]);
-  }
-  const url = shownUrl(result.url);
-  if (url !== undefined) output.result(url, {style: 'bold'});
-  return result;
-}
-
-/** The question before a target is deleted, with what it runs. */
-export function describeDoomed(projectSlug: string, backend: string, {targetSlug, running}: DoomedTarget): string {
-  const what = running === undefined ? '' : `, which runs ${describeRunning(running)}`;
-  return `Delete target ${targetSlug} of ${projectTitle(projectSlug, backend)}${what}?`;
-}
-
-export function renderDeleted(result: DeletedTarget, output: Output): TargetDeleteDocument {
-  const {targetSlug, projectSlug, backend, running} = result;
-  const ran = running === undefined ? '' : ` It ran ${describeRunning(running)}.`;
-  output.outcome(`Deleted target ${targetSlug} of ${projectTitle(projectSlug, backend)}.${ran}`);
-  return result;
-}
-
-function describeRunning({bundleId, message}: NonNullable<DoomedTarget['running']>): string {
-  return `bundle ${String(bundleId)}${message === undefined ? '' : ` "${oneLine(message)}"`}`;
-}
+export const previewColumns: readonly Column<PreviewItem>[] = [
+  {name: 'branch', value: ({branch}) => branch},
+  target,
+  state,
+  {name: 'updated', value: ({updatedAt}) => updatedAt, time: true},
+  url,
+];
 
 export const variableColumns: readonly Column<VariableItem>[] = [
   {name: 'name', value: ({name}) => name},
@@ -85,14 +40,39 @@ export const variableColumns: readonly Column<VariableItem>[] = [
   {name: 'by', value: ({updatedBy}) => updatedBy},
 ];
 
-export function renderVariables(
-  result: ListVariablesResult,
-  columns: readonly Column<VariableItem>[],
+export function renderCreated(
+  result: TargetCreateDocument,
+  commandFlags: readonly string[] = [],
   output: Output,
-): EnvListDocument {
-  const {variables, targetSlug} = result;
-  if (variables.length > 0) printTable(variables, columns, output);
-  else output.info(`${targetSlug} has no variables.`);
+): TargetCreateDocument {
+  const {targetSlug, projectSlug, backend, state, dryRun} = result;
+  const what = describeTarget(result);
+  if (dryRun) output.outcome(`Dry run: ${what} would be created.`);
+  else {
+    const isReady = state === 'ready';
+    output.outcome(`Created ${what}${isReady || state === undefined ? '' : `: ${state}`}.`);
+    const flags = placeFlags({projectSlug, targetSlug: isReady ? targetSlug : undefined, backend}, commandFlags);
+    if (isReady) output.hint(['Deploy to it: ', {run: ['bundle:push', ...flags]}]);
+    else output.hint(['Check on it: ', {run: ['target:list', ...flags]}]);
+  }
+  const url = shownUrl(result.url);
+  if (url !== undefined) output.result(url, {style: 'bold'});
+  return result;
+}
+
+type Shown = Omit<TargetResult, 'backend'> & Pick<DoomedTarget, 'running'> & {readonly backend: string};
+
+/** `target qa of shop on Runtime (API key), which runs bundle 3 "fix"` */
+export function describeTarget({targetSlug, projectSlug, backend, running}: Shown, verb = 'runs'): string {
+  const {bundleId, message} = running ?? {};
+  const title = message === undefined ? '' : ` "${oneLine(message)}"`;
+  const runs = bundleId === undefined ? '' : `, which ${verb} bundle ${String(bundleId)}${title}`;
+  return `target ${targetSlug} of ${projectTitle(projectSlug, backend)}${runs}`;
+}
+
+export function renderDeleted(result: DeletedTarget, output: Output): DeletedTarget {
+  if (result.dryRun) output.outcome(`Dry run: this would be deleted: ${describeTarget(result)}.`);
+  else output.outcome(`Deleted ${describeTarget(result, 'ran')}.`);
   return result;
 }
 
@@ -124,60 +104,38 @@ export function renderVariableDiff(
   output: Output,
 ): EnvDiffDocument {
   const known = variables.map(({name}) => name);
-  const result = {
-    ...place,
-    missing: names.filter((name) => !known.includes(name)),
-    extra: known.filter((name) => !names.includes(name)),
-    shared: names.filter((name) => known.includes(name)),
-  };
-  const {missing, extra, shared} = result;
+  const missing = names.filter((name) => !known.includes(name));
+  const extra = known.filter((name) => !names.includes(name));
+  const shared = names.filter((name) => known.includes(name));
   for (const name of missing) output.result(`+ ${name}`);
   for (const name of extra) output.result(`- ${name}`);
-  const {targetSlug} = place;
   output.outcome(
-    `${targetSlug} lacks ${count(missing.length, 'variable')} of ${file} (+) and has ${String(extra.length)} others (-). ` +
+    `${place.targetSlug} lacks ${count(missing.length, 'variable')} of ${file} (+) and has ${String(extra.length)} others (-). ` +
       `${String(shared.length)} are in both, perhaps with other values.`,
   );
-  return result;
+  return {...place, missing, extra, shared};
 }
 
-export const previewColumns: readonly Column<PreviewItem>[] = [
-  {name: 'branch', value: ({branch}) => branch},
-  {name: 'target', value: ({targetSlug}) => targetSlug},
-  {name: 'state', value: ({state}) => state},
-  {name: 'updated', value: ({updatedAt}) => updatedAt, time: true},
-  {name: 'url', value: ({url}) => shownUrl(url), flexible: true},
-];
-
-export function renderPreviews(
-  result: ListPreviewsResult,
-  columns: readonly Column<PreviewItem>[],
-  output: Output,
-): PreviewListDocument {
-  const {previews, projectSlug} = result;
-  if (previews.length > 0) printTable(previews, columns, output);
-  else output.info(`The project ${projectSlug} has no previews.`);
-  return result;
-}
-
-export function renderDeletedPreview(result: DeletedPreview, output: Output): PreviewDownDocument {
-  const {branch, targetSlug, projectSlug, backend, deleted, bundles} = result;
+export function renderDeletedPreview(result: DeletedPreview, output: Output): DeletedPreview {
+  const {branch, targetSlug, projectSlug, backend, dryRun, bundles} = result;
   const place = projectTitle(projectSlug, backend);
-  const and = bundles.length === 0 ? '' : ` and ${count(bundles.length, 'bundle')}`;
+  const what = `${String(targetSlug)}${bundles.length === 0 ? '' : ` and ${count(bundles.length, 'bundle')}`} of ${place}`;
   output.outcome(
-    deleted && targetSlug !== undefined
-      ? `Deleted ${targetSlug}${and} of ${place}.`
-      : `Nothing to delete: ${place} has no preview of ${oneLine(branch)}.`,
+    targetSlug === undefined
+      ? `Nothing to delete: ${place} has no preview of ${oneLine(branch)}.`
+      : dryRun
+        ? `Dry run: ${what} would be deleted.`
+        : `Deleted ${what}.`,
   );
   return result;
 }
 
-export function renderPrunedPreviews(result: PrunePreviewsResult, output: Output): PreviewPruneDocument {
+export function renderPrunedPreviews(result: PrunePreviewsResult, output: Output): PrunePreviewsResult {
   const {dryRun, found, deleted, projectSlug} = result;
   if (found.length === 0) output.outcome(`Nothing to prune in ${projectSlug}.`);
   else if (dryRun) {
     printTable(found, previewColumns, output);
-    output.outcome(`Would delete ${count(found.length, 'preview')} of ${projectSlug}.`);
+    output.outcome(`Dry run: ${count(found.length, 'preview')} of ${projectSlug} would be deleted.`);
   } else output.outcome(`Deleted ${count(deleted.length, 'preview')} of ${projectSlug}.`);
   return result;
 }

@@ -1,20 +1,32 @@
 import {resolve} from 'node:path';
+import * as Args from '@oclif/core/args';
 import {readOrigin} from '../../bundle/provenance/provenance.js';
 import {createError} from '../../errors/index.js';
 import type {CommandContext} from '../command/context.js';
 
-/** The branch of a preview: the given one, or that of the work tree. @throws RuntimeCliError `ERR_USAGE` */
-export async function previewBranch(given: string | undefined, context: CommandContext): Promise<string> {
-  if (given !== undefined && given.trim() !== '') return given.trim();
-  const {cwd, env, flags} = context;
+export const branchArg = {
+  branch: Args.string({description: 'Name of the branch; default: the one that is checked out.'}),
+};
+
+/**
+ * The branch of a preview, the given one or that of the work tree, and the slug that its target probably has.
+ * @throws RuntimeCliError `ERR_USAGE`
+ */
+export async function findBranch(given: string | undefined, context: CommandContext) {
+  const branch = given === undefined ? await checkedOut(context) : given.trim();
+  if (branch === undefined || branch === '') {
+    throw createError('ERR_USAGE', 'No branch specified, and none is checked out here.', {
+      suggestions: ['Pass the name of the branch as an argument.'],
+    });
+  }
+  const {previewSlugs} = await import('../../operations/target/previews.js');
+  const [targetSlug] = previewSlugs(branch);
+  return {branch, targetSlug};
+}
+
+async function checkedOut({cwd, env, flags}: CommandContext): Promise<string | undefined> {
   const {'project-directory': directory} = flags;
-  const {provenance} = await readOrigin(
-    resolve(cwd, typeof directory === 'string' ? directory : '.'),
-    env,
-    () => new Date(),
-  );
-  if (given === undefined && provenance?.branch !== undefined) return provenance.branch;
-  throw createError('ERR_USAGE', 'No branch specified, and none is checked out here.', {
-    suggestions: ['Pass the name of the branch as an argument.'],
-  });
+  const path = resolve(cwd, typeof directory === 'string' ? directory : '.');
+  const {provenance} = await readOrigin(path, env, () => new Date());
+  return provenance?.branch;
 }

@@ -18,11 +18,17 @@ export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'
 }
 
 /**
- * Refuses to delete if there is no terminal to ask in and the user has not confirmed already.
+ * What asks before something is deleted, unless the user has confirmed already. Refuses at once if there is no terminal
+ * to ask in.
  * @param what what is to be deleted: `bundles`
  */
-export function requireConsent(yes: boolean, what: string, context: Pick<QuestionContext, 'output' | 'stdin'>): void {
-  if (yes || canAsk(context)) return;
+export function deletionConsent(
+  yes: boolean,
+  what: string,
+  context: QuestionContext,
+): (question: string) => Promise<void> {
+  if (yes) return () => Promise.resolve();
+  if (canAsk(context)) return (question) => confirm(question, 'Cancelled. Nothing was deleted.', context);
   throw createError('ERR_USAGE', `Deleting ${what} requires confirmation, but there is no terminal to ask in.`, {
     suggestions: ['Pass --yes to skip the prompt.'],
   });

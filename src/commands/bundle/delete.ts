@@ -1,5 +1,5 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {confirm, requireConsent} from '../../cli/setup/prompts.js';
+import {deletionConsent} from '../../cli/setup/prompts.js';
 import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf, yesFlag} from '../../cli/command/flags.js';
 import {projectTitle} from '../../backends/names.js';
@@ -23,20 +23,17 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   };
 
   protected async execute(context: CommandContext): Promise<BundleDeleteDocument> {
-    const {yes} = this.flags;
-    requireConsent(yes, 'bundles', context);
+    const consent = deletionConsent(this.flags.yes, 'bundles', context);
     // They are bundles of the project, on no target.
     const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');
-    const ask = async (backend: string, bundleIds: readonly (string | number)[]) => {
-      if (yes) return;
+    const confirm = (backend: string, bundleIds: readonly (string | number)[]) => {
       const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
-      const question = `Delete ${what} of ${projectTitle(projectSlug, backend)}?`;
-      await confirm(question, 'Cancelled. Nothing was deleted.', context);
+      return consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
     };
-    const result = await deleteBundles({...options, bundleIds: this.args.bundle, confirm: ask}, host);
+    const result = await deleteBundles({...options, bundleIds: this.args.bundle, confirm}, host);
     for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);
     return result;
   }

@@ -1,7 +1,7 @@
 import {ageFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePruneDocument} from '../../cli/output/documents.js';
-import {confirm, requireConsent} from '../../cli/setup/prompts.js';
+import {deletionConsent} from '../../cli/setup/prompts.js';
 import {projectTitle} from '../../backends/names.js';
 
 export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
@@ -40,7 +40,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
   protected async execute(context: CommandContext): Promise<BundlePruneDocument> {
     const {keep, match, 'older-than': age, 'dry-run': dryRun, yes} = this.flags;
     const olderThanMs = age === undefined ? undefined : ageFlag('--older-than', age);
-    if (!dryRun) requireConsent(yes, 'bundles', context);
+    const consent = deletionConsent(yes || dryRun, 'bundles', context);
     // They are bundles of the project, on no target.
     const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
@@ -59,8 +59,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
           if (yes) return;
           printTable(bundles, bundleColumns, output);
           const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
-          const question = `Delete ${what} of ${projectTitle(projectSlug, backend)}?`;
-          await confirm(question, 'Cancelled. Nothing was deleted.', context);
+          await consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
         },
       },
       host,

@@ -13,11 +13,13 @@ export default class EnvList extends BaseCommand<typeof EnvList> {
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...columnsFlag};
 
   protected async execute(context: CommandContext): Promise<EnvListDocument> {
-    const {renderVariables, variableColumns} = await import('../../cli/output/targets.js');
-    const {chooseColumns} = await import('../../cli/output/table.js');
+    const {variableColumns} = await import('../../cli/output/targets.js');
+    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
     const columns = chooseColumns(variableColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
     const {listVariables} = await import('../../pipelines/targets.js');
-    return renderVariables(await listVariables(options, host), columns, context.output);
+    const result = await listVariables(options, host);
+    printRows(result.variables, columns, `${options.targetSlug} has no variables.`, context.output);
+    return result;
   }
 }

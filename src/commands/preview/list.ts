@@ -13,11 +13,13 @@ export default class PreviewList extends BaseCommand<typeof PreviewList> {
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 
   protected async execute(context: CommandContext): Promise<PreviewListDocument> {
-    const {previewColumns, renderPreviews} = await import('../../cli/output/targets.js');
-    const {chooseColumns} = await import('../../cli/output/table.js');
+    const {previewColumns} = await import('../../cli/output/targets.js');
+    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
     const columns = chooseColumns(previewColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug']);
     const {listPreviews} = await import('../../pipelines/previews.js');
-    return renderPreviews(await listPreviews(options, host), columns, context.output);
+    const result = await listPreviews(options, host);
+    printRows(result.previews, columns, `The project ${options.projectSlug} has no previews.`, context.output);
+    return result;
   }
 }

@@ -1,8 +1,8 @@
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {ageFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
+import {ageFlag, dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {guardOptions} from '../../cli/command/operation-options.js';
 import type {PreviewPruneDocument} from '../../cli/output/documents.js';
-import {confirm, requireConsent} from '../../cli/setup/prompts.js';
+import {deletionConsent} from '../../cli/setup/prompts.js';
 import {projectTitle} from '../../backends/names.js';
 import {count} from '../../text/sentence.js';
 
@@ -22,14 +22,14 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
       default: '7d',
       summary: 'Age of the last deployment, such as 12h; default 7d.',
     }),
-    'dry-run': Flags.boolean({default: false, summary: 'Show what would be deleted.'}),
+    ...dryRunFlag,
     ...yesFlag,
   };
 
   protected async execute(context: CommandContext): Promise<PreviewPruneDocument> {
     const {yes, expires, 'dry-run': dryRun} = this.flags;
     const olderThanMs = ageFlag('--expires', expires);
-    if (!dryRun) requireConsent(yes, 'targets', context);
+    const consent = deletionConsent(yes || dryRun, 'targets', context);
     // They are targets of their own.
     const loaded = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {settings, options, host} = await this.reach(context, ['projectSlug'], {settings: loaded, writes: true});
@@ -46,8 +46,9 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
         confirm: async (backend, previews) => {
           if (yes) return;
           printTable(previews, previewColumns, context.output);
-          const question = `Delete ${count(previews.length, 'preview')} of ${projectTitle(options.projectSlug, backend)}?`;
-          await confirm(question, 'Cancelled. Nothing was deleted.', context);
+          await consent(
+            `Delete ${count(previews.length, 'preview')} of ${projectTitle(options.projectSlug, backend)}?`,
+          );
         },
       },
       host,

@@ -1,9 +1,9 @@
-import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
+import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
+import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
 import {pushOptions} from '../../cli/command/push-options.js';
 import type {PreviewUpDocument} from '../../cli/output/documents.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
-import {previewBranch} from '../../cli/setup/preview-branch.js';
+import {branchArg, findBranch} from '../../cli/setup/preview-branch.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 
 // It waits, and skips the upload of an unchanged bundle.
@@ -18,34 +18,38 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     '<%= config.bin %> <%= command.id %> feature/search --project my-shop',
     '<%= config.bin %> <%= command.id %> feature/cart --project my-shop --copy-from staging',
   ];
-  static override readonly args = {
-    branch: Args.string({description: 'Name of the branch; default: the one that is checked out.'}),
-  };
+  static override readonly args = branchArg;
   static override readonly flags = {
     ...projectFlags,
     ...flagsOf('preview'),
     ...pushFlags,
     ...flagsOf('check', 'rateLimit', 'events'),
     ...invalidateFlag,
+    ...dryRunFlag,
     ...outputEnvFlag,
   };
 
   protected execute(context: CommandContext): Promise<PreviewUpDocument> {
+    if (this.flags['dry-run']) return this.#up(context);
     return withStepOutputs(context, 'preview:up', () => this.#up(context));
   }
 
   async #up(context: CommandContext): Promise<PreviewUpDocument> {
-    const branch = await previewBranch(this.args.branch, context);
-    const {previewSlugs} = await import('../../operations/target/previews.js');
-    const [targetSlug] = previewSlugs(branch);
+    const {branch, targetSlug} = await findBranch(this.args.branch, context);
     const loaded = await context.loadSettings({changes: true, targetSlug});
     const settings = await withPushFolder(loaded, undefined, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true, builds: true});
-    const {deployPreview} = await import('../../pipelines/previews.js');
-    const {renderPush} = await import('../../cli/output/deployments.js');
+    const {deployPreview, planPreview} = await import('../../pipelines/previews.js');
+    const {renderPush, renderPushPreview} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const push = {...options, ...(await pushOptions(settings, {invalidate: this.flags.invalidate}, context)), branch};
     const deploy = {...push, copyFrom: settings.copyFrom?.value};
+    if (this.flags['dry-run']) {
+      const planned = await planPreview(deploy, host);
+      if (planned.creates) context.output.outcome(`Dry run: a target for ${branch} would be created.`);
+      const push = {...deploy, targetSlug: planned.targetSlug, ifChanged: true};
+      return {...renderPushPreview(planned, push, context.output), branch, creates: planned.creates};
+    }
     const outcome = await withNextSteps(() => deployPreview(deploy, host), host, {history: false});
     renderPush(outcome, context.output);
     return outcome.result;

@@ -1,5 +1,5 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {flagsOf, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
+import {dryRunFlag, flagsOf, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
 import {targetWait} from '../../cli/command/operation-options.js';
 import type {TargetCreateDocument} from '../../cli/output/documents.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
@@ -22,7 +22,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
     ...flagsOf('wait', 'rateLimit', 'events'),
     'copy-from': Flags.string({helpValue: 'SLUG', summary: 'Target whose variables and settings it gets.'}),
     name: Flags.string({helpValue: 'TEXT', summary: 'Name for people; default: the slug.'}),
-    'dry-run': Flags.boolean({default: false, summary: 'Check everything, and create nothing.'}),
+    ...dryRunFlag,
     ...outputEnvFlag,
   };
 
@@ -32,11 +32,8 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
   }
 
   async #create(context: CommandContext): Promise<TargetCreateDocument> {
-    const loaded = await context.loadSettings({changes: true, targetSlug: this.args.slug});
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {
-      settings: loaded,
-      writes: true,
-    });
+    const reach = {targetSlug: this.args.slug, writes: true};
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');
     const {renderCreated} = await import('../../cli/output/targets.js');

@@ -1,8 +1,9 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
-import {flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
+import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {guardOptions} from '../../cli/command/operation-options.js';
 import type {TargetDeleteDocument} from '../../cli/output/documents.js';
-import {confirm, requireConsent} from '../../cli/setup/prompts.js';
+import {deletionConsent} from '../../cli/setup/prompts.js';
+import type {DoomedTarget} from '../../operations/target/delete-target.js';
 
 export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
   static override readonly summary = 'Delete a target, with its variables and its history.';
@@ -18,35 +19,20 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
     ...projectFlags,
     ...flagsOf('rateLimit', 'events'),
     force: Flags.boolean({summary: 'Delete it even if it is production.'}),
+    ...dryRunFlag,
     ...yesFlag,
   };
 
   protected async execute(context: CommandContext): Promise<TargetDeleteDocument> {
-    const {yes, force} = this.flags;
-    requireConsent(yes, 'targets', context);
-    const loaded = await context.loadSettings({changes: true, targetSlug: this.args.slug});
-    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {
-      settings: loaded,
-      writes: true,
-    });
+    const {yes, force, 'dry-run': dryRun} = this.flags;
+    const consent = deletionConsent(yes || dryRun, 'targets', context);
+    const reach = {targetSlug: this.args.slug, writes: true};
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {deleteTarget} = await import('../../pipelines/targets.js');
-    const {describeDoomed, renderDeleted} = await import('../../cli/output/targets.js');
-    const result = await deleteTarget(
-      {
-        ...options,
-        force,
-        ...guardOptions(settings, context),
-        confirm: async (backend, target) => {
-          if (!yes)
-            await confirm(
-              describeDoomed(options.projectSlug, backend, target),
-              'Cancelled. Nothing was deleted.',
-              context,
-            );
-        },
-      },
-      host,
-    );
+    const {describeTarget, renderDeleted} = await import('../../cli/output/targets.js');
+    const confirm = (backend: string, target: DoomedTarget) =>
+      consent(`Delete ${describeTarget({...options, ...target, backend})}?`);
+    const result = await deleteTarget({...options, force, dryRun, ...guardOptions(settings, context), confirm}, host);
     return renderDeleted(result, context.output);
   }
 }

@@ -1,5 +1,5 @@
 import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
-import {flagsOf} from '../../cli/command/flags.js';
+import {dryRunFlag, flagsOf} from '../../cli/command/flags.js';
 import {guardOptions} from '../../cli/command/operation-options.js';
 import type {TargetInvalidateDocument} from '../../cli/output/documents.js';
 
@@ -15,15 +15,17 @@ export default class TargetInvalidate extends BaseCommand<typeof TargetInvalidat
   static override readonly args = {
     pattern: Args.string({multiple: true, description: 'Paths that begin with /, such as /images/*; default: /*.'}),
   };
-  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events')};
+  static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...dryRunFlag};
 
   protected async execute(context: CommandContext): Promise<TargetInvalidateDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
     const {invalidate} = await import('../../pipelines/targets.js');
     const {pattern: patterns = []} = this.args;
-    const result = await invalidate({...options, patterns, ...guardOptions(settings, context)}, host);
+    const {'dry-run': dryRun} = this.flags;
+    const result = await invalidate({...options, patterns, dryRun, ...guardOptions(settings, context)}, host);
+    const what = `${result.patterns.join(', ')} of ${result.targetSlug}`;
     context.output.outcome(
-      `Invalidating ${result.patterns.join(', ')} of ${result.targetSlug}. It takes about two minutes.`,
+      dryRun ? `Dry run: ${what} would be invalidated.` : `Invalidating ${what}. It takes about two minutes.`,
     );
     return result;
   }

@@ -13,11 +13,18 @@ export default class TargetList extends BaseCommand<typeof TargetList> {
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 
   protected async execute(context: CommandContext): Promise<TargetListDocument> {
-    const {renderTargets, targetColumns} = await import('../../cli/output/targets.js');
-    const {chooseColumns} = await import('../../cli/output/table.js');
+    const {targetColumns} = await import('../../cli/output/targets.js');
+    const {chooseColumns, printRows} = await import('../../cli/output/table.js');
     const columns = chooseColumns(targetColumns, this.flags.columns);
     const {options, host} = await this.reach(context, ['projectSlug']);
     const {listTargets} = await import('../../pipelines/targets.js');
-    return renderTargets(await listTargets(options, host), columns, context.output);
+    const result = await listTargets(options, host);
+    printRows(
+      result.targets,
+      columns,
+      `The project ${options.projectSlug} has no targets, or does not exist.`,
+      context.output,
+    );
+    return result;
   }
 }

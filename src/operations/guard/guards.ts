@@ -13,6 +13,7 @@ import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
 import type {DataOf} from '../outlet.js';
 import {checks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
+import {refuseUnsafe} from './safety.js';
 
 type Options = Pick<CommonOptions, 'cwd'> & GuardOptions & {readonly projectDirectory?: string | undefined};
 
@@ -160,13 +161,17 @@ interface TargetChange extends GuardOptions, Pick<CommonOptions, 'cwd'> {
   readonly dryRun?: boolean | undefined;
 }
 
-/** Checks the guards that are about who changes a target, not about what is deployed to it, and asks that person. */
+/**
+ * Checks `MYCLI_SAFETY` and the guards that are about who changes a target, not about what is deployed to it, and asks
+ * that person.
+ */
 export async function guardTarget(
   operation: Exclude<TargetConfirmation['operation'], DeployOperation>,
   {guard, dryRun = false, ...options}: TargetChange,
   host: Host,
 ): Promise<void> {
-  const {projectSlug, targetSlug} = options;
+  const {projectSlug, targetSlug, production} = options;
+  refuseUnsafe({operation, targetSlug, production}, host);
   const confirmation = {operation, projectSlug, targetSlug};
   const rules = {...options, guard: changeRules(guard)};
   const source = {kind: 'bundle', name: targetSlug, recorded: undefined} as const;

@@ -1,17 +1,16 @@
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {placeFlags} from '../../text/suggest.js';
 import {invoke} from '../call-backend.js';
 import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {ProjectOptions, WaitOptions} from '../options.js';
+import type {ProjectResult, TargetOptions, WaitOptions} from '../options.js';
 import type {DataOf} from '../outlet.js';
 import {targetsIfListed} from '../targets.js';
-import {isUnclear} from './unclear.js';
+import {allowChange, isUnclear} from './change.js';
 
 /** Options of `createTarget`. */
-export interface CreateTargetOptions extends ProjectOptions, WaitOptions {
+export interface CreateTargetOptions extends TargetOptions, WaitOptions {
   /** At most 64 lowercase letters, digits and inner hyphens. Some services make their own: see the result. */
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
@@ -27,9 +26,7 @@ export interface CreateTargetOptions extends ProjectOptions, WaitOptions {
 }
 
 /** What `createTarget` resolves to. */
-export interface CreatedTarget extends TargetItem {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface CreatedTarget extends TargetItem, ProjectResult {
   /** Whether this call has made it. */
   readonly created: boolean;
   readonly warnings: readonly string[];
@@ -49,15 +46,13 @@ export async function createTargetIn(
   host: RunHost,
 ): Promise<Made> {
   const {targetSlug, name, copyFrom} = options;
-  const {backend, projectSlug} = open;
   const request: CreateTargetRequest = {targetSlug, name, copyFrom};
   const known = await findMade(open, request);
   if (known !== undefined) {
     if (ifMissing) return {...known, created: false};
     throw alreadyThere(open, known);
   }
-  const write = {operation: 'create-target', backend: backend.name, projectSlug, targetSlug, bundleIds: []} as const;
-  await host.writes?.before(write, {dryRun});
+  await allowChange(open, {operation: 'create-target', targetSlug, dryRun}, host);
   if (dryRun) return {targetSlug, name, created: false};
   try {
     const {warnings = [], ...made} = await invoke(open, 'createTarget', request);

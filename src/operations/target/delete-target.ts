@@ -5,18 +5,19 @@ import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {invoke, quickLook} from '../call-backend.js';
 import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, ProjectOptions} from '../options.js';
+import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import type {DataOf} from '../outlet.js';
 import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from '../targets.js';
-import {isUnclear} from './unclear.js';
+import {allowChange, isUnclear} from './change.js';
 
 /** Options of `deleteTarget`. */
-export interface DeleteTargetOptions extends ProjectOptions, GuardOptions {
-  readonly targetSlug: string;
+export interface DeleteTargetOptions extends TargetOptions, GuardOptions {
   /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
   readonly force?: boolean | undefined;
   /** Resolves if there is no such target. @default false: that is an error */
   readonly ifExists?: boolean | undefined;
+  /** Checks everything that needs no change, and deletes nothing. @default false */
+  readonly dryRun?: boolean | undefined;
   /** Called before it is deleted. If it rejects, nothing is deleted. */
   readonly confirm?: ((backend: RuntimeBackend, target: DoomedTarget) => Promise<void>) | undefined;
 }
@@ -28,14 +29,10 @@ export interface DoomedTarget extends TargetItem {
 }
 
 /** What `deleteTarget` resolves to. */
-export interface DeletedTarget {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
-  /** False if it was not there. */
+export interface DeletedTarget extends TargetResult, Pick<DoomedTarget, 'running'> {
+  /** False if it was not there, and for a dry run. */
   readonly deleted: boolean;
-  /** What it ran, if it ran something and the backend reports it. */
-  readonly running?: DoomedTarget['running'];
+  readonly dryRun: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -69,12 +66,15 @@ function productionRefused(targetSlug: string): Error {
 }
 
 /** Deletes a target, once. If the answer is unclear, it looks whether the target is still there. */
-export async function deleteTargetFrom(open: OpenBackend, item: DoomedTarget, host: RunHost): Promise<void> {
-  const {targetSlug, state} = item;
-  const {backend, projectSlug} = open;
+export async function deleteTargetFrom(
+  open: OpenBackend,
+  {targetSlug, state}: DoomedTarget,
+  dryRun: boolean,
+  host: RunHost,
+): Promise<void> {
   if (state === 'deleting') return;
-  const write = {operation: 'delete-target', backend: backend.name, projectSlug, targetSlug, bundleIds: []} as const;
-  await host.writes?.before(write);
+  await allowChange(open, {operation: 'delete-target', targetSlug, dryRun}, host);
+  if (dryRun) return;
   try {
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {

@@ -1,24 +1,23 @@
-import type {RuntimeBackend} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, ProjectOptions} from '../options.js';
+import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissingTarget} from '../targets.js';
+import {allowChange} from './change.js';
 
 /** Options of `invalidate`. */
-export interface InvalidateOptions extends ProjectOptions, GuardOptions {
-  readonly targetSlug: string;
+export interface InvalidateOptions extends TargetOptions, GuardOptions {
   /** Paths to drop from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
   readonly patterns?: readonly string[] | undefined;
+  /** Checks everything that needs no change, and invalidates nothing. @default false */
+  readonly dryRun?: boolean | undefined;
 }
 
 /** What `invalidate` resolves to, once the service has accepted it. It takes minutes. */
-export interface InvalidateResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
+export interface InvalidateResult extends TargetResult {
   readonly patterns: readonly string[];
+  readonly dryRun: boolean;
 }
 
 /** The patterns of a call. @throws RuntimeCliError `ERR_OPTION_INVALID` */
@@ -32,14 +31,15 @@ export function invalidatedPatterns({patterns = []}: Pick<InvalidateOptions, 'pa
 
 export async function invalidateIn(
   open: OpenBackend,
-  targetSlug: string,
-  patterns: readonly string[],
+  {
+    targetSlug,
+    patterns,
+    dryRun = false,
+  }: Pick<InvalidateResult, 'targetSlug' | 'patterns'> & {readonly dryRun?: boolean},
   host: RunHost,
 ): Promise<void> {
-  const {backend, projectSlug} = open;
-  const place = {backend: backend.name, projectSlug, targetSlug};
-  await host.writes?.before({operation: 'invalidate', ...place, bundleIds: []});
-  for (const pattern of patterns) {
+  await allowChange(open, {operation: 'invalidate', targetSlug, dryRun}, host);
+  for (const pattern of dryRun ? [] : patterns) {
     await invoke(open, 'invalidate', {targetSlug, pattern}).catch(async (error: unknown) => {
       throw await explainMissingTarget(error, open, targetSlug, 'invalidate');
     });

@@ -29,10 +29,9 @@ export interface DeployedPreview extends PushResult {
 }
 
 /** Options of `deletePreview`. */
-export interface DeletePreviewOptions extends ProjectOptions, Omit<GuardOptions, 'production'> {
+export interface DeletePreviewOptions
+  extends ProjectOptions, Omit<GuardOptions, 'production'>, Pick<DeleteTargetOptions, 'confirm' | 'dryRun'> {
   readonly branch: string;
-  /** Called before anything is deleted. If it rejects, nothing is deleted. */
-  readonly confirm?: DeleteTargetOptions['confirm'];
   /** Maximum seconds to wait until the target is gone and its bundles can be deleted. @default 60 */
   readonly timeout?: number | undefined;
 }
@@ -42,7 +41,10 @@ export interface DeletedPreview extends Omit<DeletedTarget, 'targetSlug'> {
   readonly branch: string;
   /** Undefined if there was no preview of the branch. */
   readonly targetSlug?: string | undefined;
-  /** The deleted bundles: those that no other target has run. Empty if the backend deletes none. */
+  /**
+   * The deleted bundles, or for a dry run those that would be: those that no other target has run. Empty if the backend
+   * deletes none.
+   */
   readonly bundles: readonly BundleId[];
 }
 
@@ -58,8 +60,6 @@ export interface PreviewItem extends TargetItem {
 export interface PrunePreviewsOptions extends Omit<DeletePreviewOptions, 'branch' | 'confirm'> {
   /** Deletes those to which nothing was deployed for so long, in milliseconds. Those of unknown age stay. */
   readonly olderThanMs: number;
-  /** Deletes nothing. @default false */
-  readonly dryRun?: boolean | undefined;
   /** Called before anything is deleted. If it rejects, nothing is deleted. */
   readonly confirm?: ((backend: RuntimeBackend, previews: readonly PreviewItem[]) => Promise<void>) | undefined;
 }
@@ -123,6 +123,8 @@ export async function findPreview(
     (isPlain && item.targetSlug === slug && !isOfOther(item, branch));
   const item = targets.find(isOwn);
   if (item !== undefined) return {slug: item.targetSlug, item};
+  // The service makes a shorter one, which the push is checked with before.
+  if (open.backend.targetSlugs === 'assigned') return {slug: slugPrefix + digestOf(branch)};
   const isTaken = targets.some(({targetSlug}) => targetSlug === slug);
   return {slug: isTaken || (copyFrom !== undefined && !isPlain) ? hashed : slug};
 }

@@ -6,13 +6,12 @@ import {invoke} from '../call-backend.js';
 import {pause} from '../deploy/poll.js';
 import {callBackNow} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {ProjectOptions} from '../options.js';
+import type {TargetOptions} from '../options.js';
 import {oneLine} from '../../text/sentence.js';
 import {explainMissingTarget} from '../targets.js';
 
 /** Options of `tailLogs`. */
-export interface TailLogsOptions extends ProjectOptions {
-  readonly targetSlug: string;
+export interface TailLogsOptions extends TargetOptions {
   /** Called before each new connection, with why the last one ended. */
   readonly onReconnect?: ((reason: string) => void) | undefined;
 }

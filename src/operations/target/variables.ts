@@ -1,31 +1,22 @@
 import type {VariableItem} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {Host, RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, ProjectOptions, WaitOptions} from '../options.js';
+import type {GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
 import type {DataOf} from '../outlet.js';
 import {everything, listPages} from '../pages.js';
 import {explainMissingTarget} from '../targets.js';
-
-/** Options of `listVariables`. */
-export interface ListVariablesOptions extends ProjectOptions {
-  readonly targetSlug: string;
-}
+import {allowChange} from './change.js';
 
 /** What `listVariables` resolves to. */
-export interface ListVariablesResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
+export interface ListVariablesResult extends TargetResult {
   /** By name. Values stay on the service. */
   readonly variables: readonly VariableItem[];
 }
 
 /** Options of `setVariables`. At least one variable is set or removed. */
-export interface SetVariablesOptions extends ProjectOptions, WaitOptions, GuardOptions {
-  readonly targetSlug: string;
+export interface SetVariablesOptions extends TargetOptions, WaitOptions, GuardOptions {
   /** Values by name. They are masked in errors and messages of the call. @default {} */
   readonly set?: Readonly<Record<string, string>> | undefined;
   /** Names of variables to remove. @default [] */
@@ -37,10 +28,7 @@ export interface SetVariablesOptions extends ProjectOptions, WaitOptions, GuardO
 }
 
 /** What `setVariables` resolves to. */
-export interface SetVariablesResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
+export interface SetVariablesResult extends TargetResult {
   /** Names of the variables that were set. */
   readonly set: readonly string[];
   /** Names of the variables that were removed. */
@@ -94,10 +82,8 @@ export async function setVariablesOn(
   {targetSlug, set = {}, unset = [], dryRun = false}: DataOf<SetVariablesOptions>,
   host: RunHost,
 ): Promise<void> {
-  const {backend, projectSlug} = open;
   const variables = [...Object.keys(set), ...unset];
-  const place = {backend: backend.name, projectSlug, targetSlug};
-  await host.writes?.before({operation: 'set-variables', ...place, bundleIds: [], variables}, {dryRun});
+  await allowChange(open, {operation: 'set-variables', targetSlug, variables, dryRun}, host);
   if (dryRun) return;
   await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
     throw await explainMissingTarget(error, open, targetSlug, 'set-variables');

@@ -107,6 +107,44 @@ describe('target', () => {
   });
 });
 
+test.each([
+  ['legacy', {}],
+  ['api', api],
+])('a dry run says what would happen, and sends nothing that writes (%s)', async (_, env) => {
+  const {targetSlug} = (await documentOf(['target:create', 'qa'], env)) as {targetSlug: string};
+  await documentOf(['push', '--target', targetSlug, '--wait', '--message', 'one'], env);
+  const up = (await documentOf(['preview:up', 'feature/a'], env)) as {targetSlug: string};
+  const read = (request: {readonly method: string; readonly path: string}) =>
+    request.method === 'GET' || request.path.includes('token');
+  const before = bench.runtime.requests.filter((request) => !read(request)).length;
+  for (const [args, said] of [
+    [['target:create', 'other'], /^Dry run: target other of .* would be created\.\n$/],
+    [
+      ['target:delete', targetSlug],
+      `^Dry run: this would be deleted: target ${targetSlug} of .*, which runs bundle 1 "one"`,
+    ],
+    [['target:invalidate', '/a', '--target', targetSlug], `^Dry run: /a of ${targetSlug} would be invalidated\\.\n$`],
+    [['env:set', 'A=@build/ssr.js', '--target', targetSlug], `^Dry run: this would be set: A on ${targetSlug} of `],
+    [['env:unset', 'A', '--target', targetSlug], `^Dry run: this would be removed: A from ${targetSlug} of `],
+    [
+      ['preview:up', 'feature/a'],
+      `Dry run: unchanged since bundle 1, pushed .* It would be deployed to ${up.targetSlug}\\.\n$`,
+    ],
+    [
+      ['preview:up', 'feature/b'],
+      /^Dry run: a target for feature\/b would be created\.\n[^]*Dry run: unchanged since bundle 1/,
+    ],
+    [['preview:down', 'feature/a'], `^Dry run: ${up.targetSlug} (and 1 bundle )?of .* would be deleted\\.\n$`],
+    [['preview:down', 'feature/b'], /^Nothing to delete: /],
+    [['preview:prune', '--expires', '1w'], /^Nothing to prune in shop\.\n$/],
+  ] as const) {
+    const {code, stdout, stderr} = await mycli([...args, '--dry-run'], env);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(new RegExp(said));
+  }
+  expect(bench.runtime.requests.filter((request) => !read(request)).length).toBe(before);
+});
+
 describe('--invalidate', () => {
   const invalidations = () => bench.runtime.requests.filter(({path}) => path.endsWith('/invalidation/'));
 

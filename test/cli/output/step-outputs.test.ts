@@ -302,8 +302,8 @@ describe('action.yml', () => {
     );
   }
 
-  async function runAction(env: Readonly<Record<string, string>>) {
-    const [, script = ''] = await scripts();
+  async function runAction(env: Readonly<Record<string, string>>, at = 1) {
+    const script = (await scripts())[at] ?? '';
     const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
       cwd: project,
       env: {
@@ -317,16 +317,38 @@ describe('action.yml', () => {
         ...env,
       },
     });
-    const [stderr, [code]] = await Promise.all([
+    const [stderr, [code], stdout] = await Promise.all([
       text(child.stderr),
       once(child, 'close') as Promise<[number]>,
       text(child.stdout),
     ]);
-    return {code, stderr, outputs: parseOutputs(await readFile(join(root, 'output'), 'utf8'))};
+    return {code, stderr, stdout, outputs: parseOutputs(await readFile(join(root, 'output'), 'utf8'))};
+  }
+
+  /** The comments of a pull request, as the API of GitHub serves them. Its token is `canary-token`. */
+  async function startGitHub(comments: {id: number; body: string}[] = []) {
+    const server = await startRecordingServer(({method, path, headers, body}) => {
+      if (headers.authorization !== 'Bearer canary-token') return {status: 403, body: {}};
+      const page = Number(/&page=(\d+)$/.exec(path)?.[1]);
+      if (method === 'GET') return {status: 200, body: comments.slice(100 * (page - 1), 100 * page)};
+      const {body: text} = JSON.parse(body.toString()) as {body: string};
+      if (method === 'POST') comments.push({id: comments.length + 1, body: text});
+      else Object.assign(comments.find(({id}) => path.endsWith(`/issues/comments/${id}`)) ?? {}, {body: text});
+      return {status: 200, body: {}};
+    });
+    const event = join(root, 'event.json');
+    await writeFile(event, JSON.stringify({pull_request: {number: 7, head: {sha: '1a2b3c'}}}));
+    const env = {
+      ...{GITHUB_API_URL: server.origin, GITHUB_EVENT_PATH: event, GITHUB_REPOSITORY: 'acme/shop'},
+      ...{GITHUB_SERVER_URL: 'https://github.example', GITHUB_RUN_ID: '99'},
+    };
+    const comment = (more: Readonly<Record<string, string>> = {}) =>
+      runAction({...env, INPUT_PREVIEW: 'up', OUTCOME: 'success', URL: '', TOKEN: 'canary-token', ...more}, 2);
+    return {server, comments, env, comment, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]()};
   }
 
   test('has no expression in a script: inputs come through the environment', async () => {
-    expect(await scripts()).toHaveLength(2);
+    expect(await scripts()).toHaveLength(3);
     for (const script of await scripts()) expect(script).not.toContain('${{');
   });
 
@@ -379,6 +401,60 @@ describe('action.yml', () => {
     const legacy = {MYCLI_RUNTIME_ORIGIN, MYCLI_API_KEY: canaries.apiKey};
     const env = {...legacy, MYCLI_CLIENT_SECRET: '', MYCLI_API_ORIGIN: '', MYCLI_TARGET: ''};
     expect(await runAction(env)).toMatchObject({code: 0, outputs: {backend: 'legacy'}});
+  });
+
+  test('makes the preview of a pull request and deletes it', async () => {
+    const env = {...(await startRuntime({deploymentSeconds: 0})), GITHUB_HEAD_REF: '--feature/$(touch owned)'};
+    const up = await runAction({...env, INPUT_PREVIEW: 'up', MYCLI_POLL_INTERVAL: '0.05'});
+    expect(up.stderr).not.toContain('Error:');
+    expect(up).toMatchObject({code: 0, outputs: {'bundle-id': '1', url: expect.stringMatching(/^http/) as string}});
+    for (const done of ['Deleted ', 'Nothing to delete'])
+      expect(await runAction({...env, INPUT_PREVIEW: 'down'})).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(done) as string,
+      });
+    const sent = runtime?.requests.length;
+    for (const wrong of [{INPUT_PREVIEW: 'on'}, {INPUT_PREVIEW: 'down', INPUT_BUNDLE: '1'}])
+      expect(await runAction({...env, ...wrong})).toMatchObject({code: 2});
+    expect(runtime?.requests.length).toBe(sent);
+    await expect(readFile(join(project, 'owned'))).rejects.toThrow('ENOENT');
+  });
+
+  test('shows the preview in one comment of the pull request, which is renewed', async () => {
+    const others = Array.from({length: 120}, (_, at) => ({id: at + 1, body: 'Nice!'}));
+    await using github = await startGitHub(others);
+    await github.comment({INPUT_PREVIEW: 'down'});
+    expect(github.comments).toHaveLength(120);
+    await github.comment({URL: 'https://shop.example/preview-a/'});
+    await github.comment({URL: 'https://shop.example/preview-a/', INPUT_PROJECT: 'admin'});
+    expect(github.comments.slice(120).map(({body}) => body)).toEqual([
+      '<!-- mycli-preview  -->\n**Preview**: https://shop.example/preview-a/\n\nRuns 1a2b3c. ' +
+        '[Log](https://github.example/acme/shop/actions/runs/99)',
+      expect.stringMatching(/^<!-- mycli-preview admin -->\n\*\*Preview of admin\*\*: https/),
+    ]);
+    for (const [more, said] of [
+      [{OUTCOME: 'failure'}, '1a2b3c could not be deployed'],
+      [{INPUT_PREVIEW: 'down'}, 'deleted'],
+    ] as const) {
+      expect(await github.comment(more)).toMatchObject({code: 0, stdout: '', stderr: ''});
+      expect(github.comments).toHaveLength(122);
+      expect(github.comments[120]?.body).toContain(`**Preview**: ${said}. [Log]`);
+    }
+  });
+
+  test('only warns of a comment that GitHub refuses, and writes none without a pull request', async () => {
+    await using github = await startGitHub();
+    const warning = '::warning::The pull request has no comment: GitHub answered 403 to GET ';
+    expect(await github.comment({TOKEN: 'wrong'})).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        new RegExp(`^${warning}.*Give the job the permission pull-requests: write\\.\n$`),
+      ) as string,
+    });
+    const asked = github.server.requests.length;
+    await writeFile(github.env.GITHUB_EVENT_PATH, '{"ref": "refs/heads/main"}');
+    expect(await github.comment()).toMatchObject({code: 0, stdout: ''});
+    expect(github.server.requests.length).toBe(asked);
   });
 
   test('deploys a bundle, and what looks like a flag is an id', async () => {

@@ -11,7 +11,7 @@ import {
   confirm,
   openBrowser,
   readSecretInput,
-  requireConsent,
+  deletionConsent,
 } from '../../../src/cli/setup/prompts.js';
 import {createError} from '../../../src/errors/index.js';
 
@@ -111,16 +111,17 @@ describe('consent', () => {
   const {context} = terminal('');
 
   test('consent: is there with --yes, and can be asked for in a terminal', () => {
-    requireConsent(true, 'bundles', {...context, output: {...context.output, interactive: false}});
-    requireConsent(false, 'bundles', context);
+    const elsewhere = {...context, output: {...context.output, interactive: false}};
+    expect(deletionConsent(true, 'bundles', elsewhere)).toBeTypeOf('function');
+    expect(deletionConsent(false, 'bundles', context)).toBeTypeOf('function');
   });
 
   test.each([
     {...context, output: {...context.output, interactive: false}},
     {...context, stdin: new PassThrough()},
   ])('consent: is missing otherwise', (elsewhere) => {
-    expect(() => {
-      requireConsent(false, 'bundles', elsewhere);
-    }).toThrow(expect.objectContaining({code: 'ERR_USAGE', suggestions: [expect.stringContaining('--yes')]}));
+    expect(() => deletionConsent(false, 'bundles', elsewhere)).toThrow(
+      expect.objectContaining({code: 'ERR_USAGE', suggestions: [expect.stringContaining('--yes')]}),
+    );
   });
 });

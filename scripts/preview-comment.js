@@ -1,0 +1,53 @@
+// Shows the preview of a pull request in a comment, which every run of the workflow renews. Run by action.yml in a step
+// of its own: the token is not for code of the project. A comment that fails is only a warning.
+import {readFile} from 'node:fs/promises';
+import {env} from 'node:process';
+
+const {pull_request: pull} = JSON.parse(await readFile(env.GITHUB_EVENT_PATH, 'utf8'));
+const comments = `/repos/${env.GITHUB_REPOSITORY}/issues/${pull?.number}/comments`;
+const pageSize = 100;
+
+// A workflow may have previews of several projects.
+const place = [env.INPUT_PROJECT, env.INPUT_WORKING_DIRECTORY].filter(Boolean).join(' ');
+const marker = `<!-- mycli-preview ${encodeURIComponent(place)} -->`;
+
+function bodyOf({INPUT_PREVIEW: preview, OUTCOME: outcome, URL: url, GITHUB_SHA: sha}) {
+  const log = `[Log](${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY}/actions/runs/${env.GITHUB_RUN_ID})`;
+  const title = `**Preview${place === '' ? '' : ` of ${place}`}**`;
+  const commit = pull.head?.sha ?? sha;
+  if (preview === 'down') return `${title}: ${outcome === 'success' ? 'deleted' : 'could not be deleted'}. ${log}`;
+  if (outcome !== 'success') return `${title}: ${commit} could not be deployed. ${log}`;
+  return `${title}: ${url === '' ? 'deployed' : url}\n\nRuns ${commit}. ${log}`;
+}
+
+async function ask(method, path, json) {
+  const response = await fetch(env.GITHUB_API_URL + path, {
+    method,
+    headers: {accept: 'application/vnd.github+json', authorization: `Bearer ${env.TOKEN}`},
+    body: JSON.stringify(json),
+    signal: AbortSignal.timeout(30_000),
+  });
+  if (response.ok) return response.json();
+  const hint = response.status === 403 ? ' Give the job the permission pull-requests: write.' : '';
+  throw new Error(`GitHub answered ${response.status} to ${method} ${path}.${hint}`);
+}
+
+async function findOwn() {
+  for (let page = 1; ; page += 1) {
+    const rows = await ask('GET', `${comments}?per_page=${pageSize}&page=${page}`);
+    const own = rows.find(({body}) => body?.startsWith(marker));
+    if (own !== undefined || rows.length < pageSize) return own;
+  }
+}
+
+async function comment() {
+  const own = await findOwn();
+  const json = {body: `${marker}\n${bodyOf(env)}`};
+  if (own !== undefined) await ask('PATCH', `/repos/${env.GITHUB_REPOSITORY}/issues/comments/${own.id}`, json);
+  // Of a preview that was never up, there is nothing to say.
+  else if (env.INPUT_PREVIEW === 'up') await ask('POST', comments, json);
+}
+
+if (pull !== undefined) {
+  await comment().catch(({message}) => console.log(`::warning::The pull request has no comment: ${message}`));
+}
