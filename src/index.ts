@@ -92,20 +92,20 @@ export {
 } from './backends/registry.js';
 export type {RuntimeBackend, RuntimeBackendPreference} from './backends/names.js';
 export type {BackendSelection} from './backends/select.js';
-export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './http/index.js';
+export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './http/auth/strategies.js';
+export type {OAuthClientCredentialsOptions} from './http/auth/strategies.js';
+export type {ClientKey} from './http/auth/client-assertion.js';
 export type {
   AuthContext,
   AuthStrategy,
-  ClientKey,
   HttpClient,
   HttpOptions,
   HttpRequest,
   HttpResponse,
   HttpStream,
-  OAuthClientCredentialsOptions,
   RetryEvent,
   UploadProgress,
-} from './http/index.js';
+} from './http/types.js';
 export type {RateLimitMiddlewareConfig} from './http/rate-limit/index.js';
 export {
   CredentialsError,

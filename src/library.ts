@@ -4,7 +4,7 @@ import type {DeploymentState, LogEntry} from './backends/contract.js';
 import type {BundlePlan} from './bundle/index.js';
 import type {PackResult} from './bundle/types.js';
 import {createSweptDirectory} from './files/temporary-directory.js';
-import type {AuthStrategy} from './http/index.js';
+import type {AuthStrategy} from './http/types.js';
 import {bundleSource as sourceOf, type BundleSource} from './operations/bundle-source.js';
 import type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';

@@ -1,4 +1,4 @@
-import type {Readable, Writable} from 'node:stream';
+import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {Digest} from './digest.js';
 import {gzip} from './gzip.js';
@@ -56,7 +56,7 @@ async function* notifyEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): As
 }
 
 /** The tar of a bundle, as `writeTar` makes it. */
-export function tarOf(plan: BundlePlan, onProgress?: PackOptions['onProgress']): Readable {
+export function tarOf(plan: BundlePlan, onProgress?: PackOptions['onProgress']): AsyncGenerator<Buffer> {
   let transferred = 0;
   let told = 0;
   const onBytes = (count: number): void => {

@@ -1,5 +1,5 @@
-import {Readable, Transform, type TransformCallback} from 'node:stream';
-import type {EntryData} from 'archiver';
+import {Readable} from 'node:stream';
+import type {Archiver, EntryData} from 'archiver';
 import {isLarge, lookAgain, readFile} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
 
@@ -17,49 +17,45 @@ interface WriteTarOptions {
 
 /**
  * The tar of `entries`, in blocks of equal size; only the last is shorter. Fails with `ERR_FILE_CHANGED` naming a file
- * that changed since the bundle was planned. To stop early, destroy it.
+ * that changed since the bundle was planned.
  */
-export function writeTar(entries: Iterable<TarEntry>, options: WriteTarOptions): Readable {
-  const blocks = new Blocks();
-  const fail = (error: unknown) => blocks.destroy(error instanceof Error ? error : new Error(String(error)));
-  feed(blocks, fail, entries, options).catch(fail);
-  return blocks;
+export async function* writeTar(entries: Iterable<TarEntry>, options: WriteTarOptions): AsyncGenerator<Buffer> {
+  const {TarArchive} = await import('archiver');
+  const archive = new TarArchive();
+  const blocks = blocksOf(archive);
+  feed(archive, entries, blocks, options).catch((error: unknown) => {
+    blocks.destroy(error instanceof Error ? error : new Error(String(error)));
+  });
+  yield* blocks;
 }
 
 /**
- * Has archiver write `entries` into `blocks`. archiver is never destroyed: the entry that it is writing would throw an
- * error that nobody can catch. Once nothing reads from it, it stops, and holds nothing open.
+ * Has archiver write `entries`, until nobody reads `blocks` any more. archiver is never destroyed: the entry that it is
+ * writing would throw an error that nobody can catch. Once nothing reads from it, it stops, and holds nothing open.
  */
 async function feed(
-  blocks: Blocks,
-  fail: (error: unknown) => void,
+  archive: Archiver,
   entries: Iterable<TarEntry>,
-  {modifiedAt, onBytes}: WriteTarOptions,
+  blocks: Readable,
+  {modifiedAt, onBytes = () => undefined}: WriteTarOptions,
 ): Promise<void> {
-  const {TarArchive} = await import('archiver');
-  const archive = new TarArchive();
+  const fail = (error: Error) => blocks.destroy(error);
   archive.on('error', fail);
   archive.on('warning', fail);
-  archive.pipe(blocks);
   /** The large file that is being read: one at a time, as it is open. */
   let large: Readable | undefined;
   blocks.once('close', () => large?.destroy());
   let waiting = 0;
-  let onEntry = (): void => undefined;
+  let most = mostWaiting;
+  let proceed = (): void => undefined;
   archive.on('entry', () => {
     waiting -= 1;
-    onEntry();
+    if (waiting < most) proceed();
   });
-  const fewerThan = (most: number) =>
-    new Promise<void>((resolve) => {
-      onEntry = () => {
-        if (waiting < most) resolve();
-      };
-      onEntry();
-    });
   for (const entry of entries) {
     const isStreamed = entry.kind === 'file' && isLarge(entry);
-    await fewerThan(isStreamed ? 1 : mostWaiting);
+    most = isStreamed ? 1 : mostWaiting;
+    if (waiting >= most) await new Promise<void>((resolve) => (proceed = resolve));
     if (blocks.destroyed) return;
     waiting += 1;
     const data = {name: entry.name, mode: modeOf(entry), date: modifiedAt};
@@ -74,18 +70,42 @@ async function feed(
       case 'content':
         archive.append(entry.content, data);
         break;
-      case 'file': {
-        const pieces = counted(readFile(entry), onBytes);
+      case 'file':
         if (isStreamed) {
-          large = Readable.from(pieces, {objectMode: false}).once('error', fail);
+          large = Readable.from(counted(readFile(entry), onBytes), {objectMode: false}).once('error', fail);
           archive.append(large, {...data, stats: lookAgain(entry)});
         } else {
-          archive.append(joined([...pieces]), data);
+          archive.append(joined([...readFile(entry)]), data);
+          onBytes(entry.size);
         }
-      }
     }
   }
   await archive.finalize();
+}
+
+/** Joins and cuts what archiver writes into blocks. */
+function blocksOf(archive: Archiver): Readable {
+  const blocks = new Readable({objectMode: true, highWaterMark: 1, read: () => void archive.resume()});
+  let block = Buffer.allocUnsafe(blockBytes);
+  let filled = 0;
+  const push = (): void => {
+    if (!blocks.push(block.subarray(0, filled))) archive.pause();
+    block = Buffer.allocUnsafe(blockBytes);
+    filled = 0;
+  };
+  archive.on('data', (chunk: Buffer) => {
+    for (let copied = 0; copied < chunk.length;) {
+      const count = chunk.copy(block, filled, copied);
+      copied += count;
+      filled += count;
+      if (filled === blockBytes) push();
+    }
+  });
+  archive.on('end', () => {
+    if (filled > 0) push();
+    blocks.push(null);
+  });
+  return blocks;
 }
 
 /** Nearly always, there is one. */
@@ -94,9 +114,9 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return pieces.length > 1 ? Buffer.concat(pieces) : first;
 }
 
-function* counted(pieces: Iterable<Buffer>, onBytes?: (count: number) => void): Generator<Buffer, void> {
+function* counted(pieces: Iterable<Buffer>, onBytes: (count: number) => void): Generator<Buffer, void> {
   for (const piece of pieces) {
-    onBytes?.(piece.length);
+    onBytes(piece.length);
     yield piece;
   }
 }
@@ -105,35 +125,4 @@ function* counted(pieces: Iterable<Buffer>, onBytes?: (count: number) => void): 
 function modeOf(entry: TarEntry): number {
   if (entry.kind === 'file') return entry.executable ? 0o755 : 0o644;
   return entry.kind === 'content' ? 0o644 : 0o755;
-}
-
-/** Joins and cuts what it is given into blocks. */
-class Blocks extends Transform {
-  #block = Buffer.allocUnsafe(blockBytes);
-  #filled = 0;
-
-  constructor() {
-    super({writableHighWaterMark: blockBytes, readableObjectMode: true, readableHighWaterMark: 1});
-  }
-
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    for (let copied = 0; copied < chunk.length;) {
-      const count = chunk.copy(this.#block, this.#filled, copied);
-      copied += count;
-      this.#filled += count;
-      if (this.#filled === blockBytes) this.#pushBlock();
-    }
-    done();
-  }
-
-  override _flush(done: TransformCallback): void {
-    if (this.#filled > 0) this.#pushBlock();
-    done();
-  }
-
-  #pushBlock(): void {
-    this.push(this.#block.subarray(0, this.#filled));
-    this.#block = Buffer.allocUnsafe(blockBytes);
-    this.#filled = 0;
-  }
 }
