@@ -71,7 +71,8 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   await verifyBuildDirectory(buildDirectory, {cwd: options.cwd, project: projectDirectory});
   const framework = await frameworkOfBuild(projectDirectory, buildDirectory);
   const v2 = options.format === 'v2' ? await v2Fields(options, buildDirectory, framework) : undefined;
-  const rules = await readIgnoreRules([projectDirectory, buildDirectory], options.ignore ?? []);
+  const ignored = [...(framework?.ignore ?? []), ...(options.ignore ?? [])];
+  const rules = await readIgnoreRules([projectDirectory, buildDirectory], ignored);
   // Git answers while this thread scans.
   const [scan, origin] = await Promise.all([
     scanBuildDirectory(buildDirectory, rules, {ownFiles: options.ownFiles, signal}),
@@ -88,9 +89,10 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     framework && options.collectsMetadata && !options.static
       ? await frameworkMetadata(framework, projectDirectory, options.format)
       : undefined;
-  const standard = collected && framework ? [{from: framework.name, content: {bundleMetadata: collected}}] : [];
-  const all = [...(v2 && framework?.v2 ? withNames(sources, framework.v2.parameterNames) : sources), ...standard];
-  const resolved = resolveConfig(all, {static: options.static, framework: known, paths});
+  const ofFramework = {ssrParameters: framework?.parameters, bundleMetadata: collected};
+  const all = [...sources, ...(framework ? [{from: framework.name, content: ofFramework}] : [])];
+  const named = v2 && framework?.v2 ? withNames(all, framework.v2.parameterNames) : all;
+  const resolved = resolveConfig(named, {static: options.static, framework: known, paths});
   if (options.static && !options.allowSensitiveFiles) {
     const own = files.filter(({linkTarget}) => linkTarget === undefined);
     refuseServerCode(

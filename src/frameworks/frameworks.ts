@@ -56,8 +56,14 @@ export interface Framework {
     /** What parameters of its settings are called in the bundle. */
     readonly parameterNames: Readonly<Record<string, string>>;
   };
+  /** What its own client leaves out, as in .bundleignore. */
+  readonly ignore?: readonly string[];
+  /** The parameters that its own client sends when nothing sets them. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
   /** Whether the command line lists the dependencies in package.json, as its own client does. */
   readonly dependencies?: 'auto';
+  /** Packages of which its own client lists the lowest installed version, wherever in the tree that is. */
+  readonly installed?: readonly string[];
   /** Whether its own client lists, in v1, the files of an extended template that the project overrides. */
   readonly listsOverrides?: boolean;
   /** Modules that start or export the server, the first that exists. */
@@ -167,7 +173,13 @@ export const frameworks: readonly Framework[] = [
       matchMode: 'ignore_missing',
       parameterNames: {ssrFunctionNodeVersion: 'SSRFunctionNodeVersion', envBasePath: 'EnvBasePath'},
     },
+    ignore: [
+      ...['*.stories.ts', '*.stories.tsx', '*-snapshot.tsx', '__mocks__/', '__snapshots__/'],
+      ...['/.storybook/', '/storybook-static/'],
+    ],
+    parameters: {ssrFunctionNodeVersion: '24.x'},
     dependencies: 'auto',
+    installed: ['@salesforce/storefront-next-dev'],
     entries: ['streamingHandler.mjs', 'streamingHandler.js', 'ssr.mjs', 'ssr.js'],
     publicFolder: 'client',
     needs: '`PUBLIC__app__commerce__api__shortCode`, `...__organizationId` and `...__clientId` in its environment',
@@ -186,6 +198,7 @@ export const frameworks: readonly Framework[] = [
     },
     ownSettings: 'pwa-kit',
     dependencies: 'auto',
+    installed: ['@salesforce/pwa-kit-react-sdk', '@salesforce/pwa-kit-runtime', '@salesforce/pwa-kit-dev'],
     listsOverrides: true,
     entries: ['ssr.js'],
     linkToBuild: 'build',

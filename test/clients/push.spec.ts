@@ -1,9 +1,11 @@
 import {once} from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
+import {extract} from 'tar-stream';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {makeFolder, type Tree} from '../folder.js';
 import {binary, runCli, start, type Ended} from '../cli/spawn-cli.js';
@@ -150,8 +152,38 @@ async function recordUpload(run: (origin: string) => Promise<Ended>): Promise<un
     readonly ssr_only: readonly string[];
     readonly ssr_shared: readonly string[];
   };
-  expect(data).not.toBe('');
-  return {...others, ssr_only: ssr_only.toSorted(), ssr_shared: ssr_shared.toSorted()};
+  return {
+    ...others,
+    ssr_only: ssr_only.toSorted(),
+    ssr_shared: ssr_shared.toSorted(),
+    files: await filesIn(Buffer.from(String(data), 'base64')),
+  };
+}
+
+/** The files of an archive, as text, by path. */
+async function filesIn(archive: Buffer): Promise<Readonly<Record<string, string>>> {
+  const files: Record<string, string> = {};
+  for await (const entry of Readable.from([archive]).pipe(extract())) {
+    const {name, type} = entry.header;
+    const content = await text(entry);
+    if (type === 'file') files[name] = content;
+  }
+  return files;
+}
+
+/** Packages as npm installs them, and its record of them. */
+function installed(packages: Readonly<Record<string, object>>): Tree {
+  const entries = Object.entries(packages);
+  const lock = {lockfileVersion: 3, requires: true, packages};
+  return {
+    'node_modules/.package-lock.json': JSON.stringify(lock),
+    ...Object.fromEntries(
+      entries.map(([path, manifest]) => {
+        const name = path.replace(/^.*node_modules\//, '');
+        return [`${path}/package.json`, JSON.stringify({name, ...manifest})];
+      }),
+    ),
+  };
 }
 
 test.each([
@@ -159,8 +191,21 @@ test.each([
   ['storefront-next-dev', '@salesforce/storefront-next-dev', {bundle_metadata: expect.any(Object) as unknown}],
 ] as const)('mycli uploads in v1 what %s uploads of the same build', async (client, name, more) => {
   const cwd = await makeFolder({
-    ...projectFiles({[name]: '*'}),
-    'config.server.ts': 'export default {runtime: {ssrParameters: {ssrFunctionNodeVersion: "22.x"}}};',
+    ...projectFiles({[name]: '*', template: '1.0.0'}),
+    ...installed({
+      'node_modules/react': {version: '19.0.0'},
+      [`node_modules/${name}`]: {version: '3.10.0'},
+      'node_modules/template': {
+        version: '1.0.0',
+        dependencies: {'@salesforce/pwa-kit-runtime': '3.9.0', [name]: '3.9.0'},
+      },
+      'node_modules/@salesforce/pwa-kit-runtime': {version: '3.9.0'},
+      [`node_modules/template/node_modules/${name}`]: {version: '3.9.0'},
+    }),
+    ...(client === 'storefront-next-dev' && {
+      'config.server.ts': 'export default {runtime: {ssrParameters: {envBasePath: "/shop"}}};',
+      'build/client/button.stories.tsx': 'left out',
+    }),
     'overrides/app/routes.jsx': '',
     'node_modules/template/app/routes.jsx': '',
   });

@@ -6,19 +6,33 @@ import {exists, readJsonFile} from '../../files/read-file.js';
 import type {Framework} from '../../frameworks/frameworks.js';
 import {readJson} from '../../projects/read-project.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
-import {asRecord} from '../../text/json.js';
+import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import type {BundleFormat, BundleV2Metadata} from '../types.js';
 
 /** The metadata that the own client of a framework collects in a project. */
 export async function frameworkMetadata(
-  {dependencies: collects, listsOverrides}: Framework,
+  {dependencies: collects, installed = [], listsOverrides}: Framework,
   project: string,
   format: BundleFormat,
 ): Promise<BundleV2Metadata | undefined> {
   if (collects === undefined || !(await exists(join(project, 'package.json')))) return undefined;
-  const dependencies = await readDeclaredDependencies(project);
+  const dependencies = {...(await readDeclaredDependencies(project)), ...(await installedVersions(installed, project))};
   return listsOverrides && format === 'v1' ? {dependencies, ccOverrides: await readOverrides(project)} : {dependencies};
+}
+
+/** The lowest installed version of each package, as npm has recorded them. Other package managers do not. */
+async function installedVersions(names: readonly string[], project: string): Promise<Record<string, string>> {
+  const {packages} = await readJson(join(project, 'node_modules', '.package-lock.json'));
+  if (names.length === 0 || !isRecord(packages)) return {};
+  const {default: compare} = await import('semver/functions/compare.js');
+  const lowest = names.map((name) => {
+    const versions = Object.entries(packages).flatMap(([path, entry]) =>
+      path.endsWith(`node_modules/${name}`) ? [String(asRecord(entry)['version'])] : [],
+    );
+    return [name, versions.sort(compare)[0] ?? 'unknown'] as const;
+  });
+  return Object.fromEntries(lowest);
 }
 
 /** The files of the project that replace those of the template it extends, by `ccExtensibility` of package.json. */
