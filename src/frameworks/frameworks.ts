@@ -60,9 +60,7 @@ export interface Framework {
   readonly ignore?: readonly string[];
   /** The parameters that its own client sends when nothing sets them. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Whether the command line lists the dependencies in package.json, as its own client does. */
-  readonly dependencies?: 'auto';
-  /** Packages of which its own client lists the lowest installed version, wherever in the tree that is. */
+  /** With these, the command line lists the dependencies as its own client does: these in their lowest version. */
   readonly installed?: readonly string[];
   /** Whether its own client lists, in v1, the files of an extended template that the project overrides. */
   readonly listsOverrides?: boolean;
@@ -173,12 +171,8 @@ export const frameworks: readonly Framework[] = [
       matchMode: 'ignore_missing',
       parameterNames: {ssrFunctionNodeVersion: 'SSRFunctionNodeVersion', envBasePath: 'EnvBasePath'},
     },
-    ignore: [
-      ...['*.stories.ts', '*.stories.tsx', '*-snapshot.tsx', '__mocks__/', '__snapshots__/'],
-      ...['/.storybook/', '/storybook-static/'],
-    ],
+    ignore: ['*.stories.ts*', '*-snapshot.tsx', '__mocks__/', '__snapshots__/', '/.storybook/', '/storybook-static/'],
     parameters: {ssrFunctionNodeVersion: '24.x'},
-    dependencies: 'auto',
     installed: ['@salesforce/storefront-next-dev'],
     entries: ['streamingHandler.mjs', 'streamingHandler.js', 'ssr.mjs', 'ssr.js'],
     publicFolder: 'client',
@@ -197,7 +191,6 @@ export const frameworks: readonly Framework[] = [
       ssrShared: ['static/**/*', '**/*.js', '**/*.js.map', '**/*.json'],
     },
     ownSettings: 'pwa-kit',
-    dependencies: 'auto',
     installed: ['@salesforce/pwa-kit-react-sdk', '@salesforce/pwa-kit-runtime', '@salesforce/pwa-kit-dev'],
     listsOverrides: true,
     entries: ['ssr.js'],

@@ -12,11 +12,11 @@ import type {BundleFormat, BundleV2Metadata} from '../types.js';
 
 /** The metadata that the own client of a framework collects in a project. */
 export async function frameworkMetadata(
-  {dependencies: collects, installed = [], listsOverrides}: Framework,
+  {installed, listsOverrides}: Framework,
   project: string,
   format: BundleFormat,
 ): Promise<BundleV2Metadata | undefined> {
-  if (collects === undefined || !(await exists(join(project, 'package.json')))) return undefined;
+  if (installed === undefined || !(await exists(join(project, 'package.json')))) return undefined;
   const dependencies = {...(await readDeclaredDependencies(project)), ...(await installedVersions(installed, project))};
   return listsOverrides && format === 'v1' ? {dependencies, ccOverrides: await readOverrides(project)} : {dependencies};
 }
@@ -24,7 +24,7 @@ export async function frameworkMetadata(
 /** The lowest installed version of each package, as npm has recorded them. Other package managers do not. */
 async function installedVersions(names: readonly string[], project: string): Promise<Record<string, string>> {
   const {packages} = await readJson(join(project, 'node_modules', '.package-lock.json'));
-  if (names.length === 0 || !isRecord(packages)) return {};
+  if (!isRecord(packages)) return {};
   const {default: compare} = await import('semver/functions/compare.js');
   const lowest = names.map((name) => {
     const versions = Object.entries(packages).flatMap(([path, entry]) =>

@@ -1,4 +1,5 @@
 import {relative} from 'node:path';
+import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
@@ -294,12 +295,8 @@ export function describeSettings(settings: Settings, keys: readonly SettingKey[]
   });
   const width = Math.max(...rows.map(({label}) => label.length));
   return rows.map(({key, label, syntax, setting: {value, source}}) => {
-    const text =
-      typeof value === 'string'
-        ? shownText(syntax, value)
-        : Array.isArray(value)
-          ? value.join(' ')
-          : JSON.stringify(value);
+    const plain = Array.isArray(value) ? value.join(' ') : value;
+    const text = typeof plain === 'string' ? shownText(syntax, plain) : inspect(plain);
     const shown = key === 'runtimeBackend' ? backendTitle(text) : text;
     return `${label.padEnd(width)}  ${shown}  (${describeSource(source, cwd)})`;
   });

@@ -8,6 +8,7 @@ import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
 import {readJson} from '../../projects/read-project.js';
+import {definitions} from '../../settings/definitions.js';
 import {slugMessage} from '../../settings/schemas.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
@@ -64,11 +65,9 @@ export async function planProject(
   if (setup.taking !== 'names' && unused?.source.kind === 'flag') {
     const other = backend === 'api' ? 'legacy' : 'api';
     const login = {run: ['auth:login', '--import', '--runtime-backend', other]};
-    output.info([
-      `The secret of ${unused.source.name} is for ${backendTitle(other)}. To store it too, run `,
-      login,
-      '.',
-    ]);
+    const {label} = definitions[backend === 'api' ? 'apiKey' : 'clientSecret'];
+    const what = `${unused.source.name} also has the ${label} for ${backendTitle(other)}. To store it, run `;
+    output.info([what, login, '.']);
   }
   const addressOf = (key: AddressKey) => {
     const {[key]: setting} = answers;
