@@ -1,7 +1,7 @@
 import {toJsonSchema, toJsonSchemaDefs, type ConversionConfig} from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import {halves, schemas} from '../src/wire/index.js';
-import type {Half, Operation} from '../src/wire/operation.js';
+import {operations, schemas, type NamedOperation} from '../src/wire/index.js';
+import type {Half} from '../src/wire/operation.js';
 import {pathParameters, range} from '../src/wire/parameters.js';
 import {onlyHosted, type Part} from '../src/wire/schema.js';
 import {token} from '../src/wire/token.js';
@@ -25,7 +25,7 @@ const securitySchemes = {
   oauth: {
     type: 'oauth2',
     description: 'An access token of the client credentials grant. The names of scopes are up to the service.',
-    flows: {clientCredentials: {tokenUrl: token.operations.request.path, scopes: {}}},
+    flows: {clientCredentials: {tokenUrl: token.operations.requestToken.path, scopes: {}}},
   },
   accessToken: {
     type: 'http',
@@ -119,7 +119,7 @@ function parameterParts(place: 'path' | 'query', parameters: Readonly<Record<str
   return Object.fromEntries(parts);
 }
 
-function refusalNames(half: Half, {path, route, json: body, stream, query, mayConflict}: Operation) {
+function refusalNames({half, path, route, json: body, stream, query, mayConflict}: NamedOperation) {
   const hasBody = body !== undefined || stream !== undefined;
   const isNamed = path.includes(':');
   const names: RefusalName[] = [...always];
@@ -138,8 +138,8 @@ function refusalPart(kind: Half['kind'], name: RefusalName): Part {
   return {description: text, content: {[type]: {schema: ref('schemas', schema)}}, ...more};
 }
 
-function operationPart(half: Half, operation: Operation): Part {
-  const {id, summary, description: text, marks, json: schema, query, answer, status = 200, also = []} = operation;
+function operationPart(operation: NamedOperation): Part {
+  const {half, id, summary, description: text, marks, json: schema, query, answer, status = 200, also = []} = operation;
   const body = operation.stream ?? (schema && {type: 'application/json', schema});
   const accepted = (code: number): Part => ({
     description: (answer && v.getDescription(answer)) ?? 'Done.',
@@ -159,7 +159,7 @@ function operationPart(half: Half, operation: Operation): Part {
       ...Object.fromEntries(also.map((code) => [code, {...accepted(code), ...onlyHosted}])),
       ...(operation.responses ?? {[status]: accepted(status)}),
       ...Object.fromEntries(
-        refusalNames(half, operation).map((name) => [refusals[name][0], ref('responses', `${half.kind}${name}`)]),
+        refusalNames(operation).map((name) => [refusals[name][0], ref('responses', `${half.kind}${name}`)]),
       ),
     },
   };
@@ -169,16 +169,14 @@ function operationPart(half: Half, operation: Operation): Part {
 export function openApiDocument() {
   const paths: Record<string, Part> = {};
   const responses: Record<string, Part> = {};
-  for (const half of halves) {
-    for (const operation of Object.values(half.operations)) {
-      const path = operation.path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}');
-      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ref('parameters', name));
-      const parameters = names.length > 0 && {parameters: names};
-      const part = {[operation.method.toLowerCase()]: operationPart(half, operation)};
-      paths[path] = {...parameters, ...paths[path], ...part};
-      for (const name of refusalNames(half, operation)) {
-        responses[`${half.kind}${name}`] = refusalPart(half.kind, name);
-      }
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}');
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ref('parameters', name));
+    const parameters = names.length > 0 && {parameters: names};
+    const part = {[operation.method.toLowerCase()]: operationPart(operation)};
+    paths[path] = {...parameters, ...paths[path], ...part};
+    for (const name of refusalNames(operation)) {
+      responses[`${operation.half.kind}${name}`] = refusalPart(operation.half.kind, name);
     }
   }
   const local = {

@@ -1,16 +1,13 @@
 import * as v from 'valibot';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import {characterCount} from '../text/entry-names.js';
 import {isRecord} from '../text/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
-import type {AnsweredResponse, HttpClient, HttpOptions, HttpRequest} from '../http/types.js';
+import type {AnsweredResponse, HttpClient, HttpOptions} from '../http/types.js';
 import {bundleFields} from '../wire/bundles.js';
 import {pathOf, type Operation} from '../wire/operation.js';
 import type {PathParameter} from '../wire/parameters.js';
-import {numericId} from '../wire/schema.js';
-import {maxTargetName, targetSlugPattern} from '../wire/targets.js';
+import {maxTargetName, newTargetName, newTargetSlug, numericId} from '../wire/schema.js';
 import type {
-  BackendCapability,
   BackendContext,
   BodyOptions,
   Bundle,
@@ -30,14 +27,39 @@ type Answer = Readonly<Record<string, unknown>>;
 /** What the path of a request names. */
 type PathValues = Readonly<Partial<Record<PathParameter, string>>>;
 
-/** Sends a request of the wire. */
-export type Send = (operation: Operation, values?: PathValues, options?: HttpOptions) => HttpRequest<AnsweredResponse>;
+/**
+ * Sends a request of the wire.
+ * @throws RuntimeCliError as the HTTP client; `ERR_CAPABILITY_UNSUPPORTED` if the service has no such operation.
+ */
+export type Send = (operation: Operation, values?: PathValues, options?: HttpOptions) => Promise<AnsweredResponse>;
 
-/** Sends requests to a service, whose paths name `project`. */
-export function sender(http: HttpClient<AnsweredResponse>, origin: string, project: PathValues): Send {
-  return (operation, values, options) => {
-    const {method} = operation;
-    return http(`${origin}${pathOf(operation, {...project, ...values})}`, {method, ...options});
+/** Sends requests to the service of a backend, whose paths name `project`. */
+export function sender(
+  backend: BuiltInName,
+  http: HttpClient<AnsweredResponse>,
+  origin: string,
+  project: PathValues,
+): Send {
+  return async (operation, values, options) => {
+    const {method, lacking, route, capability = route} = operation;
+    try {
+      return await http(`${origin}${pathOf(operation, {...project, ...values})}`, {method, ...options});
+    } catch (error) {
+      if (!isRuntimeCliError(error) || error.status === undefined || !lacking?.includes(error.status)) throw error;
+      const {path, status} = error;
+      throw createError(
+        'ERR_CAPABILITY_UNSUPPORTED',
+        `"${capability}" is not supported by this service: it answered ${method} ${path} with ${status}.`,
+        {
+          status,
+          method,
+          path,
+          suggestions: status === 404 ? ['If it should be, check the URL of the server and the project.'] : [],
+          details: {backend, capability},
+          cause: error,
+        },
+      );
+    }
   };
 }
 
@@ -80,10 +102,10 @@ function misfit({path}: v.BaseIssue<unknown>): string {
 /**
  * Reads the answer to a request that changes something. An empty body is fine when the status says it all; it is
  * undefined then. A body that looks like an error is not an acceptance.
- * @param known members of a valid answer
+ * @param known members of a valid answer, if messages can be among them
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is some other document.
  */
-export function readAcceptance(response: AnsweredResponse, known: readonly string[]): Answer | undefined {
+export function readAcceptance(response: AnsweredResponse, known: readonly string[] = []): Answer | undefined {
   const {statusCode, body} = response;
   const saysAll = statusCode === 202 || statusCode === 204;
   if (saysAll && body === '') return undefined;
@@ -157,45 +179,13 @@ export async function fromTarget(request: Promise<AnsweredResponse>): Promise<An
   }
 }
 
-/**
- * Waits for the answer to a request for what a service may lack.
- * @param statuses what it answers then. A 404 says so only where the path names nothing else that may be missing.
- * @throws RuntimeCliError `ERR_CAPABILITY_UNSUPPORTED`
- */
-export async function unlessLacking<Answer>(
-  request: Promise<Answer>,
-  backend: BuiltInName,
-  capability: BackendCapability,
-  statuses: readonly number[] = [405],
-): Promise<Answer> {
-  try {
-    return await request;
-  } catch (error) {
-    if (!isRuntimeCliError(error) || !statuses.includes(error.status ?? 0)) throw error;
-    const {method, path, status} = error;
-    throw createError(
-      'ERR_CAPABILITY_UNSUPPORTED',
-      `"${capability}" is not supported by this service: it answered ${method} ${path} with ${status}.`,
-      {
-        status,
-        method,
-        path,
-        suggestions: status === 404 ? ['If it should be, check the URL of the server and the project.'] : [],
-        details: {backend, capability},
-        cause: error,
-      },
-    );
-  }
-}
-
 /** @throws RuntimeCliError `ERR_OPTION_INVALID` for a target that the services refuse. */
 export function checkNewTarget({targetSlug, name}: {readonly targetSlug: string; readonly name: string}): void {
-  const problem =
-    targetSlug.length > maxTargetName || !targetSlugPattern.test(targetSlug)
-      ? `The slug of a target has at most ${maxTargetName} lowercase letters, digits and inner hyphens, unlike "${targetSlug}".`
-      : characterCount(name) > maxTargetName
-        ? `The name of a target has at most ${maxTargetName} characters.`
-        : undefined;
+  const problem = !v.safeParse(newTargetSlug, targetSlug).success
+    ? `The slug of a target has at most ${maxTargetName} lowercase letters, digits and inner hyphens, unlike "${targetSlug}".`
+    : v.safeParse(newTargetName, name).success
+      ? undefined
+      : `The name of a target has at most ${maxTargetName} characters.`;
   if (problem !== undefined) throw createError('ERR_OPTION_INVALID', problem, {details: {targetSlug}});
 }
 

@@ -43,7 +43,7 @@ export async function startLocalRuntime(options: LocalRuntimeOptions = {}): Prom
     const store = await Store.open(await realpath(directory));
     const stored = await openCredentials(directory, options.credentials ?? {});
     const {api: origin, apps: appsOrigin} = await listenAgain(servers, directory, options);
-    const credentials = {...stored, tokenUrl: `${origin}${token.operations.request.path}`};
+    const credentials = {...stored, tokenUrl: `${origin}${token.operations.requestToken.path}`};
     const context = createContext(options, {store, faults, appsOrigin, credentials});
     await context.deployments.sweep();
     const closers = [serve(servers.api, 'api', context), serve(servers.apps, 'apps', context)];

@@ -1,30 +1,12 @@
 import * as v from 'valibot';
 import {bundleForm, common} from './bundles.js';
-import type {Half} from './operation.js';
+import {del, get, patch, post, type Half} from './operation.js';
 import {range} from './parameters.js';
-import {
-  bundleId,
-  bundleIdAs,
-  givenBundleId,
-  object,
-  objectOf,
-  onlyHosted,
-  onlyLocal,
-  optional,
-  say,
-  segment,
-  shownTexts,
-  text,
-  time,
-  total,
-  uri,
-  warnings,
-  wholeNumber,
-  word,
-} from './schema.js';
-import {apiEnvironmentOperations} from './targets.js';
+import * as s from './schema.js';
 
-const apiBundle = object('A bundle.', {
+const {flag, givenBundleId, object, onlyHosted, onlyLocal, optional, shownTexts, text, time, uri, warnings, word} = s;
+
+const bundle = object('A bundle.', {
   bundleId: givenBundleId,
   description: optional(text('The message of the upload.')),
   status: optional(
@@ -35,11 +17,11 @@ const apiBundle = object('A bundle.', {
   creationDate: optional(time('When it was uploaded.')),
   lastModified: optional(time('When it last changed.')),
   type: optional(word(['ssr', 'legacy'], '`ssr`, or `legacy` for bundles without server code.')),
-  ssrParameters: optional(objectOf(v.unknown(), 'From the configuration of the bundle.')),
+  ssrParameters: optional(s.objectOf(v.unknown(), 'From the configuration of the bundle.')),
   inUseBy: optional(shownTexts('The environments that run it.')),
 });
 
-const deploymentId = segment('ID of the deployment. A part of its URL.', {format: 'uuid'});
+const deploymentId = s.segment('ID of the deployment. A part of its URL.', {format: 'uuid'});
 
 const deploymentState = {
   status: optional(word(['queued', 'in_progress', 'finished', 'failed'], '`finished` and `failed` are final.')),
@@ -47,19 +29,19 @@ const deploymentState = {
   progress: optional(
     object('Null until the deployment has started.', {
       description: optional(text('What is being done.')),
-      percentage: optional(v.pipe(v.number(), v.minValue(0), v.maxValue(100), say('Of the whole.'))),
+      percentage: optional(v.pipe(v.number(), v.minValue(0), v.maxValue(100), s.say('Of the whole.'))),
     }),
   ),
-  duration: optional(v.pipe(v.number(), say('Seconds that it took; null until it has ended.'))),
+  duration: optional(v.pipe(v.number(), s.say('Seconds that it took; null until it has ended.'))),
   bundle: optional(
     v.object({
       bundleId: optional(givenBundleId),
       description: optional(text('The message of the bundle.')),
-      id: optional(bundleIdAs('Read if there is no `bundleId`.', onlyHosted)),
+      id: optional(s.bundleIdAs('Read if there is no `bundleId`.', onlyHosted)),
       message: optional(text('Read if there is no `description`.', onlyHosted)),
     }),
   ),
-  bundleId: optional(bundleIdAs('Read if `bundle` has no ID.', onlyHosted)),
+  bundleId: optional(s.bundleIdAs('Read if `bundle` has no ID.', onlyHosted)),
   createdBy: optional(text('The user or client that requested it.')),
   creationDate: optional(time('When it was requested.')),
   lastModified: optional(time('When its status last changed.')),
@@ -67,7 +49,7 @@ const deploymentState = {
   warnings: optional(shownTexts('Problems that did not stop the request. Clients show them.', onlyHosted)),
 };
 
-const apiDeployment = object(
+const deployment = object(
   'A deployment. All members but `deploymentId` may be missing or null; without `status`, a deployment counts as queued.',
   {
     deploymentId,
@@ -76,13 +58,27 @@ const apiDeployment = object(
 );
 
 /** What clients read of a deployment that they ask for. They know its ID. */
-export const apiPolledDeployment = v.object({...deploymentState, deploymentId: optional(deploymentId)});
+export const polledDeployment = v.object({...deploymentState, deploymentId: optional(deploymentId)});
 
-const apiPage = <Row extends v.GenericSchema>(row: Row, rows: string) =>
+const environment = object('An environment.', {
+  environmentId: s.segment('Its name in paths, which the service makes.'),
+  displayName: optional(text('Its name for people.')),
+  status: optional(
+    word(['building', 'ready', 'build_failed', 'deleting'], '`ready`: it can be deployed to. `building`: not yet.'),
+  ),
+  isPrimary: optional(flag('Whether it is the first one of the storefront.', onlyHosted)),
+  isProduction: optional(flag('Whether customers see it.', onlyHosted)),
+  ssrRegion: optional(text('Where its servers are.', onlyHosted)),
+  mrtOrigin: optional(uri('Where the environment is served. Clients show it and open it.')),
+  creationDate: optional(time('When it was made.')),
+  lastModified: optional(time('When it last changed.')),
+});
+
+const page = <Row extends v.GenericSchema>(row: Row, rows: string) =>
   object(`One page of ${rows}.`, {
-    limit: optional(v.pipe(wholeNumber(1), say('The `limit` of the request, or the default.'))),
-    offset: optional(v.pipe(wholeNumber(0), say('The `offset` of the request, or 0.'))),
-    total,
+    limit: optional(v.pipe(s.wholeNumber(1), s.say('The `limit` of the request, or the default.'))),
+    offset: optional(v.pipe(s.wholeNumber(0), s.say('The `offset` of the request, or 0.'))),
+    total: s.total,
     data: v.array(row),
   });
 
@@ -93,45 +89,58 @@ export const apiSchemas = {
     detail: optional(text('The reason, for people. Clients show it.')),
   }),
   ApiUploaded: object('An accepted bundle.', {bundleId: givenBundleId, warnings, matches: common.BundleMatches}),
-  ApiBundle: apiBundle,
-  ApiDeployRequest: object('A bundle to deploy.', {bundleId}, {examples: [{bundleId: 42}]}),
-  ApiDeployment: apiDeployment,
-  ApiBundlePage: apiPage(apiBundle, 'bundles'),
-  ApiDeploymentPage: apiPage(apiDeployment, 'deployments'),
+  ApiBundle: bundle,
+  ApiDeployRequest: object('A bundle to deploy.', {bundleId: s.bundleId}, {examples: [{bundleId: 42}]}),
+  ApiDeployment: deployment,
+  ApiBundlePage: page(bundle, 'bundles'),
+  ApiDeploymentPage: page(deployment, 'deployments'),
+  ApiEnvironment: environment,
+  ApiEnvironmentPage: page(environment, 'environments'),
+  ApiNewEnvironment: object('An environment to make.', {displayName: s.newTargetName}),
+  ApiCloneRequest: object('The environment to copy. What it runs is deployed to the new one.', {
+    sourceEnvironmentId: text('The ID of that environment.'),
+    displayName: s.newTargetName,
+    cloneEnvironmentVariables: optional(flag('Whether to copy its variables.')),
+    cloneRedirects: optional(flag('Whether to copy its redirects.')),
+  }),
+  ApiVariables: s.objectOf(
+    v.record(v.string(), v.unknown()),
+    'Variables by their names: `{value, publishingStatus, lastModified, lastModifiedBy}`. Values are masked.',
+  ),
+  ApiInvalidation: object('What to invalidate.', {pattern: s.pattern}),
 };
 
 const storefront = '/storefront/deployments/v1/organizations/:organizationId/storefronts/:storefrontId';
 const deployments = `${storefront}/environments/:environmentId/deployments` as const;
+/** Below it, everything has scopes of its own. */
+export const environments =
+  '/storefront/environments/v1/organizations/:organizationId/storefronts/:storefrontId/environments';
+const inEnvironment = `${environments}/:environmentId` as const;
+const acceptedEnvironment = {
+  answer: apiSchemas.ApiEnvironment,
+  status: 202,
+  also: [200, 201],
+  mayConflict: true,
+} as const;
 
 /** The half of the wire for the Api backend. */
 export const api = {
   kind: 'Api',
+  prefix: 'api',
   security: ['oauth', 'accessToken'],
   operations: {
-    upload: {
-      method: 'POST',
-      path: `${storefront}/bundles`,
-      route: 'upload',
-      id: 'apiUploadBundle',
+    uploadBundle: post(`${storefront}/bundles`, 'upload', {
       summary: 'Upload a bundle, which is not deployed',
       stream: bundleForm,
       status: 201,
       answer: apiSchemas.ApiUploaded,
-    },
-    listBundles: {
-      method: 'GET',
-      path: `${storefront}/bundles`,
-      route: 'list',
+    }),
+    listBundles: get(`${storefront}/bundles`, 'list', {
       query: range,
-      id: 'apiListBundles',
       summary: 'List the bundles of a storefront, newest first',
       answer: apiSchemas.ApiBundlePage,
-    },
-    deploy: {
-      method: 'POST',
-      path: deployments,
-      route: 'deploy',
-      id: 'apiDeploy',
+    }),
+    deploy: post(deployments, 'deploy', {
       summary: 'Deploy a bundle',
       description:
         'Starts a deployment and answers without waiting for it. One deployment runs per environment; while it does, others are refused (409).',
@@ -140,25 +149,67 @@ export const api = {
       answer: apiSchemas.ApiDeployment,
       also: [200, 202],
       mayConflict: true,
-    },
-    listDeployments: {
-      method: 'GET',
-      path: deployments,
-      route: 'history',
+    }),
+    listDeployments: get(deployments, 'history', {
       query: range,
-      id: 'apiListDeployments',
       summary: 'List the deployments to an environment, newest first',
       answer: apiSchemas.ApiDeploymentPage,
-    },
-    getDeployment: {
-      method: 'GET',
-      path: `${deployments}/:deploymentId`,
-      route: 'deployment',
-      id: 'apiGetDeployment',
+    }),
+    getDeployment: get(`${deployments}/:deploymentId`, 'deployment', {
       summary: 'Get a deployment',
       description: 'Clients that wait for a deployment poll this until `status` is final.',
       answer: apiSchemas.ApiDeployment,
-    },
-    ...apiEnvironmentOperations,
+    }),
+    listEnvironments: get(environments, 'targets', {
+      query: range,
+      summary: 'List the environments of a storefront',
+      lacking: [404, 405],
+      answer: apiSchemas.ApiEnvironmentPage,
+    }),
+    createEnvironment: post(environments, 'create-target', {
+      summary: 'Create an environment',
+      description: 'The service makes its ID. It starts making it and answers without waiting.',
+      lacking: [404, 405],
+      json: apiSchemas.ApiNewEnvironment,
+      ...acceptedEnvironment,
+    }),
+    cloneEnvironment: post(`${environments}/clone`, 'create-target', {
+      summary: 'Create an environment as a copy of another one',
+      lacking: [405],
+      json: apiSchemas.ApiCloneRequest,
+      ...acceptedEnvironment,
+    }),
+    getEnvironment: get(inEnvironment, 'target', {
+      summary: 'Get an environment',
+      answer: apiSchemas.ApiEnvironment,
+    }),
+    deleteEnvironment: del(inEnvironment, 'delete-target', {
+      summary: 'Delete an environment',
+      description: 'Lists may have it for a while, as `deleting`.',
+      lacking: [405],
+      status: 202,
+      also: [200, 204],
+    }),
+    listVariables: get(`${inEnvironment}/environment-variables`, 'variables', {
+      summary: 'List the environment variables of an environment',
+      lacking: [405],
+      answer: apiSchemas.ApiVariables,
+    }),
+    setVariables: patch(`${inEnvironment}/environment-variables`, 'set-variables', {
+      summary: 'Set and remove environment variables of an environment',
+      description: 'What the environment runs is published again with them.',
+      lacking: [405],
+      json: s.variableChanges,
+      status: 204,
+      also: [200, 202],
+      mayConflict: true,
+    }),
+    invalidate: post(`${inEnvironment}/cache-invalidations`, 'invalidate', {
+      summary: 'Invalidate what the cache of an environment has',
+      lacking: [405],
+      json: apiSchemas.ApiInvalidation,
+      status: 202,
+      also: [200, 201, 204],
+    }),
   },
 } as const satisfies Half;

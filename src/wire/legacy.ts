@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import {bundleForm, common} from './bundles.js';
-import type {Half} from './operation.js';
+import {del, get, patch, post, type Half} from './operation.js';
 import {range} from './parameters.js';
 import * as s from './schema.js';
-import {legacyTarget, legacyTargetOperations} from './targets.js';
 
-const {object, onlyHosted, optional, text, texts, time, uri, warnings} = s;
+const {flag, object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings} = s;
 
 export const maxDeletedBundles = 1000;
 
@@ -49,6 +48,33 @@ const deployment = object(
     updated_at: optional(time('When its status last changed.')),
     duration: optional(text('How long it took, or has been taking, such as `00:01:16.867000`.')),
   },
+);
+
+const target = object('A target. Clients show the URL of what it serves: of the first host name that is there.', {
+  slug: text('Its name in paths.'),
+  name: optional(text('Its name for people.')),
+  state: optional(
+    s.word(
+      ['ACTIVE', 'CREATE_IN_PROGRESS', 'PUBLISH_IN_PROGRESS', 'CREATE_FAILED', 'PUBLISH_FAILED'],
+      'What is going on: `CREATE_` while it is made, `PUBLISH_` while it gets a bundle or variables.',
+    ),
+  ),
+  deletion_status: deletionStatus,
+  current_deploy: optional(
+    object('The newest deployment to the target.', {
+      status: optional(text('As in `LegacyDeployment`, or in lower case.')),
+      bundle: optional(v.object({id: s.givenBundleId, message: bundleMessage})),
+    }),
+  ),
+  ssr_external_hostname: optional(text('The host name that customers see.', onlyHosted)),
+  cdn_domain_name: optional(text('The host name in the network of the service.', onlyHosted)),
+  is_production: optional(flag('Whether customers see it.', onlyHosted)),
+  url: optional(uri('Where the target is served, if it has no host name of its own.', onlyLocal)),
+});
+
+const variables = s.objectOf(
+  v.record(v.string(), v.unknown()),
+  'Variables by their names: `{value, updated_by, updated_at, publishing_status_description}`. Values are masked.',
 );
 
 const page = <Row extends v.GenericSchema>(row: Row, rows: string) =>
@@ -142,11 +168,44 @@ export const legacySchemas = {
   LegacyProjectPage: page(project, 'projects'),
   LegacyBundlePage: page(bundle, 'bundles'),
   LegacyDeploymentPage: page(deployment, 'deployments to a target'),
-  LegacyTargetPage: page(legacyTarget, 'targets'),
+  LegacyTargetPage: page(target, 'targets'),
+  LegacyTarget: target,
+  LegacyNewTarget: object('A target to make. Servers take more members than these.', {
+    slug: s.newTargetSlug,
+    name: s.newTargetName,
+  }),
+  LegacyCloneRequest: object('The target to copy. What it runs is deployed to the new one.', {
+    from_target_slug: text('The slug of that target.'),
+    clone_environment_variables: optional(flag('Whether to copy its variables.')),
+    clone_redirects: optional(flag('Whether to copy its redirects.')),
+  }),
+  LegacyVariables: v.union([
+    v.pipe(
+      object('One page of variables.', {count: s.total, results: v.array(variables)}),
+      v.transform(({results, count}) => ({rows: results, total: count})),
+    ),
+    v.pipe(
+      variables,
+      v.transform((all) => ({rows: [all], total: 1})),
+    ),
+  ]),
+  LegacyInvalidation: object('What to invalidate.', {
+    pattern: s.pattern,
+    items: v.optional(v.pipe(v.null(), s.say('Always null.'))),
+  }),
+  LegacyInvalidated: object('An accepted invalidation, which takes minutes.', {
+    result: optional(text('What was accepted.')),
+    slug: optional(text('The target.')),
+  }),
+  LegacyLogToken: object('A token for the logs.', {
+    token: v.pipe(v.string(), v.nonEmpty(), s.say('Clients send it in the query of the WebSocket.')),
+  }),
 };
 
 const inProject = '/api/projects/:projectSlug/';
 const inTarget = '/api/projects/:projectSlug/target/:targetSlug/';
+
+const acceptedTarget = {answer: legacySchemas.LegacyTarget, status: 201, also: [200, 202], mayConflict: true} as const;
 
 const v1 = {
   stream: {type: 'application/json', schema: legacySchemas.LegacyV1Bundle},
@@ -157,109 +216,66 @@ const v1 = {
 /** The half of the wire for the legacy backend. */
 export const legacy = {
   kind: 'Legacy',
+  prefix: 'legacy',
   security: ['apiKey', 'apiKeyOfUser'],
   operations: {
-    listProjects: {
-      method: 'GET',
-      path: '/api/projects/',
-      route: 'projects',
+    listProjects: get('/api/projects/', 'projects', {
       query: range,
-      id: 'legacyListProjects',
       summary: 'List the projects of the user',
       description: 'Clients also use it to try an API key.',
       answer: legacySchemas.LegacyProjectPage,
-    },
-    pushV1: {
-      method: 'POST',
-      path: `${inProject}builds/`,
-      route: 'upload',
+    }),
+    pushV1: post(`${inProject}builds/`, 'upload', {
       ...v1,
-      id: 'legacyPushV1',
       summary: 'Upload a v1 bundle, which is not deployed',
-    },
-    pushAndDeployV1: {
-      method: 'POST',
-      path: `${inProject}builds/:targetSlug/`,
-      route: 'upload',
+    }),
+    pushAndDeployV1: post(`${inProject}builds/:targetSlug/`, 'upload', {
       ...v1,
-      id: 'legacyPushAndDeployV1',
       summary: 'Upload a v1 bundle and deploy it',
       description: 'Starts the deployment and answers without waiting for it.',
       mayConflict: true,
-    },
-    pushV2: {
-      method: 'POST',
-      path: '/api/v2/projects/:projectSlug/bundles/',
-      route: 'upload',
-      id: 'legacyPushV2',
+    }),
+    pushV2: post('/api/v2/projects/:projectSlug/bundles/', 'upload', {
       summary: 'Upload a v2 bundle, which is not deployed',
       stream: bundleForm,
       status: 201,
       answer: legacySchemas.LegacyV2Uploaded,
       also: [200],
-    },
-    listBundles: {
-      method: 'GET',
-      path: `${inProject}bundles/`,
-      route: 'list',
+    }),
+    listBundles: get(`${inProject}bundles/`, 'list', {
       query: range,
-      id: 'legacyListBundles',
       summary: 'List the bundles of a project, newest first',
       answer: legacySchemas.LegacyBundlePage,
-    },
-    deleteBundles: {
-      method: 'POST',
-      path: `${inProject}bundles/bulk-delete/`,
-      route: 'delete',
-      id: 'legacyDeleteBundles',
+    }),
+    deleteBundles: post(`${inProject}bundles/bulk-delete/`, 'delete', {
       summary: 'Delete several bundles',
       description: 'Deletes each bundle that can be deleted, and lists the others. mycli deletes one at a time.',
       json: legacySchemas.LegacyBulkDeleteRequest,
       status: 202,
       answer: legacySchemas.LegacyBulkDeleted,
-    },
-    deleteBundle: {
-      method: 'DELETE',
-      path: `${inProject}bundles/:bundleId{\\d+}/`,
-      route: 'delete',
-      id: 'legacyDeleteBundle',
+    }),
+    deleteBundle: del(`${inProject}bundles/:bundleId{\\d+}/`, 'delete', {
       summary: 'Delete a bundle',
       description: 'A bundle that a target runs, or is being deployed to, cannot be deleted (409).',
       status: 202,
       also: [204],
       mayConflict: true,
-    },
-    download: {
-      method: 'GET',
-      path: `${inProject}bundles/:bundleId{\\d+}/download/`,
-      route: 'download',
-      id: 'legacyDownloadBundle',
+    }),
+    downloadBundle: get(`${inProject}bundles/:bundleId{\\d+}/download/`, 'download', {
       summary: 'Get the URL of an archive',
       description: 'The URL is presigned: whoever has it can download the archive for an hour, without credentials.',
       answer: legacySchemas.LegacyDownload,
-    },
-    listTargets: {
-      method: 'GET',
-      path: `${inProject}target/`,
-      route: 'targets',
+    }),
+    listTargets: get(`${inProject}target/`, 'targets', {
       query: range,
-      id: 'legacyListTargets',
       summary: 'List the targets of a project',
       answer: legacySchemas.LegacyTargetPage,
-    },
-    getTarget: {
-      method: 'GET',
-      path: inTarget,
-      route: 'target',
-      id: 'legacyGetTarget',
+    }),
+    getTarget: get(inTarget, 'target', {
       summary: 'Get a target',
-      answer: legacyTarget,
-    },
-    deploy: {
-      method: 'POST',
-      path: `${inTarget}deploy/`,
-      route: 'deploy',
-      id: 'legacyDeploy',
+      answer: legacySchemas.LegacyTarget,
+    }),
+    deploy: post(`${inTarget}deploy/`, 'deploy', {
       summary: 'Deploy a bundle',
       description:
         'Starts a deployment and answers without waiting for it. One deployment runs per target; while it does, others are refused (409).',
@@ -268,18 +284,67 @@ export const legacy = {
       answer: legacySchemas.LegacyDeployAccepted,
       also: [200, 202, 204],
       mayConflict: true,
-    },
-    listDeployments: {
-      method: 'GET',
-      path: `${inTarget}deploy/`,
-      route: 'history',
+    }),
+    listDeployments: get(`${inTarget}deploy/`, 'history', {
       query: range,
-      id: 'legacyListDeployments',
       summary: 'List the deployments to a target, newest first',
       description:
         'Clients that wait for a deployment poll this. They tell deployments apart by `created_at`, and those of the same time by their position and `count`, so a new one must be on top.',
       answer: legacySchemas.LegacyDeploymentPage,
-    },
-    ...legacyTargetOperations,
+    }),
+    createTarget: post(`${inProject}target/`, 'create-target', {
+      summary: 'Create a target',
+      description: 'Starts making it and answers without waiting. Clients look at its `state`.',
+      lacking: [404, 405],
+      json: legacySchemas.LegacyNewTarget,
+      ...acceptedTarget,
+    }),
+    cloneTarget: post(`${inTarget}clone/`, 'create-target', {
+      summary: 'Create a target as a copy of another one',
+      description: 'The target in the path is the new one.',
+      lacking: [405],
+      json: legacySchemas.LegacyCloneRequest,
+      ...acceptedTarget,
+    }),
+    deleteTarget: del(inTarget, 'delete-target', {
+      summary: 'Delete a target',
+      description: 'Lists may have it for a while, with its `deletion_status`.',
+      lacking: [405],
+      status: 204,
+      also: [200, 202],
+    }),
+    listVariables: get(`${inTarget}env-var/`, 'variables', {
+      query: range,
+      summary: 'List the environment variables of a target',
+      description: 'Clients read pages, and all variables in one object.',
+      lacking: [405],
+      answer: legacySchemas.LegacyVariables,
+    }),
+    setVariables: patch(`${inTarget}env-var/`, 'set-variables', {
+      summary: 'Set and remove environment variables of a target',
+      description: 'What the target runs is published again with them.',
+      lacking: [405],
+      json: s.variableChanges,
+      status: 204,
+      also: [200, 202],
+      mayConflict: true,
+    }),
+    invalidate: post(`${inTarget}invalidation/`, 'invalidate', {
+      summary: 'Invalidate what the cache of a target has',
+      lacking: [405],
+      json: legacySchemas.LegacyInvalidation,
+      status: 201,
+      answer: legacySchemas.LegacyInvalidated,
+      also: [200, 202],
+    }),
+    createLogToken: post(`${inTarget}jwt/`, 'log-token', {
+      summary: 'Create a token for the logs of a target',
+      description:
+        'With it, clients open a WebSocket on the host of the logs: that of the API, with its first label `cloud` replaced by `logs`. Its query has `project`, `environment`, `access_token` and maybe `user`. Each message is a JSON array of `{message}`, where `message` is `TIME TAB REQUEST-ID TAB LEVEL TAB TEXT`, `LEVEL TEXT` or any text. Clients send an empty message every five minutes.',
+      lacking: [405],
+      capability: 'tail-logs',
+      answer: legacySchemas.LegacyLogToken,
+      also: [201],
+    }),
   },
 } as const satisfies Half;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type {Half} from './operation.js';
+import {get, type Half} from './operation.js';
 import {onlyLocal, say, text} from './schema.js';
 
 const file = {content: {'application/octet-stream': {schema: {type: 'string', format: 'binary'}}}};
@@ -15,11 +15,7 @@ export const archives = {
   kind: 'Legacy',
   security: [],
   operations: {
-    get: {
-      method: 'GET',
-      path: '/api/archives/:projectSlug/:bundleId{\\d+}',
-      route: 'archive',
-      id: 'downloadArchive',
+    downloadArchive: get('/api/archives/:projectSlug/:bundleId{\\d+}', 'archive', {
       summary: 'Download an archive',
       description:
         'Where the presigned URLs of the local runtime lead. Those of another server may lead anywhere. They need no ranges, but with them and a strong `ETag`, clients resume an interrupted download.',
@@ -30,7 +26,7 @@ export const archives = {
         '304': {description: 'The archive is the one that the client has.'},
         '416': {description: 'The archive ends before the requested part.'},
       },
-    },
+    }),
   },
 } as const satisfies Half;
 
@@ -39,15 +35,11 @@ export const openApi = {
   kind: 'Legacy',
   security: [],
   operations: {
-    get: {
-      method: 'GET',
-      path: '/openapi.json',
-      route: 'openapi',
-      id: 'getOpenApi',
+    getOpenApi: get('/openapi.json', 'openapi', {
       summary: 'This document',
       description: 'The server in it is the one that was asked.',
       marks: onlyLocal,
       answer: OpenApiDocument,
-    },
+    }),
   },
 } as const satisfies Half;

@@ -10,8 +10,6 @@ export interface Operation {
   readonly path: string;
   /** What it is for, in few words. */
   readonly route: WireRoute;
-  /** Its name in the document. */
-  readonly id: string;
   readonly summary: string;
   readonly description?: string;
   /** A JSON body, which is validated as a whole. */
@@ -28,14 +26,35 @@ export interface Operation {
   readonly also?: readonly number[];
   /** Whether it is refused while a deployment runs. */
   readonly mayConflict?: boolean;
+  /** What a service answers that has no such operation. @default every service has it */
+  readonly lacking?: readonly number[];
+  /** What clients can't do then. @default `route` */
+  readonly capability?: string;
   /** More parts of the operation in the document, and of its responses. */
   readonly marks?: Part;
   readonly responses?: Readonly<Record<string, Part>>;
 }
 
+/** Operations with a method. */
+const withMethod =
+  <const Method extends Operation['method']>(method: Method) =>
+  <const More extends Omit<Operation, 'method' | 'path' | 'route'>>(path: string, route: WireRoute, more: More) => ({
+    method,
+    path,
+    route,
+    ...more,
+  });
+
+export const get = withMethod('GET');
+export const post = withMethod('POST');
+export const patch = withMethod('PATCH');
+export const del = withMethod('DELETE');
+
 /** A group of operations with the same credentials and the same form of refusals. */
 export interface Half {
   readonly kind: 'Legacy' | 'Api' | 'OAuth';
+  /** Begins the names that its operations have in the document. @default none */
+  readonly prefix?: string;
   /** Names of the security schemes that it accepts. `assertion`: one in the body. */
   readonly security: readonly string[];
   readonly operations: Readonly<Record<string, Operation>>;

@@ -1,11 +1,6 @@
 import * as v from 'valibot';
-import {exampleId, say, wholeNumber} from './schema.js';
+import {exampleId, identifier, say, wholeNumber} from './schema.js';
 
-/** What can be called a project or an environment of the Api backend. */
-const identifier = v.pipe(
-  v.string(),
-  v.regex(/^[a-z0-9]+(?:-+[a-z0-9]+)*$/, 'must be lowercase letters, digits and inner hyphens'),
-);
 const slug = v.pipe(
   v.string(),
   v.nonEmpty('must not be empty'),

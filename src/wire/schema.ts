@@ -23,6 +23,7 @@ export const object = <const Entries extends v.ObjectEntries>(description: strin
 
 export const text = (description: string, json?: Part) => v.pipe(v.string(), say(description, json));
 export const texts = (description: string, json?: Part) => v.pipe(v.array(v.string()), say(description, json));
+export const flag = (description: string, json?: Part) => v.pipe(v.boolean(), say(description, json));
 export const time = (description: string, json?: Part) => text(description, {format: 'date-time', ...json});
 export const uri = (description: string, json?: Part) => text(description, {format: 'uri', ...json});
 
@@ -144,3 +145,34 @@ export const warnings = optional(shownTexts('Problems that did not stop the requ
 export const total = optional(v.pipe(wholeNumber(0), say('Length of the whole list.')));
 export const ssrParameters = objectOf(v.unknown(), 'Parameters of the server, such as `SSRFunctionNodeVersion`.');
 export const exampleId = '0b9f6a1e-3f43-4b5e-9d0c-5a1f6f6d2c11';
+
+/** What can be called a project or an environment of the Api backend, and a new target of either. */
+export const identifier = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9]+(?:-+[a-z0-9]+)*$/, 'must be lowercase letters, digits and inner hyphens'),
+);
+
+export const maxTargetName = 64;
+export const newTargetSlug = v.pipe(
+  identifier,
+  v.maxLength(maxTargetName),
+  say('Its name in paths.', {maxLength: maxTargetName}),
+);
+export const newTargetName = v.pipe(
+  v.string(),
+  v.nonEmpty(),
+  atMost(maxTargetName),
+  say('Its name for people.', {maxLength: maxTargetName}),
+);
+
+export const variableChanges = objectOf(
+  v.object({value: v.nullable(v.string())}),
+  'Changes of variables by their names. `null` removes one. What is not named stays as it is.',
+  {additionalProperties: {type: 'object', properties: {value: {type: ['string', 'null']}}, required: ['value']}},
+);
+
+export const pattern = v.pipe(
+  v.string(),
+  v.regex(/^\//, 'must start with /'),
+  say('Paths that the cache drops; `*` stands for anything.', {examples: ['/*']}),
+);

@@ -1,5 +1,5 @@
 import {STATUS_CODES} from 'node:http';
-import {halves} from '../../src/wire/index.js';
+import {operations} from '../../src/wire/index.js';
 import type {WireRoute} from '../../src/wire/routes.js';
 
 /** An answer of a server, before it is written. */
@@ -31,7 +31,6 @@ const elsewhere: readonly (readonly [RequestName, RegExp])[] = [
   ['site', /^GET \/site\//],
 ];
 
-const operations = halves.flatMap((half) => Object.values(half.operations));
 const served = operations.map(({method, path, route}): readonly [RequestName, RegExp] => {
   const pattern = path.replaceAll(/:\w+\{(.*?)\}/g, '$1').replaceAll(/:\w+/g, '[^/]+');
   return [route, new RegExp(`^${method} ${pattern}$`)];

@@ -5,7 +5,7 @@ import {identifyKey, legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
 import {isRuntimeCliError} from '../../src/errors/index.js';
 import {ApiKeyStrategy} from '../../src/http/index.js';
-import {halves} from '../../src/wire/index.js';
+import {operations} from '../../src/wire/index.js';
 import {bundleOf, contextFor, promised} from '../backends/context-for.js';
 import {build, gnuTar} from '../local-runtime/archives.js';
 import {v1Body} from '../local-runtime/client.js';
@@ -38,7 +38,6 @@ interface RecordedRequest {
 
 const answers: readonly RecordedAnswer[] = recorded.answers;
 const requests: readonly RecordedRequest[] = recorded.requests;
-const described = halves.flatMap((half) => Object.values(half.operations));
 
 type Context = BuiltInContext<LegacyBackendOptions>;
 const range = {limit: 10};
@@ -69,7 +68,7 @@ describe.each(answers)('a recorded answer of $source: $method $path $status $bod
   });
 
   test('is read as it is meant', async () => {
-    const schema = described.find(({id}) => id === operation?.id)?.answer;
+    const schema = operations.find(({id}) => id === operation?.id)?.answer;
     if (schema && body !== undefined && status < 400) expect(v.safeParse(schema, body).issues).toBeUndefined();
     const ask = asks[operation?.id ?? ''];
     if (ask === undefined) return;

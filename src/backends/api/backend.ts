@@ -1,9 +1,9 @@
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import {asRecord} from '../../text/json.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {BearerTokenStrategy, wrongAnswer} from '../../http/index.js';
-import {api, apiPolledDeployment, type apiSchemas} from '../../wire/api.js';
-import {isSegment} from '../../wire/schema.js';
+import {api, polledDeployment, type apiSchemas} from '../../wire/api.js';
+import {identifier, isSegment} from '../../wire/schema.js';
 import {
   asText,
   deploymentStatus,
@@ -17,12 +17,11 @@ import {
 import {checkResult, type HostBackend} from '../built-in.js';
 import type {BundleItem, DeploymentItem} from '../contract.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
-import {createTarget, deleteTarget, invalidate, listTargets, listVariables, setVariables} from './environments.js';
+import {environmentMembers} from './environments.js';
 import {connect, partsOf} from './requests.js';
 
 const {operations} = api;
 
-const identifier = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
 /** Limits of the service on the IDs of storefronts and environments, in characters. */
 const maxProject = 20;
 const maxTarget = 19;
@@ -53,8 +52,8 @@ export const apiBackend = {
 
   async upload(bundle, context: ApiContext) {
     const send = connect(context);
-    const response = await send(operations.upload, {}, multipartBody(bundle, context));
-    const {bundleId, warnings, raw} = readUpload(response, operations.upload, 'api', (answer) => answer.bundleId);
+    const response = await send(operations.uploadBundle, {}, multipartBody(bundle, context));
+    const {bundleId, warnings, raw} = readUpload(response, operations.uploadBundle, 'api', (answer) => answer.bundleId);
     return {bundleId, warnings, matches: asRecord(raw['matches']), raw};
   },
 
@@ -84,7 +83,7 @@ export const apiBackend = {
       throw createError('ERR_OPTION_INVALID', 'The deployment has no ID from the Runtime (OAuth) backend.');
     const values = {environmentId: String(targetSlug), deploymentId: id};
     const response = await send(operations.getDeployment, values);
-    const {answer, raw} = readAnswer(response, {...operations.getDeployment, answer: apiPolledDeployment});
+    const {answer, raw} = readAnswer(response, {...operations.getDeployment, answer: polledDeployment});
     const {status, statusMessage, progress, url} = answer;
     if (answer.deploymentId === undefined && status === undefined) throw wrongAnswer(response, 'is not a deployment');
     return {
@@ -107,13 +106,7 @@ export const apiBackend = {
     );
   },
 
-  targetSlugs: 'assigned',
-  listTargets,
-  createTarget,
-  deleteTarget,
-  listVariables,
-  setVariables,
-  invalidate,
+  ...environmentMembers,
 } satisfies HostBackend<ApiBackendOptions>;
 
 /**
@@ -154,7 +147,7 @@ function timeOf(seconds: unknown): string | undefined {
 }
 
 function missingIdentifier(what: string, value: string | undefined, max: number): readonly string[] {
-  if (value === undefined || (identifier.test(value) && value.length <= max)) return [];
+  if (value === undefined || (v.is(identifier, value) && value.length <= max)) return [];
   return [`a ${what} of at most ${String(max)} lowercase letters, digits and inner hyphens, not "${value}"`];
 }
 

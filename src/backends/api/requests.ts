@@ -1,5 +1,6 @@
-import {createError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {authorize, normalizeOrigin} from '../../http/index.js';
+import {environments} from '../../wire/api.js';
 import {sender, type Send} from '../answers.js';
 import type {ApiContext} from './connection.js';
 
@@ -7,8 +8,20 @@ export function connect({options: {connection}, projectSlug, http}: ApiContext):
   if (!connection) throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (OAuth) backend has no connection.');
   const origin = normalizeOrigin('api origin', connection.origin);
   const {organizationId, auth} = connection;
-  return sender(authorize(http, auth, origin), origin, {organizationId, storefrontId: projectSlug});
+  const send = sender('api', authorize(http, auth, origin), origin, {organizationId, storefrontId: projectSlug});
+  return async (operation, ...request) => {
+    try {
+      return await send(operation, ...request);
+    } catch (error) {
+      if (!isRuntimeCliError(error) || error.code !== 'ERR_FORBIDDEN') throw error;
+      throw operation.path.startsWith(environments) ? amendError(error, {suggestions: [scopeAdvice]}) : error;
+    }
+  };
 }
+
+/** Many clients that may deploy lack these scopes. */
+const scopeAdvice =
+  'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scopes.';
 
 export function partsOf<Row>({data, total}: {readonly data: readonly Row[]; readonly total?: number | undefined}) {
   return {rows: data, total};

@@ -9,7 +9,7 @@ import type {BodyOptions, Bundle, BundleItem} from '../contract.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {deploy, getDeployment, listDeployments, noteBefore, partsOf} from './deployments.js';
 import {downloadArchive} from './download.js';
-import {createTarget, deleteTarget, invalidate, listTargets, listVariables, setVariables, tailLogs} from './targets.js';
+import {targetMembers} from './targets.js';
 
 const {operations} = legacy;
 
@@ -43,14 +43,7 @@ export const legacyBackend = {
   },
 
   listDeployments,
-
-  listTargets,
-  createTarget,
-  deleteTarget,
-  listVariables,
-  setVariables,
-  invalidate,
-  tailLogs,
+  ...targetMembers,
   download: downloadArchive,
 
   async deleteBundle({bundleId}, context: LegacyContext) {
@@ -64,7 +57,7 @@ export const legacyBackend = {
         ],
       });
     });
-    readAcceptance(response, []);
+    readAcceptance(response);
   },
 } satisfies HostBackend<LegacyBackendOptions>;
 

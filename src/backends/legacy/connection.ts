@@ -35,7 +35,7 @@ export function connect({options, projectSlug, env, http}: LegacyContext): Send 
     );
   }
   const origin = normalizeOrigin('origin', address);
-  return sender(authorize(http, options.auth, origin), origin, {projectSlug});
+  return sender('legacy', authorize(http, options.auth, origin), origin, {projectSlug});
 }
 
 export function legacyOrigin(options: Pick<LegacyBackendOptions, 'origin'>, env: Environment): string | undefined {

@@ -9,10 +9,10 @@ import {connect, type LegacyContext} from './connection.js';
 
 /** Streams a bundle's archive from its presigned URL, or only the rest of it if the server supports that. */
 export async function downloadArchive(request: DownloadRequest, context: LegacyContext): Promise<void> {
-  const {download} = legacy.operations;
-  const response = await connect(context)(download, {bundleId: String(request.bundleId)});
+  const {downloadBundle} = legacy.operations;
+  const response = await connect(context)(downloadBundle, {bundleId: String(request.bundleId)});
   const wrong = () => wrongAnswer(response, 'has no http(s) URL in "download_url"');
-  const address = httpUrl(readAnswer(response, download, wrong).answer.download_url);
+  const address = httpUrl(readAnswer(response, downloadBundle, wrong).answer.download_url);
   if (address === undefined) throw wrong();
   const archive = await openArchive(address, request, context);
   await pipeline(archive, request.writeTo, {signal: context.signal});

@@ -1,105 +1,74 @@
 import type * as v from 'valibot';
-import {legacy} from '../../wire/legacy.js';
-import type {targetSchemas} from '../../wire/targets.js';
-import {
-  checkNewTarget,
-  fetchPage,
-  listedVariable,
-  readAcceptance,
-  readAnswer,
-  unlessLacking,
-  variableChanges,
-} from '../answers.js';
-import type {
-  CreateTargetRequest,
-  CreateTargetResult,
-  ListRange,
-  ListResult,
-  LogEntry,
-  SetVariablesRequest,
-  TargetItem,
-  VariableItem,
-} from '../contract.js';
+import {legacy, type legacySchemas} from '../../wire/legacy.js';
+import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variableChanges} from '../answers.js';
+import type {HostBackend} from '../built-in.js';
+import type {LogEntry, TargetItem} from '../contract.js';
 import type {TargetState} from '../references.js';
-import {connect, logsAddress, type LegacyContext} from './connection.js';
+import {connect, logsAddress, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {partsOf} from './deployments.js';
 
 const {operations} = legacy;
 
-type OfTarget = {readonly targetSlug: string};
+/** What the backend can do with targets, besides deploying to them. */
+export const targetMembers = {
+  async listTargets(range, context: LegacyContext) {
+    return fetchPage(connect(context), operations.listTargets, {}, range, partsOf, targetItem);
+  },
 
-export async function listTargets(range: ListRange, context: LegacyContext): Promise<ListResult<TargetItem>> {
-  return fetchPage(connect(context), operations.listTargets, {}, range, partsOf, targetItem);
-}
+  async createTarget({targetSlug, name = targetSlug, copyFrom}, context: LegacyContext) {
+    checkNewTarget({targetSlug, name});
+    const send = connect(context);
+    const copy = {from_target_slug: copyFrom, clone_environment_variables: true, clone_redirects: true};
+    const response =
+      copyFrom === undefined
+        ? await send(operations.createTarget, {}, {json: {slug: targetSlug, name}})
+        : await send(operations.cloneTarget, {targetSlug}, {json: copy});
+    const {answer, raw} = readAnswer(response, operations.createTarget);
+    return {...targetItem(answer), raw};
+  },
 
-export async function createTarget(request: CreateTargetRequest, context: LegacyContext): Promise<CreateTargetResult> {
-  const {targetSlug, name = targetSlug, copyFrom} = request;
-  checkNewTarget({targetSlug, name});
-  const send = connect(context);
-  const asked =
-    copyFrom === undefined
-      ? send(operations.createTarget, {}, {json: {slug: targetSlug, name}})
-      : send(operations.cloneTarget, {targetSlug}, {json: cloneOf(copyFrom)});
-  const response = await unlessLacking(asked, 'legacy', 'create-target', copyFrom === undefined ? [404, 405] : [405]);
-  const {answer, raw} = readAnswer(response, operations.createTarget);
-  return {...targetItem(answer), raw};
-}
+  async deleteTarget({targetSlug}, context: LegacyContext) {
+    readAcceptance(await connect(context)(operations.deleteTarget, {targetSlug}));
+  },
 
-function cloneOf(source: string) {
-  return {from_target_slug: source, clone_environment_variables: true, clone_redirects: true};
-}
-
-export async function deleteTarget({targetSlug}: OfTarget, context: LegacyContext): Promise<void> {
-  const request = connect(context)(operations.deleteTarget, {targetSlug});
-  readAcceptance(await unlessLacking(request, 'legacy', 'delete-target'), ['slug']);
-}
-
-/** Some services answer with pages, some with all variables in one object. Nobody needs the values. */
-export async function listVariables(
-  {targetSlug, limit, cursor = '0'}: ListRange & OfTarget,
-  context: LegacyContext,
-): Promise<ListResult<VariableItem>> {
-  const offset = Number(cursor);
-  const request = connect(context)(operations.listVariables, {targetSlug}, {searchParams: {limit, offset}});
-  const response = await unlessLacking(request, 'legacy', 'variables');
-  const {answer} = readAnswer(response, operations.listVariables);
-  const {rows, total = Infinity} = answer;
-  const items = rows
-    .flatMap((row) => Object.entries(row))
-    .map(([name, {publishing_status_description: status, updated_at: updatedAt, updated_by: updatedBy}]) =>
-      listedVariable(name, {status, updatedAt, updatedBy}),
+  /** Some services answer with pages, some with all variables in one object. Nobody needs the values. */
+  async listVariables({targetSlug, ...range}, context: LegacyContext) {
+    const page = await fetchPage(
+      connect(context),
+      operations.listVariables,
+      {targetSlug},
+      range,
+      (answer) => answer,
+      (row) => row,
     );
-  const next = offset + rows.length;
-  return {items, cursor: rows.length === 0 || next >= total ? undefined : String(next)};
-}
+    const items = page.items
+      .flatMap((row) => Object.entries(row))
+      .map(([name, {publishing_status_description: status, updated_at: updatedAt, updated_by: updatedBy}]) =>
+        listedVariable(name, {status, updatedAt, updatedBy}),
+      );
+    return {items, cursor: page.cursor};
+  },
 
-export async function setVariables(
-  {targetSlug, ...changes}: SetVariablesRequest,
-  context: LegacyContext,
-): Promise<void> {
-  const request = connect(context)(operations.setVariables, {targetSlug}, {json: variableChanges(changes)});
-  readAcceptance(await unlessLacking(request, 'legacy', 'set-variables'), []);
-}
+  async setVariables({targetSlug, ...changes}, context: LegacyContext) {
+    const json = variableChanges(changes);
+    readAcceptance(await connect(context)(operations.setVariables, {targetSlug}, {json}));
+  },
 
-export async function invalidate(
-  {targetSlug, pattern}: OfTarget & {readonly pattern: string},
-  context: LegacyContext,
-): Promise<void> {
-  const request = connect(context)(operations.invalidate, {targetSlug}, {json: {pattern, items: null}});
-  readAcceptance(await unlessLacking(request, 'legacy', 'invalidate'), ['result', 'slug']);
-}
+  async invalidate({targetSlug, pattern}, context: LegacyContext) {
+    readAcceptance(await connect(context)(operations.invalidate, {targetSlug}, {json: {pattern, items: null}}));
+  },
 
-/** Each connection has a token of its own. */
-export async function* tailLogs({targetSlug}: OfTarget, context: LegacyContext): AsyncIterable<LogEntry> {
-  const request = connect(context)(operations.createLogToken, {targetSlug});
-  const response = await unlessLacking(request, 'legacy', 'tail-logs');
-  const {token} = readAnswer(response, operations.createLogToken).answer;
-  context.maskSecret(token);
-  const url = logsAddress(context);
-  const query = {project: context.projectSlug, environment: targetSlug, access_token: token};
-  url.search = new URLSearchParams(query).toString();
-  for await (const message of context.openSocket(url)) yield* entriesOf(message);
-}
+  /** Each connection has a token of its own. */
+  async *tailLogs({targetSlug}, context: LegacyContext) {
+    const response = await connect(context)(operations.createLogToken, {targetSlug});
+    const {token} = readAnswer(response, operations.createLogToken).answer;
+    context.maskSecret(token);
+    const url = logsAddress(context);
+    const query = {project: context.projectSlug, environment: targetSlug, access_token: token};
+    url.search = new URLSearchParams(query).toString();
+    for await (const message of context.openSocket(url)) yield* entriesOf(message);
+  },
+} satisfies Partial<HostBackend<LegacyBackendOptions>>;
 
 /** The entries of a message: a JSON array of `{message}`. Anything else is one entry, and nothing is none. */
 function entriesOf(text: string): readonly LogEntry[] {
@@ -143,7 +112,7 @@ const states = new Map<unknown, TargetState>([
 ]);
 
 /** Servers name the host that customers see first, then that of their own network; a URL says both. */
-function targetItem(row: v.InferOutput<typeof targetSchemas.LegacyTarget>): TargetItem {
+function targetItem(row: v.InferOutput<typeof legacySchemas.LegacyTarget>): TargetItem {
   const {slug, name, state, deletion_status: deletion = 'ACTIVE', is_production: production, url} = row;
   const host = row.ssr_external_hostname || row.cdn_domain_name || undefined;
   return {

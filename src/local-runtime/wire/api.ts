@@ -1,7 +1,6 @@
 import {STATUS_CODES} from 'node:http';
 import {api, type apiSchemas} from '../../wire/api.js';
 import type {Range} from '../../wire/parameters.js';
-import type {targetSchemas} from '../../wire/targets.js';
 import {answer, HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
 import {findBundle, param, type Call, type Protocol} from '../context.js';
@@ -21,7 +20,7 @@ const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
 };
 
 const handlers: Handlers<typeof api.operations> = {
-  async upload(call) {
+  async uploadBundle(call) {
     const {bundle, warnings, matches} = await receiveV2(call, param(call, 'storefrontId'));
     return {bundleId: bundle.id, warnings, matches};
   },
@@ -149,7 +148,7 @@ const environmentWords = {
 } as const satisfies Readonly<Record<TargetStatus, string>>;
 
 /** @throws HttpFailure 404 if the target does not exist. */
-function environmentRow(site: SiteName, call: Call): AnswerOf<typeof targetSchemas.ApiEnvironment> {
+function environmentRow(site: SiteName, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
   const {store, targets} = call.context;
   const status = targets.status(site);
   const record = targets.record(site);

@@ -17,7 +17,7 @@ export const archiveProtocol: Protocol = {
   admit: checkSignature,
   failure: failureAnswer,
   routes: routesOf(archives.operations, {
-    async get(call) {
+    async downloadArchive(call) {
       const {store} = call.context;
       const bundle = store.bundle(param(call, 'projectSlug'), Number(param(call, 'bundleId')));
       if (!bundle) throw new HttpFailure(404, 'The bundle was deleted.');
@@ -34,7 +34,7 @@ export function presignedUrl(
   {projectSlug, id}: BundleRecord,
   {context, origin}: Pick<Call, 'context' | 'origin'>,
 ): string {
-  const path = pathOf(archives.operations.get, {projectSlug, bundleId: String(id)});
+  const path = pathOf(archives.operations.downloadArchive, {projectSlug, bundleId: String(id)});
   const expires = String(context.now().getTime() + validMilliseconds);
   const signature = signatureOf(path, expires, context);
   return `${origin}${path}?${new URLSearchParams({expires, signature}).toString()}`;

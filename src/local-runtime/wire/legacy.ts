@@ -1,6 +1,5 @@
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import type {Range} from '../../wire/parameters.js';
-import type {targetSchemas} from '../../wire/targets.js';
 import {answer, failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy, issueLogToken} from '../access.js';
 import {findBundle, param, type Call, type Protocol} from '../context.js';
@@ -36,7 +35,7 @@ const handlers: Handlers<typeof legacy.operations> = {
     await deleteBundle(call, requestedBundle(call));
     return answer(legacy.operations.deleteBundle.status, '');
   },
-  download: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
+  downloadBundle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
   listTargets: (call, range) =>
     page(call, range, call.context.targets.slugs(param(call, 'projectSlug')), (targetSlug) =>
       targetRow({projectSlug: param(call, 'projectSlug'), targetSlug}, call),
@@ -186,7 +185,7 @@ const stateWords = {
 } as const satisfies Readonly<Record<TargetStatus, string>>;
 
 /** @throws HttpFailure 404 if the target does not exist. */
-function targetRow(site: SiteName, call: Call): AnswerOf<typeof targetSchemas.LegacyTarget> {
+function targetRow(site: SiteName, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
   const {store, targets, now} = call.context;
   const {projectSlug, targetSlug: slug} = site;
   const status = targets.status(site);

@@ -17,7 +17,7 @@ const openApiProtocol: Protocol = {
   admit: () => 'reader',
   failure: failureAnswer,
   routes: routesOf(openApi.operations, {
-    async get({origin}) {
+    async getOpenApi({origin}) {
       // scripts/openapi-document.ts makes it, from the operations of src/wire.
       const root = dirname(createRequire(import.meta.url).resolve('mycli/package.json'));
       const text = await readFile(join(root, 'docs', 'reference', 'openapi.json'), 'utf8');

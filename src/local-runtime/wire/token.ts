@@ -10,11 +10,11 @@ const headers = {'cache-control': 'no-store'};
 
 /** The token endpoint of the Api backend: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: Protocol = {
-  prefix: `${token.operations.request.path}/`,
+  prefix: `${token.operations.requestToken.path}/`,
   admit: () => 'oauth-client',
   failure: ({status, message, headers}) =>
     refuse(status, status >= 500 ? 'server_error' : 'invalid_request', message, headers),
-  routes: routesOf(token.operations, {request: grant}),
+  routes: routesOf(token.operations, {requestToken: grant}),
 };
 
 async function grant({context, request, body, origin}: Call): Promise<Response> {
@@ -26,7 +26,7 @@ async function grant({context, request, body, origin}: Call): Promise<Response> 
   const isClient =
     assertion === null
       ? isSecret(id, credentials.clientId) && isSecret(secret, credentials.clientSecret)
-      : isAssertion(assertion, `${origin}${token.operations.request.path}`, context);
+      : isAssertion(assertion, `${origin}${token.operations.requestToken.path}`, context);
   if (context.auth && !isClient) {
     const challenge = {'www-authenticate': 'Basic realm="local runtime"'};
     const problem = assertion === null ? 'The client ID or the client secret' : "The client's assertion";
