@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import {parseArgs} from 'node:util';
 import {operationNamed, operations} from './operations.js';
 import {createSupplies, trySequence} from './run.js';
-import {describeFailure, pairs, runJobs, sampledPairs, singles, type Job} from './sweep.js';
+import {describeFailure, inTurns, pairs, runJobs, sampledPairs, singles, type Job} from './sweep.js';
 
 /** What a process has tried since its last report. */
 export interface Report {
@@ -19,10 +19,12 @@ const {values, positionals} = parseArgs({
   options: {
     /** Follows each fault by each other one. */
     pairs: {type: 'boolean', default: false},
+    /** Tries each fault at each kind of request, but not in each operation. */
+    gate: {type: 'boolean', default: false},
     /** Tries so many pairs, always the same ones for a seed. */
     sample: {type: 'string'},
     seed: {type: 'string', default: '1'},
-    /** Stops at the first operation that fails. */
+    /** Stops at the first failure. */
     first: {type: 'boolean', default: false},
     replay: {type: 'boolean', default: false},
     /** `3/10` is the third of ten parts. */
@@ -41,8 +43,8 @@ const supplies = await createSupplies();
 
 /** Tries what this process has to do of some jobs. */
 async function tell(name: string, jobs: readonly Job[]): Promise<Report> {
-  const once = await runJobs(own(jobs), supplies);
-  const twice = values.pairs ? await runJobs(once.flatMap(pairs), supplies) : [];
+  const once = await runJobs(own(jobs), supplies, values.first);
+  const twice = values.pairs ? await runJobs(once.flatMap(pairs), supplies, values.first) : [];
   const failures = [...once, ...twice].filter(({problems}) => problems.length > 0).map(describeFailure);
   const left = (await readdir(tmpdir())).filter((file) => file.startsWith(`mycli-${process.pid}-`));
   if (left.length > 0) failures.push(`${name} left ${left.join()}`);
@@ -59,8 +61,10 @@ if (values.replay) {
   for (const {line, fault} of run.service.seen) console.log(`${line}${fault ? ` - ${fault.name}` : ''}`);
   console.log(run.ended, run.error ?? run.result);
   await tell(name, [{operation, sequence}]);
-} else if (values.sample !== undefined) {
-  await tell('a sample', await sampledPairs(Number(values.sample), Number(values.seed), supplies));
+} else if (values.gate || values.sample !== undefined) {
+  if (values.gate) await tell('in turns', await inTurns(supplies));
+  if (values.sample !== undefined)
+    await tell('a sample', await sampledPairs(Number(values.sample), Number(values.seed), supplies));
 } else {
   for (const operation of operations) {
     const {failures} = await tell(operation.name, await singles(operation, supplies));

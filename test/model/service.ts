@@ -73,7 +73,9 @@ export async function startService(
         fault.effect || fault.ends[0] === 0 ? carryOut(request, body) : {answer: none, effect: undefined};
       const {bytes, then = 'close', after, piece} = fault.reply(answer, request.authorization);
       // Sometimes what goes wrong leaves an answer as it is: there are no IDs in it, for example.
-      const answered = fault.ends[0] === 0 || (fault.effect && Buffer.from(encode(answer)).equals(Buffer.from(bytes)));
+      const answered =
+        fault.ends[0] === 0 ||
+        (fault.effect && encode(answer).equals(typeof bytes === 'string' ? Buffer.from(bytes) : bytes));
       Object.assign(request, effect, {answered});
       current = undefined;
       isOver = then !== 'keep';

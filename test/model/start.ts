@@ -80,9 +80,9 @@ async function compile(file: string, plant: Plant | undefined): Promise<void> {
 }
 
 /** Plants one bug after the other. */
-async function findPlants(): Promise<void> {
+async function findPlants(args: readonly string[]): Promise<void> {
   for (const plant of plants) {
-    const {failures} = await sweep(['--first'], {plant});
+    const {failures} = await sweep(['--first', ...args], {plant});
     const [first] = failures;
     console.log(first === undefined ? `NOT FOUND: ${plant.name}` : `found: ${plant.name}\n${first}`);
     if (first === undefined) process.exitCode = 1;
@@ -97,7 +97,7 @@ function show({name, runs, failures}: Report): void {
 if (process.env['VITEST'] === undefined) {
   const args = process.argv.slice(2);
   if (args.includes('--planted')) {
-    await findPlants();
+    await findPlants(args.filter((arg) => arg !== '--planted'));
   } else {
     const {runs, failures} = await sweep(args, {onReport: show});
     console.log(`${runs} runs, ${failures.length} failures`);

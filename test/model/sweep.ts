@@ -6,6 +6,8 @@ import {trySequence, type Sequence, type Supplies} from './run.js';
 export interface Job {
   readonly operation: Operation;
   readonly sequence: Sequence;
+  /** What the first fault meets. */
+  readonly request?: string;
 }
 
 /** What came of a job: how many requests there were, and which promises were broken. */
@@ -17,12 +19,16 @@ export interface Tried extends Job {
 /** Most of a run is waiting, so many go on at once. */
 const atOnce = 24;
 
-/** Runs jobs, in no particular order. */
-export async function runJobs(jobs: readonly Job[], supplies: Supplies): Promise<readonly Tried[]> {
+/** Runs jobs, in no particular order; with `first` until one fails. */
+export async function runJobs(jobs: readonly Job[], supplies: Supplies, first: boolean): Promise<readonly Tried[]> {
   const tried: Tried[] = [];
   const left = jobs.toReversed();
   const work = async () => {
-    for (let job = left.pop(); job !== undefined; job = left.pop()) tried.push(await tryPatiently(job, supplies));
+    for (let job = left.pop(); job !== undefined; job = left.pop()) {
+      const one = await tryPatiently(job, supplies);
+      tried.push(one);
+      if (first && one.problems.length > 0) left.length = 0;
+    }
   };
   await Promise.all(Array.from({length: atOnce}, work));
   return tried;
@@ -51,12 +57,31 @@ export function describeFailure({operation, sequence, problems}: Tried): string 
 /** Every fault, once, at each request of an operation; of several polls in a row, at the first. */
 export async function singles(operation: Operation, supplies: Supplies): Promise<readonly Job[]> {
   const {run} = await trySequence(operation, [], supplies);
-  const names = run.service.seen.map(({name}) => name);
-  const indexes = names.flatMap((name, index) => (name === names[index - 1] ? [] : [index]));
+  const requests = run.service.seen.map(({name, service}) => `${service} ${name}`);
   return [
     {operation, sequence: []},
-    ...indexes.flatMap((index) => faults.map(({name}) => ({operation, sequence: [[index, name]] as const}))),
+    ...requests.flatMap((request, index) =>
+      request === requests[index - 1]
+        ? []
+        : faults.map(({name}) => ({operation, sequence: [[index, name]] as const, request})),
+    ),
   ];
+}
+
+/** Every fault at each kind of request: operations that make the same request take turns, each with a third or more. */
+export async function inTurns(supplies: Supplies): Promise<readonly Job[]> {
+  const all = (await Promise.all(operations.map((operation) => singles(operation, supplies)))).flat();
+  const turns = new Map<string, number>();
+  const met = all.map(({request, sequence: [first]}) => {
+    const key = JSON.stringify([request, first?.[1]]);
+    const turn = turns.get(key) ?? 0;
+    turns.set(key, turn + 1);
+    return {key, turn, fault: faults.findIndex(({name}) => name === first?.[1])};
+  });
+  return all.filter((_, at) => {
+    const {key = '', turn = 0, fault = 0} = met[at] ?? {};
+    return (turn + fault) % Math.min(turns.get(key) ?? 1, 3) === 0;
+  });
 }
 
 /** What may go wrong after a run: every fault at each later request that it made. */

@@ -18,7 +18,10 @@ export function encode({status, type, headers = [], body}: Answer): Buffer {
     ...headers.map(([name, value]) => `${name}: ${value}`),
     ...(status === 204 || status === 304 ? [] : [`content-length: ${Buffer.byteLength(body)}`]),
   ];
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]);
+  return Buffer.concat([
+    Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'),
+    typeof body === 'string' ? Buffer.from(body) : body,
+  ]);
 }
 
 /** What a request is for: as in the wire, a look at the newest deployments before one is requested, or a site. */
