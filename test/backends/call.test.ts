@@ -241,8 +241,8 @@ describe('a call of a plugin in which nothing happens', () => {
     const work = callInContext(plugin, {doing: 'listing bundles'}, context, async ({http, onProgress, waitToRetry}) => {
       for (const path of ['a', 'b']) await http.get(`${server.origin}/${path}`);
       expect(await waitToRetry({retries: 0, reason: 'busy', status: 429})).toBe(true);
-      for (let transferred = 0; transferred < 3; transferred += 1) {
-        await delay(500);
+      for (let transferred = 0; transferred < 5; transferred += 1) {
+        await delay(250);
         onProgress({transferred});
       }
       return 'done';

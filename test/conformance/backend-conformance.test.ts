@@ -190,7 +190,7 @@ const isWhole = process.env['VITEST_WHOLE_SUITE'] !== undefined;
 describe('conformance: broken backends', () => {
   const recorded = new Map<string, string>();
 
-  test.each(brokenBackends)('a backend that $fault fails', {timeout: 60_000}, async ({fault, create}) => {
+  test.each(brokenBackends)('a backend that $fault fails', async ({fault, create}) => {
     const titles = caughtBy.get(fault) ?? [];
     const cases = backendConformance(create, impatient);
     // The whole suite takes seconds for each.

@@ -36,7 +36,7 @@ describe('the guide to writing a backend plugin', () => {
     };
     const {stdout} = await run('bash', ['-euo', 'pipefail', 'guide.sh'], {cwd: folder, env});
     output = stdout;
-  }, 180_000);
+  });
 
   afterAll(() => rm(folder, {recursive: true, force: true}));
 

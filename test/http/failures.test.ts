@@ -298,11 +298,11 @@ describe('an archive whose server sends the frame of an answer, and nothing in i
   test('a reader that is slower than the time-out is no fault of the server', async () => {
     const bytes = 4 * 1024 * 1024;
     const server = await startServer((_, response) => void response.end(Buffer.alloc(bytes)));
-    const idleTimeoutMs = 100;
+    const idleTimeoutMs = 1000;
     const {http} = await testClient({idleTimeoutMs});
     let read = 0;
     for await (const chunk of http.stream(server.origin)) {
-      if (read === 0) await new Promise((resolve) => setTimeout(resolve, 5 * idleTimeoutMs));
+      if (read === 0) await new Promise((resolve) => setTimeout(resolve, 2 * idleTimeoutMs));
       read += (chunk as Buffer).length;
     }
     expect(read).toBe(bytes);

@@ -40,7 +40,7 @@ describe('of two deployers that saw the same state', () => {
   test.each([
     [15, 'that runs something', () => 'staging'],
     [5, 'that is new', (round: number) => `target-${round}`],
-  ])('exactly one wins, in each of %d rounds on a target %s', {timeout: 120_000}, async (rounds, _which, target) => {
+  ])('exactly one wins, in each of %d rounds on a target %s', async (rounds, _which, target) => {
     const bundles = [await push('first'), await push('second')];
     await s3Backend.deploy({bundleId: await push('before'), targetSlug: 'staging'}, context);
     for (let round = 0; round < rounds; round += 1) {

@@ -60,9 +60,14 @@ async function serveSite(request: Call): Promise<Response> {
     throw new HttpFailure(501, 'The runtime answers requests and passes on no WebSockets. Serve them elsewhere.');
   }
   const found = isRead && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
-  if (found !== undefined) return sendSiteFile(call, found);
+  const isCurrent = (): boolean => context.deployments.current(projectSlug, targetSlug) === deployment;
+  try {
+    if (found !== undefined) return await sendSiteFile(call, found);
+  } catch (error) {
+    if (isCurrent() || request.response.headersSent) throw error;
+  }
   // A newer one was finished meanwhile, and the files of this one are gone.
-  if (context.deployments.current(projectSlug, targetSlug) !== deployment) return serveSite(request);
+  if (!isCurrent()) return serveSite(request);
   const answered = await context.appServers?.answer(call, deployment);
   if (answered) return answered;
   if (!isRead) throw new HttpFailure(405, `${requested} does not accept ${method}, only GET.`, {allow: 'GET'});

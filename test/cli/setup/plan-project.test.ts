@@ -108,7 +108,7 @@ async function plan(
 const stored = async () => JSON.parse(await readFile(join(root, 'config/credentials.json'), 'utf8')) as unknown;
 const keyQuestion = 'skip):';
 
-describe('the questions of a setup', {timeout: 20_000}, () => {
+describe('the questions of a setup', () => {
   test('are asked again, with the reason, for what will not do', async () => {
     const {config, shown} = await plan([
       ['What do you deploy to?', ''],
@@ -210,7 +210,7 @@ test('init: the user of the last login is not that of another address', async ()
   expect(hasCredentials).toBe(false);
 });
 
-describe('credentials that will not do', {timeout: 20_000}, () => {
+describe('credentials that will not do', () => {
   const given = {flags: {project: 'shop', target: 'staging', 'build-directory': 'dist', static: true}};
 
   test('are asked for again when the service refuses them', async () => {
@@ -246,7 +246,7 @@ describe('credentials that will not do', {timeout: 20_000}, () => {
   });
 });
 
-describe('a setup without questions', {timeout: 20_000}, () => {
+describe('a setup without questions', () => {
   test('completes a URL of this machine with http', async () => {
     const {host} = new URL(runtime.origin);
     const {config} = await plan([], {flags: {project: 'shop', origin: host}});
