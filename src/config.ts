@@ -16,6 +16,8 @@ export type ConfiguredCheck =
 export interface TargetConfig {
   /** Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production). */
   readonly production?: boolean | undefined;
+  /** Names of the environment variables that the target must have; default: those in .env.example. */
+  readonly variables?: readonly string[] | undefined;
   readonly check?:
     | {
         /** URL to check after the deployment. */

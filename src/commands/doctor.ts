@@ -7,8 +7,9 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   static override readonly summary = 'Check what a push depends on.';
   static override readonly description =
     'Checks Node.js, the configuration, whether there is a build that can be pushed, the credentials (by asking the ' +
-    'services), proxies, certificate authorities and plugins, and says how to repair what is broken. Exits with 3 if ' +
-    'something is. Never shows secrets. To check the files of the build, run mycli push --dry-run.';
+    'services), whether the target has the variables that the project asks for, proxies, certificate authorities and ' +
+    'plugins, and says how to repair what is broken. Exits with 3 if something is. Never shows secrets. To check the ' +
+    'files of the build, run mycli push --dry-run.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',

@@ -14,6 +14,8 @@ import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../text/sentence.js';
 import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
 import type {DataOf} from '../operations/outlet.js';
+import {quickLook} from '../operations/call-backend.js';
+import {variablesOf} from '../operations/target/variables.js';
 import {resolveStep} from './steps.js';
 import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
@@ -25,17 +27,21 @@ export interface DiffBundlesOptions extends ReadSourceOptions {
   readonly from: BundleSource;
   /** The bundle after. */
   readonly to: BundleSource;
+  /** Names of the environment variables that a target must have, of which one runs a bundle. @default none */
+  readonly variables?: readonly string[] | undefined;
 }
 
 /** What `diffBundles` resolves to. */
 export interface DiffBundlesResult extends ContentsDiff {
   readonly before: ComparedBundle;
   readonly after: ComparedBundle;
+  /** Those of `variables` that the target lacks. Undefined without a target, and if it does not tell them. */
+  readonly missingVariables?: readonly string[] | undefined;
   readonly warnings: readonly string[];
 }
 
 export async function diffBundles(options: DataOf<DiffBundlesOptions>, host: PipelineHost): Promise<DiffBundlesResult> {
-  const {from, to} = options;
+  const {from, to, variables = []} = options;
   options.signal?.throwIfAborted();
   const start = Pipeline.start(host);
   const opened: Pipeline<OpenedSources> =
@@ -62,14 +68,29 @@ export async function diffBundles(options: DataOf<DiffBundlesOptions>, host: Pip
       task: async ({sources, one}, host) => ({
         one,
         other: await read(sources[second], one.contents.format, host),
+        missingVariables: await lackedBy(sources, variables),
       }),
     });
-  const {one, other} = await pipeline.run();
+  const {one, other, missingVariables} = await pipeline.run();
   const [before, after] = first === 'from' ? [one, other] : [other, one];
   return {
     before: before.bundle,
     after: after.bundle,
     ...compareContents(before.contents, after.contents),
+    missingVariables,
     warnings: pipeline.warnings,
   };
+}
+
+/** The variables that the target lacks whose bundle is compared. It is only a note, so nothing comes of a failure. */
+async function lackedBy(
+  {from, to}: OpenedSources,
+  variables: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const running = [from, to].find((source) => source.kind === 'running');
+  if (running === undefined || variables.length === 0 || running.open.backend.listVariables === undefined)
+    return undefined;
+  const {open, targetSlug} = running;
+  const own = await quickLook(open, (again) => variablesOf(again, targetSlug));
+  return own && variables.filter((wanted) => !own.some(({name}) => name === wanted));
 }

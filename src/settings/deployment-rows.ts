@@ -143,6 +143,11 @@ export const guard = {
     perTarget: true,
     summary: 'Treat the target as production, whatever its name (for MYCLI_SAFETY=no-production).',
   },
+  variables: {
+    schema: schemas.list,
+    perTarget: true,
+    summary: 'Names of the environment variables that the target must have; default: those in .env.example.',
+  },
 } as const satisfies SettingRows;
 
 /** What a new preview starts with. */

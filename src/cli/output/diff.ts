@@ -13,7 +13,12 @@ export function renderDiff(
   {limit, markdown}: {readonly limit: number; readonly markdown: boolean},
   output: Output,
 ): BundleDiffDocument {
-  const summary = [outcomeOf(diff), ...(diff.configKnown ? [] : [notCompared])];
+  const {configKnown, missingVariables = []} = diff;
+  const summary = [
+    outcomeOf(diff),
+    ...(configKnown ? [] : [notCompared]),
+    ...(missingVariables.length === 0 ? [] : [describeMissing(missingVariables)]),
+  ];
   if (markdown) {
     for (const line of ['### Bundle diff', '', ...summary, '']) output.result(line);
     showChanges(diff, limit, indented(output));
@@ -59,6 +64,11 @@ function showChanges(diff: DiffBundlesResult, limit: number, output: Printer): v
 /** It limits what the outcome says, so `--quiet` does not leave it out. */
 const notCompared =
   'The configurations were not compared, because a v1 archive without its manifest does not contain its own.';
+
+/** `The target lacks 2 variables: API_KEY, API_URL.` */
+export function describeMissing(names: readonly string[], target = 'The target'): string {
+  return `${target} lacks ${count(names.length, 'variable')}: ${names.join(', ')}.`;
+}
 
 function describeSide({name, format, size}: ComparedBundle): string {
   return `${name} (${format}${size === undefined ? '' : ` archive of ${prettyBytes(size)}`})`;

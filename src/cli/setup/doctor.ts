@@ -6,21 +6,23 @@ import {backendTitle} from '../../backends/names.js';
 import type {BackendRegistry} from '../../backends/registry.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
-import {commandLine} from '../../text/suggest.js';
+import {commandLine, placeFlags} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
 import type {CommandContext} from '../command/context.js';
 import {findPluginProblems} from '../command/plugins.js';
+import {describeMissing} from '../output/diff.js';
 import type {Output} from '../output/output.js';
 import {incompleteApi, resolveConnection} from '../settings/connection.js';
 import {originOf} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
-import {unconfigured} from '../settings/reach-backends.js';
+import {reachBackends, unconfigured} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {detectBuild, frameworkOfBuild, unfitEntry, unfitError} from '../../projects/detect-build.js';
 import {withPushFolder} from './push-folder.js';
+import {wantedVariables} from './variables.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
 import {withOldSettings} from './take-over.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
@@ -28,7 +30,8 @@ import {checkServices, type ServiceCredentials} from './check-credentials.js';
 /** The outcome of a check. */
 export interface CheckResult {
   /**
-   * What was checked: `node`, `configuration`, `build`, `safety`, `credentials`, `proxy`, `certificates` or `plugins`.
+   * What was checked: `node`, `configuration`, `build`, `safety`, `credentials`, `variables`, `proxy`, `certificates`
+   * or `plugins`.
    */
   readonly name: string;
   /** `skipped`: something that the check needs is missing. */
@@ -46,6 +49,8 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
   const {env, cwd, config} = context;
   let settings: Settings | undefined;
   let registry: BackendRegistry | undefined;
+  const results: CheckResult[] = [];
+  const isAccepted = () => results.some(({name, status}) => name === 'credentials' && status === 'ok');
   const checks: readonly (readonly [name: string, check: () => readonly Finding[] | Promise<readonly Finding[]>])[] = [
     // bin/run.js refuses older ones.
     ['node', () => [found('ok', `Node.js ${process.versions.node}.`)]],
@@ -61,11 +66,11 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
     ['safety', () => safetyOf(context.session).map((mode) => found('ok', describeSafety(mode)))],
     ['credentials', () => (settings && registry ? checkCredentials(context, settings, registry) : notChecked)],
+    ['variables', () => (settings && isAccepted() ? checkVariables(context, settings) : [])],
     ['proxy', () => [checkProxies(env, settings)]],
     ['certificates', async () => [await checkCertificates(env, cwd)]],
     ['plugins', async () => [...(registry ? checkBackends(registry) : notChecked), ...(await checkPackages(config))]],
   ];
-  const results: CheckResult[] = [];
   for (const [name, check] of checks) {
     try {
       results.push(...(await check()).map((finding) => ({name, ...finding})));
@@ -129,6 +134,25 @@ function describeService({backend, origin, check, failed}: ServiceCredentials): 
   }
   // A token that cannot be checked for lack of a project is not an error, nor a backend that can't verify.
   return found(failed ? 'failed' : 'skipped', `${service}: ${reason}`, suggestions);
+}
+
+/** Whether the target has the variables that the project asks for. */
+async function checkVariables(context: CommandContext, settings: Settings): Promise<readonly Finding[]> {
+  const wanted = await wantedVariables(settings);
+  if (wanted.length === 0 || settings.projectSlug === undefined || settings.targetSlug === undefined) return [];
+  try {
+    const {options, host} = await reachBackends({context, settings, needs: ['projectSlug', 'targetSlug']});
+    const {listVariables} = await import('../../pipelines/targets.js');
+    const {variables, ...place} = await listVariables(options, {...host, terminal: undefined});
+    const missing = wanted.filter((name) => !variables.some((variable) => variable.name === name));
+    const target = `Target ${place.targetSlug}`;
+    if (missing.length === 0) return [found('ok', `${target} has all variables that are asked for.`)];
+    const set = commandLine('env:set', ...missing.map((name) => `${name}=@FILE`), ...placeFlags(place));
+    return [found('warning', describeMissing(missing, target), [`Set them: ${set}`])];
+  } catch (error) {
+    if (!isRuntimeCliError(error)) throw error;
+    return [found('skipped', `The variables cannot be listed: ${error.message}`, error.suggestions)];
+  }
 }
 
 /** The proxies of the configured addresses. Without one, the variables are checked all the same. */

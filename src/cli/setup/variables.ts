@@ -8,6 +8,7 @@ import {decodeText, readText} from '../../files/read-file.js';
 import {asSentence} from '../../text/sentence.js';
 import type {CommandContext} from '../command/context.js';
 import {readFlagSecrets} from '../settings/load-settings.js';
+import type {Settings} from '../settings/settings.js';
 
 type Variables = Readonly<Record<string, string>>;
 type Sources = Pick<CommandContext, 'cwd' | 'stdin' | 'output'>;
@@ -39,6 +40,13 @@ export async function readVariables(
     return [name, text === '-' || text.startsWith('@') ? value.replace(/\r?\n$/, '') : value] as const;
   });
   return {...(from !== undefined && (await readDotenv(from, context))), ...Object.fromEntries(own)};
+}
+
+/** The names of the variables that a target must have: those of the configuration, or of an example in the project. */
+export async function wantedVariables({variables, projectDirectory}: Settings): Promise<readonly string[]> {
+  if (variables !== undefined) return variables.value;
+  const text = await readText(resolve(projectDirectory.value, '.env.example')).catch(() => '');
+  return isDotenv(text) ? Object.keys(parseEnv(text)) : [];
 }
 
 /**

@@ -4,6 +4,7 @@ import type {BundleDiffDocument} from '../../cli/output/documents.js';
 import {commandHost} from '../../cli/command/host.js';
 import {bundleOptions, missingBuild, requireTogether} from '../../cli/command/operation-options.js';
 import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
+import {wantedVariables} from '../../cli/setup/variables.js';
 import {requireSetting, type Settings} from '../../cli/settings/settings.js';
 import type {BundleSource} from '../../operations/bundle-source.js';
 import {bundleFlags, flagsOf} from '../../cli/command/flags.js';
@@ -60,7 +61,8 @@ export default class BundleDiff extends BaseCommand<typeof BundleDiff> {
         ? ({kind: 'folder', path: relative(cwd, settings.buildDirectory.value) || '.'} as const)
         : await sourceOf(after);
     const {buildDirectory, message, ...content} = await bundleOptions(settings);
-    const local = {...content, from, to, signal, cwd, projectSlug: settings.projectSlug?.value};
+    const variables = await wantedVariables(settings);
+    const local = {...content, from, to, variables, signal, cwd, projectSlug: settings.projectSlug?.value};
     const {diffBundles} = await import('../../pipelines/diff.js');
     const {renderDiff} = await import('../../cli/output/diff.js');
     const diff = async () => {

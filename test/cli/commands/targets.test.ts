@@ -192,6 +192,31 @@ describe('env', () => {
     expect((await mycli(['env:diff', '.env', ...staging])).stdout).toMatch(/^\+ API_URL\n- TOKEN\n/);
   });
 
+  test('doctor and diff name what the target lacks: of .env.example, or of the configuration', async () => {
+    await writeFile(join(bench.project, '.env.example'), 'API_KEY=\n# OPTIONAL=\nAPI_URL=http://localhost\n');
+    await documentOf(['push', ...staging, '--wait']);
+    await documentOf(['env:set', 'API_KEY=@build/ssr.js', ...staging]);
+    const checked = async (args: readonly string[] = staging) => {
+      const {checks} = (await documentOf(['doctor', ...args])) as {checks: readonly {name: string; message: string}[]};
+      return checks.flatMap(({name, message}) => (name === 'variables' ? [message] : []));
+    };
+    expect(await checked()).toEqual(['Target staging lacks 1 variable: API_URL.']);
+    expect(await checked([])).toEqual([]);
+    expect(await checked(['--target', 'nowhere'])).toEqual([expect.stringContaining('cannot be listed: The project')]);
+    expect(await documentOf(['diff', 'running:staging'])).toMatchObject({
+      identical: true,
+      missingVariables: ['API_URL'],
+    });
+    const {stdout} = await mycli(['diff', 'running:staging', '--markdown']);
+    expect(stdout).toContain('\nThe target lacks 1 variable: API_URL.\n');
+    const config = {variables: [], targets: {staging: {variables: ['API_KEY']}}};
+    await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify(config));
+    expect(await checked()).toEqual(['Target staging has all variables that are asked for.']);
+    expect(await checked(['--target', 'nowhere'])).toEqual([]);
+    bench.runtime.addFault('405:route=variables');
+    expect(await documentOf(['diff', 'running:staging'])).not.toHaveProperty('missingVariables');
+  });
+
   test('a value from stdin is set, and one on the command line is warned about', async () => {
     await documentOf(['push', ...staging, '--wait']);
     const piped = await mycli(['env:set', 'A=-', ...staging], {}, `${canary}\n`);
