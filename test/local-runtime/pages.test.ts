@@ -62,6 +62,18 @@ describe('the pages', () => {
     expect(bundle).toContain('"ssrShared": [ "static/**/*" ]');
   });
 
+  test('show the names of the variables of a target, and what was invalidated', async () => {
+    const {client, runtime} = await startFilled();
+    const change = {...client.json({API_KEY: {value: 'canary'}, COLOR: {value: 'blue'}}), method: 'PATCH'};
+    await client.legacy('projects/shop/target/production/env-var/', change);
+    for (const pattern of ['/a/*', '/<b>'])
+      await client.legacy('projects/shop/target/production/invalidation/', client.json({pattern, items: null}));
+    const {body} = await page(runtime, '-/projects/shop');
+    expect(textOf(body)).toContain('Variables: API_KEY, COLOR');
+    expect(textOf(body)).toMatch(/Invalidations Pattern .*\/<b> production .* \/a\/\* production /);
+    expect(body).not.toContain('canary');
+  });
+
   test('show a v1 bundle with the categories that its push gave', async () => {
     const {client, runtime} = await startRuntime();
     await client.pushV1(v1Body(await gnuTar(build, {prefix: 'shop/bld', gzip: false})));

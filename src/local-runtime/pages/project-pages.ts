@@ -147,8 +147,28 @@ ${page.liveSection('Targets', targetCards(call, [projectSlug]))}
 ${bundles.length > 0 && html`<h2>Deploy a bundle</h2>${deployForm(call, projectSlug, bundles)}`}
 ${page.liveSection('Bundles', newest)}
 ${bundles.length > listed && html`<p class="soft">The newest ${listed} of ${bundles.length} bundles.</p>`}
-${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(listed, projectSlug)))}`;
+${page.liveSection('Deployments', deploymentTable(call, store.newestDeployments(listed, projectSlug)))}
+${page.liveSection('Invalidations', invalidationTable(call, projectSlug))}`;
   return page.pageAnswer({title: projectSlug, content});
+}
+
+function invalidationTable({context: {targets}}: Call, projectSlug: string): page.Html {
+  const rows = targets.slugs(projectSlug).flatMap((targetSlug) => {
+    const {invalidations = []} = targets.record({projectSlug, targetSlug}) ?? {};
+    return invalidations.map(({pattern, createdAt, createdBy}) => ({createdAt, targetSlug, pattern, createdBy}));
+  });
+  return page.table('Invalidations of the cache, newest first', {
+    columns: ['Pattern', 'Target', 'When', 'By'],
+    rows: rows
+      .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
+      .map(({pattern, targetSlug, createdAt, createdBy}) => [
+        page.foreign(pattern),
+        page.foreign(targetSlug),
+        page.timeText(createdAt),
+        page.foreign(createdBy),
+      ]),
+    empty: 'No cache was cleared. mycli target:invalidate does it.',
+  });
 }
 
 export function deployForm({context}: Call, projectSlug: string, bundles: readonly BundleRecord[]): page.Html {
