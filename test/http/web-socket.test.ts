@@ -1,6 +1,6 @@
 import http, {type Server} from 'node:http';
 import https from 'node:https';
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {WebSocketServer} from 'ws';
 import {readSocket} from '../../src/http/index.js';
 import {startProxy} from './proxies.js';
@@ -54,6 +54,34 @@ test.each([
   const error: unknown = await read(`ws://127.0.0.1:${port}`).catch((reason: unknown) => reason);
   expect(error).toMatchObject({code, status});
   expect(String(Object(error).stack)).not.toContain('canary');
+});
+
+test('an idle one is kept alive with an empty message every five minutes, until it ends', async () => {
+  vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
+  onTestFinished(() => void vi.useRealTimers());
+  const server = http.createServer();
+  const received: string[] = [];
+  new WebSocketServer({server}).on('connection', (socket) => {
+    socket.send('hello');
+    socket.on('message', (message: Buffer) => {
+      received.push(message.toString());
+      if (received.length === 2) socket.close();
+    });
+  });
+  const {port} = await startOn(server, 'http');
+  const options = {
+    env: {},
+    signal: new AbortController().signal,
+    userAgent: 'test',
+    secrets: [],
+    connectTimeoutMs: 5000,
+  };
+  const messages = readSocket(new URL(`ws://127.0.0.1:${port}/`), options);
+  expect(await messages.next()).toEqual({done: false, value: 'hello'});
+  vi.advanceTimersByTime(10 * 60_000);
+  expect(await messages.next()).toMatchObject({done: true});
+  expect(received).toEqual(['', '']);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('an abort ends it with its reason', async () => {
