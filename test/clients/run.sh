@@ -1,6 +1,6 @@
 #!/bin/bash
-# run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`, and pushes what
-# published frameworks build; Turborepo pushes examples/monorepo.
+# run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`; Turborepo pushes
+# examples/monorepo.
 # Called as `npm run test:clients` after `npm ci` at the root. The clients are installed into a temporary folder, without their
 # build tools: what a push does not use is replaced by an empty package (`overrides`), the client itself is as published.
 set -euo pipefail
@@ -9,7 +9,7 @@ base=$(mktemp -d -t mycli-clients-XXXXXX)
 trap 'rm -rf "$base"' EXIT
 trap 'exit 130' INT TERM HUP
 
-cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/frameworks" "$here/rate-limit" "$base"
+cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/rate-limit" "$base"
 for client in pwa-kit-dev storefront-next-dev; do
   started=$SECONDS
   # Without a lock file: npm makes none that it can read again while overrides lead to folders.
@@ -21,11 +21,7 @@ done
 cp -R "$here/../../examples/monorepo" "$base"
 (cd "$base/monorepo" && npm install --no-package-lock --no-audit --no-fund --loglevel=error)
 
-for packages in frameworks rate-limit; do
-  started=$SECONDS
-  (cd "$base/$packages" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error)
-  echo "$packages installed in $((SECONDS - started)) s"
-done
+(cd "$base/rate-limit" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error)
 
 cd "$here/../.."
 MYCLI_TEST_CLIENTS=$base npx vitest run --config test/clients/vitest.config.ts \

@@ -4,7 +4,7 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {verifyBuildDirectory} from '../../src/bundle/files/build-output.js';
 import {detectBuild, findServer} from '../../src/projects/detect-build.js';
 import {frameworks} from '../../src/frameworks/frameworks.js';
-import {frameworkProjects} from '../frameworks/projects.js';
+import {zooProjects} from '../frameworks/zoo/projects.js';
 import {makeFolder} from '../folder.js';
 
 let root: string;
@@ -279,5 +279,5 @@ describe('findServer', () => {
 test('frameworks: each has an ID of its own, and each project is of a row', () => {
   const ids = frameworks.map(({id}) => id);
   expect(ids).toEqual([...new Set(ids)]);
-  expect(ids).toEqual(expect.arrayContaining(frameworkProjects.map(({id}) => id)));
+  expect(ids).toEqual(expect.arrayContaining(zooProjects.map(({framework}) => framework)));
 });

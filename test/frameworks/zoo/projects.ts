@@ -1,0 +1,693 @@
+/**
+ * A project as its generator makes it, at its defaults but for what the row adds. Where a generator needs more than the
+ * npm registry, the row is the smallest equal of what it makes. `npm run zoo` builds, pushes and opens it.
+ */
+export interface ZooProject {
+  readonly id: string;
+  /** The row of src/frameworks that it tries. */
+  readonly framework: string;
+  /** What is unusual about it, for the guide. */
+  readonly variant?: string;
+  /** Commands that make it in the folder `app`. Without any, `files` and `manifest` are all of it. */
+  readonly create?: string;
+  readonly manager?: 'npm' | 'pnpm';
+  /** Where the application is, if `app` is a workspace. */
+  readonly folder?: string;
+  /** What is added to its package.json. */
+  readonly manifest?: Manifest;
+  /** By path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** A text in a file, and what replaces it. */
+  readonly edits?: Readonly<Record<string, readonly [from: string, to: string]>>;
+  /** Its own checks besides the build, which have to stay green after `init`. */
+  readonly checks?: readonly string[];
+  /** What a push warns about. */
+  readonly warnings?: readonly string[];
+  /** The folders of the bundle that visitors may fetch. Without any, all is for them. */
+  readonly serves?: readonly string[];
+  /** What its first page shows. */
+  readonly text: string;
+  /** Whether that page loads scripts, styles or images. */
+  readonly hasAssets?: boolean;
+  /** Another page, and what it shows when it is opened by its URL. */
+  readonly deep?: {readonly path: string; readonly text: string};
+  /** The status of a page that is not there: 404, unless the routes are in the browser. */
+  readonly missing?: number;
+  /** A page with a form, and what it shows after "zebra" was sent. */
+  readonly form?: {readonly path: string; readonly text: string};
+}
+
+export interface Manifest {
+  readonly type?: 'module';
+  readonly workspaces?: readonly string[];
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  /** Of packages of its packages. */
+  readonly overrides?: Readonly<Record<string, string>>;
+}
+
+const createVite = 'npm create vite@latest app -- --template react-ts --no-interactive';
+const vite = {
+  framework: 'vite',
+  create: createVite,
+  checks: ['npx tsc -b', 'npm run lint'],
+  text: 'Get started',
+  missing: 200,
+} as const;
+
+const createNext = 'npm create next-app@latest app -- --yes --skip-install --disable-git';
+const nextFiles = {
+  // The template's loads its fonts from Google.
+  'app/layout.tsx':
+    "import './globals.css';\nexport default function RootLayout({children}: LayoutProps<'/'>) {\n  return <html lang=\"en\"><body>{children}</body></html>;\n}\n",
+  'app/about/page.tsx': 'export default function About() {\n  return <h1>About Next</h1>;\n}\n',
+  'data/prices.json': '{"zebra": 1}\n',
+};
+const nextForm = {
+  'app/echo/page.tsx':
+    "async function echo(data: FormData) {\n  'use server';\n  const {redirect} = await import('next/navigation');\n  redirect(`/echo/${String(data.get('name'))}`);\n}\nexport default function Echo() {\n  return <form action={echo}><input name=\"name\" /><button>Send</button></form>;\n}\n",
+  'app/echo/[name]/page.tsx':
+    "import {Suspense} from 'react';\ntype Props = {params: Promise<{name: string}>};\nasync function Name({params}: Props) {\n  return <p>Hello {(await params).name}</p>;\n}\nexport default function Page(props: Props) {\n  return <Suspense><Name {...props} /></Suspense>;\n}\n",
+};
+const next = {
+  framework: 'next-standalone',
+  create: createNext,
+  files: {...nextFiles, ...nextForm},
+  edits: {'next.config.ts': ['/* config options here */', "output: 'standalone',"]},
+  manifest: {
+    scripts: {
+      build: 'next build && cp -r public .next/standalone/ && cp -r .next/static .next/standalone/.next/',
+    },
+  },
+  checks: ['npx tsc --noEmit', 'npm run lint'],
+  serves: ['.next/static/', 'public/'],
+  text: 'Deploy Now',
+  deep: {path: 'about', text: 'About Next'},
+  form: {path: 'echo', text: 'Hello zebra'},
+} as const;
+
+const svelte = {
+  create: 'npx sv@latest create app --template minimal --types ts --no-install --add sveltekit-adapter="adapter:node"',
+  files: {'src/routes/about/+page.svelte': '<h1>About Svelte</h1>\n'},
+  checks: ['npm run check'],
+  text: 'Welcome to SvelteKit',
+  deep: {path: 'about', text: 'About Svelte'},
+};
+
+const nuxt = {
+  manifest: {
+    type: 'module',
+    scripts: {build: 'nuxt build'},
+    dependencies: {nuxt: 'latest', vue: 'latest', 'vue-router': 'latest'},
+    devDependencies: {typescript: '6', 'vue-tsc': 'latest'},
+  },
+  files: {
+    'nuxt.config.ts': "export default defineNuxtConfig({compatibilityDate: '2025-07-15'});\n",
+    'tsconfig.json':
+      '{"files": [], "references": [{"path": "./.nuxt/tsconfig.app.json"}, {"path": "./.nuxt/tsconfig.server.json"}, {"path": "./.nuxt/tsconfig.shared.json"}, {"path": "./.nuxt/tsconfig.node.json"}]}\n',
+    'app/app.vue': '<template><NuxtPage /></template>\n',
+    'app/pages/index.vue': '<template><h1>Hello from Nuxt</h1></template>\n',
+    'app/pages/about.vue': '<template><h1>About Nuxt</h1></template>\n',
+    'public/robots.txt': 'User-agent: *\n',
+  },
+  checks: ['npx nuxt typecheck'],
+  text: 'Hello from Nuxt',
+  deep: {path: 'about', text: 'About Nuxt'},
+} as const;
+
+const astro = {
+  manifest: {
+    type: 'module',
+    scripts: {build: 'astro build'},
+    dependencies: {astro: 'latest'},
+    devDependencies: {'@astrojs/check': 'latest', typescript: '5'},
+  },
+  files: {
+    'tsconfig.json':
+      '{"extends": "astro/tsconfigs/strict", "include": [".astro/types.d.ts", "**/*"], "exclude": ["dist"]}\n',
+    'astro.config.mjs': "import {defineConfig} from 'astro/config';\nexport default defineConfig({});\n",
+    'src/pages/index.astro':
+      '---\n---\n<html lang="en"><head><title>Astro</title><link rel="icon" href="/favicon.svg" /></head><body><h1>Astro</h1><img src="/favicon.svg" alt="" /></body></html>\n',
+    'src/pages/about.astro': '<html lang="en"><body><h1>About Astro</h1></body></html>\n',
+    'public/favicon.svg': '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z" /></svg>\n',
+  },
+  checks: ['npx astro check'],
+  text: 'Astro',
+  deep: {path: 'about', text: 'About Astro'},
+} as const;
+
+const reactRouter = {
+  manifest: {
+    type: 'module',
+    scripts: {build: 'react-router build', typecheck: 'react-router typegen && tsc'},
+    dependencies: {
+      '@react-router/node': 'latest',
+      isbot: '5',
+      react: 'latest',
+      'react-dom': 'latest',
+      'react-router': 'latest',
+    },
+    devDependencies: {
+      '@react-router/dev': 'latest',
+      '@types/node': '24',
+      '@types/react': 'latest',
+      '@types/react-dom': 'latest',
+      typescript: '6',
+      vite: 'latest',
+    },
+  },
+  files: {
+    'tsconfig.json': JSON.stringify({
+      include: ['**/*', '.react-router/types/**/*'],
+      compilerOptions: {
+        lib: ['DOM', 'DOM.Iterable', 'ES2022'],
+        types: ['node', 'vite/client'],
+        target: 'ES2022',
+        module: 'ES2022',
+        moduleResolution: 'bundler',
+        jsx: 'react-jsx',
+        rootDirs: ['.', './.react-router/types'],
+        esModuleInterop: true,
+        verbatimModuleSyntax: true,
+        noEmit: true,
+        resolveJsonModule: true,
+        skipLibCheck: true,
+        strict: true,
+      },
+    }),
+    'vite.config.ts':
+      "import {reactRouter} from '@react-router/dev/vite';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [reactRouter()]});\n",
+    'app/root.tsx':
+      "import type {ReactNode} from 'react';\nimport {Links, Meta, Outlet, Scripts} from 'react-router';\nexport function Layout({children}: {children: ReactNode}) {\n  return <html lang=\"en\"><head><Meta /><Links /></head><body>{children}<Scripts /></body></html>;\n}\nexport function HydrateFallback() {\n  return <p>Loading</p>;\n}\nexport default function App() {\n  return <Outlet />;\n}\n",
+    'app/routes.ts':
+      "import {index, route} from '@react-router/dev/routes';\nexport default [index('routes/home.tsx'), route('about', 'routes/about.tsx'), route('echo', 'routes/echo.tsx')];\n",
+    'app/routes/home.tsx': 'export default function Home() {\n  return <h1>Hello from React Router</h1>;\n}\n',
+    'app/routes/about.tsx': 'export default function About() {\n  return <h1>About React Router</h1>;\n}\n',
+    'app/routes/echo.tsx':
+      'import {Form, useActionData} from \'react-router\';\nexport async function clientAction({request}: {request: Request}) {\n  return {name: String((await request.formData()).get(\'name\'))};\n}\nexport default function Echo() {\n  const data = useActionData<typeof clientAction>();\n  return <Form method="post"><input name="name" /><button>Send</button><p>Hello {data?.name}</p></Form>;\n}\n',
+  },
+  checks: ['npm run typecheck'],
+  text: 'Hello from React Router',
+  deep: {path: 'about', text: 'About React Router'},
+  form: {path: 'echo', text: 'Hello zebra'},
+} as const;
+const expressServer = (framework: string, module: string) =>
+  `import {createRequestHandler} from '${framework}';\nimport express from 'express';\nimport * as build from '${module}';\n\nconst app = express();\napp.use(express.static('client'));\napp.use(createRequestHandler({build}));\nexport default app;\n`;
+
+const nest = 'npx @nestjs/cli@latest new app --skip-install --skip-git --package-manager npm';
+
+/** A program without a framework, which a bundler has made one file of. */
+const program = (framework: string, app: string, packages: Readonly<Record<string, string>>): ZooProject => ({
+  id: framework,
+  framework,
+  manifest: {
+    type: 'module',
+    scripts: {
+      build:
+        'esbuild src/ssr.ts --bundle --platform=node --format=esm --outfile=dist/ssr.mjs --banner:js="import {createRequire} from \'node:module\';const require = createRequire(import.meta.url);" && cp -r public dist/',
+    },
+    dependencies: packages,
+    devDependencies: {
+      '@types/express': '5',
+      '@types/koa': 'latest',
+      '@types/node': '24',
+      esbuild: 'latest',
+      typescript: '6',
+    },
+  },
+  files: {
+    'tsconfig.json':
+      '{"compilerOptions": {"target": "ES2023", "module": "nodenext", "types": ["node"], "strict": true, "noEmit": true, "skipLibCheck": true, "rootDir": "src"}, "include": ["src"]}\n',
+    'public/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z" /></svg>\n',
+    'src/page.ts':
+      'export const page = (text: string) =>\n  `<!doctype html><title>Zoo</title><img src="/logo.svg"><h1>${text}</h1><form method="post" action="/echo"><input name="name"><button>Send</button></form>`;\n',
+    'src/ssr.ts': app,
+  },
+  checks: ['npx tsc'],
+  serves: ['public/'],
+  text: 'Hello from a program',
+  deep: {path: 'about', text: 'About it'},
+  form: {path: 'about', text: 'Hello zebra'},
+});
+
+/** A site whose generator can't be had from the npm registry, or has more in it than it takes. */
+const site = (
+  framework: string,
+  manifest: Manifest,
+  files: Readonly<Record<string, string>>,
+  more: Partial<ZooProject> = {},
+): ZooProject => ({
+  id: framework,
+  framework,
+  manifest,
+  files,
+  text: 'Hello from the zoo',
+  ...more,
+});
+
+export const zooProjects: readonly ZooProject[] = [
+  {...vite, id: 'vite'},
+  {...vite, id: 'vite-pnpm', variant: 'pnpm', manager: 'pnpm', checks: ['pnpm exec tsc -b', 'pnpm run lint']},
+  {
+    ...vite,
+    id: 'vite-outdir',
+    variant: '`outDir`',
+    edits: {'vite.config.ts': ['plugins:', "build: {outDir: '../public_html'},\n  plugins:"]},
+  },
+  {...next, id: 'next'},
+  {...next, id: 'next-pnpm', variant: 'pnpm', manager: 'pnpm', checks: ['pnpm exec tsc --noEmit', 'pnpm run lint']},
+  {
+    ...next,
+    id: 'next-workspace',
+    variant: 'in a workspace',
+    manager: 'pnpm',
+    folder: 'app/apps/web',
+    create:
+      "mkdir -p app/apps && cd app/apps && npm create next-app@latest web -- --yes --skip-install --disable-git && cd .. && echo 'packages: [apps/*]' > pnpm-workspace.yaml && echo '{\"private\": true}' > package.json",
+    manifest: {
+      scripts: {
+        build:
+          'next build && cp -r public .next/standalone/apps/web/ && cp -r .next/static .next/standalone/apps/web/.next/',
+      },
+    },
+    checks: ['pnpm exec tsc --noEmit', 'pnpm run lint'],
+    serves: ['apps/web/.next/static/', 'apps/web/public/'],
+  },
+  {
+    id: 'next-export',
+    framework: 'next-export',
+    create: createNext,
+    files: nextFiles,
+    edits: {'next.config.ts': ['/* config options here */', "output: 'export',"]},
+    checks: ['npx tsc --noEmit', 'npm run lint'],
+    text: 'Deploy Now',
+    deep: {path: 'about', text: 'About Next'},
+  },
+  {
+    ...nuxt,
+    id: 'nuxt',
+    framework: 'nuxt',
+    files: {
+      ...nuxt.files,
+      'server/api/echo.post.ts':
+        'export default defineEventHandler(async (event) => `Hello ${(await readBody<{name: string}>(event)).name}`);\n',
+      'app/pages/echo.vue':
+        '<template><form method="post" action="/api/echo"><input name="name" /><button>Send</button></form></template>\n',
+    },
+    serves: ['public/'],
+    form: {path: 'echo', text: 'Hello zebra'},
+  },
+  {
+    ...nuxt,
+    id: 'nuxt-generate',
+    framework: 'nuxt-generate',
+    manifest: {...nuxt.manifest, scripts: {build: 'nuxt generate'}},
+    files: {
+      ...nuxt.files,
+      'app/pages/index.vue': '<template><h1>Hello from Nuxt <NuxtLink to="/about">more</NuxtLink></h1></template>\n',
+    },
+  },
+  {
+    ...svelte,
+    id: 'sveltekit',
+    framework: 'sveltekit-node',
+    files: {
+      ...svelte.files,
+      'src/routes/echo/+page.svelte':
+        '<script lang="ts">\n  let {form} = $props();\n</script>\n<form method="POST"><input name="name" /><button>Send</button></form>\n<p>Hello {form?.name}</p>\n',
+      'src/routes/echo/+page.server.ts':
+        "export const actions = {default: async ({request}: {request: Request}) => ({name: String((await request.formData()).get('name'))})};\n",
+    },
+    serves: ['client/'],
+    form: {path: 'echo', text: 'Hello zebra'},
+  },
+  {
+    ...svelte,
+    id: 'sveltekit-static',
+    framework: 'sveltekit-static',
+    create: svelte.create.replace('adapter:node', 'adapter:static'),
+    files: {...svelte.files, 'src/routes/+layout.ts': 'export const prerender = true;\n'},
+  },
+  {
+    ...astro,
+    id: 'astro-node',
+    framework: 'astro-node',
+    manifest: {...astro.manifest, dependencies: {astro: 'latest', '@astrojs/node': 'latest'}},
+    files: {
+      ...astro.files,
+      'astro.config.mjs':
+        "import node from '@astrojs/node';\nimport {defineConfig} from 'astro/config';\nexport default defineConfig({\n  output: 'server',\n  adapter: node({mode: 'standalone'}),\n  vite: {ssr: {noExternal: true}},\n});\n",
+      'src/pages/echo.astro':
+        '---\nconst name = Astro.request.method === \'POST\' ? (await Astro.request.formData()).get(\'name\') : \'\';\n---\n<html lang="en"><body><form method="post"><input name="name" /><button>Send</button></form><p>Hello {name}</p></body></html>\n',
+    },
+    serves: ['client/'],
+    form: {path: 'echo', text: 'Hello zebra'},
+  },
+  {...astro, id: 'astro-static', framework: 'astro-static'},
+  {
+    ...reactRouter,
+    id: 'react-router',
+    framework: 'react-router',
+    manifest: {
+      ...reactRouter.manifest,
+      dependencies: {...reactRouter.manifest.dependencies, '@react-router/express': 'latest', express: '5'},
+    },
+    files: {
+      ...reactRouter.files,
+      'app/routes/echo.tsx': reactRouter.files['app/routes/echo.tsx'].replaceAll('clientAction', 'action'),
+      // Its own server is a program that stays outside the build, so the build exports a handler.
+      'app/server.js': expressServer('@react-router/express', 'virtual:react-router/server-build'),
+      'vite.config.ts': reactRouter.files['vite.config.ts'].replace(
+        '[reactRouter()]',
+        "[reactRouter()], ssr: {noExternal: true}, environments: {ssr: {build: {rollupOptions: {input: './app/server.js'}}}}",
+      ),
+    },
+    serves: ['client/'],
+  },
+  {
+    ...reactRouter,
+    id: 'react-router-spa',
+    framework: 'react-router-spa',
+    files: {
+      ...reactRouter.files,
+      'react-router.config.ts':
+        "import type {Config} from '@react-router/dev/config';\nexport default {ssr: false} satisfies Config;\n",
+    },
+    missing: 200,
+  },
+  {
+    id: 'angular-ssr',
+    framework: 'angular-ssr',
+    create: 'npx @angular/cli@latest new app --defaults --ssr --skip-install --skip-git',
+    edits: {
+      'src/app/app.routes.server.ts': ['RenderMode.Prerender', 'RenderMode.Server'],
+      'src/app/app.routes.ts': [
+        'routes: Routes = [',
+        "routes: Routes = [{path: 'about', loadComponent: () => import('./about').then((m) => m.About)}",
+      ],
+    },
+    files: {
+      'src/app/about.ts':
+        "import {Component} from '@angular/core';\n\n@Component({selector: 'app-about', template: '<h1>About Angular</h1>'})\nexport class About {}\n",
+    },
+    checks: ['npx tsc --noEmit -p tsconfig.app.json'],
+    serves: ['browser/'],
+    text: 'Hello, app',
+    deep: {path: 'about', text: 'About Angular'},
+    // It renders what it has for any path.
+    missing: 200,
+  },
+  {
+    id: 'angular-static',
+    framework: 'angular-static',
+    create: 'npx @angular/cli@latest new app --defaults --skip-install --skip-git',
+    checks: ['npx tsc --noEmit -p tsconfig.app.json'],
+    text: 'Hello, app',
+    missing: 200,
+  },
+  {
+    id: 'tanstack-start-nitro',
+    framework: 'tanstack-start-nitro',
+    // It installs hints for agents at the end, which needs more than the registry.
+    create: 'npm create @tanstack/start@latest app -- --no-install --no-git || test -f app/package.json',
+    checks: ['npx tsc --noEmit'],
+    serves: ['public/'],
+    text: 'TanStack Start Base Template',
+    deep: {path: 'about', text: 'About'},
+  },
+  {
+    id: 'solid-start',
+    framework: 'solid-start',
+    manifest: {
+      type: 'module',
+      scripts: {build: 'vinxi build'},
+      dependencies: {'@solidjs/router': 'latest', '@solidjs/start': '1', 'solid-js': '1', vinxi: 'latest'},
+    },
+    files: {
+      'app.config.ts': "import {defineConfig} from '@solidjs/start/config';\nexport default defineConfig({});\n",
+      'tsconfig.json':
+        '{"compilerOptions": {"target": "ESNext", "module": "ESNext", "moduleResolution": "bundler", "jsx": "preserve", "jsxImportSource": "solid-js", "strict": true, "noEmit": true, "types": ["vinxi/types/client"], "skipLibCheck": true}}\n',
+      'src/entry-client.tsx':
+        "import {mount, StartClient} from '@solidjs/start/client';\nmount(() => <StartClient />, document.getElementById('app')!);\n",
+      'src/entry-server.tsx':
+        'import {createHandler, StartServer} from \'@solidjs/start/server\';\nexport default createHandler(() => (\n  <StartServer document={({assets, children, scripts}) => (\n    <html lang="en"><head>{assets}</head><body><div id="app">{children}</div>{scripts}</body></html>\n  )} />\n));\n',
+      'src/app.tsx':
+        "import {Router} from '@solidjs/router';\nimport {FileRoutes} from '@solidjs/start/router';\nimport {Suspense} from 'solid-js';\nexport default function App() {\n  return <Router root={(props) => <Suspense>{props.children}</Suspense>}><FileRoutes /></Router>;\n}\n",
+      'src/routes/index.tsx': 'export default function Home() {\n  return <h1>Hello from SolidStart</h1>;\n}\n',
+      'src/routes/about.tsx': 'export default function About() {\n  return <h1>About SolidStart</h1>;\n}\n',
+      'src/routes/[...404].tsx':
+        "import {HttpStatusCode} from '@solidjs/start';\nexport default function NotFound() {\n  return <main><HttpStatusCode code={404} /><h1>Nothing here</h1></main>;\n}\n",
+    },
+    serves: ['public/'],
+    text: 'Hello from SolidStart',
+    deep: {path: 'about', text: 'About SolidStart'},
+  },
+  {
+    id: 'docusaurus',
+    framework: 'docusaurus',
+    create: 'npm create docusaurus@latest app classic -- --typescript --skip-install',
+    checks: ['npm run typecheck'],
+    text: 'Dinosaurs are cool',
+    deep: {path: 'docs/intro', text: 'Tutorial Intro'},
+  },
+  site(
+    'vitepress-docs',
+    {type: 'module', scripts: {build: 'vitepress build docs'}, devDependencies: {vitepress: 'latest'}},
+    {
+      'docs/index.md': '# Hello from the zoo\n',
+      'docs/server/index.md': '# About servers\n',
+      'docs/api/functions.md': '# About functions\n',
+    },
+    {deep: {path: 'server/', text: 'About servers'}},
+  ),
+  {
+    ...reactRouter,
+    id: 'remix',
+    framework: 'remix',
+    manifest: {
+      type: 'module',
+      scripts: {build: 'remix vite:build'},
+      dependencies: {
+        '@remix-run/express': '2',
+        '@remix-run/node': '2',
+        '@remix-run/react': '2',
+        express: '4',
+        isbot: '4',
+        react: '18',
+        'react-dom': '18',
+      },
+      devDependencies: {'@remix-run/dev': '2', '@types/react': '18', typescript: '5', vite: '5'},
+    },
+    files: {
+      'vite.config.ts':
+        "import {vitePlugin as remix} from '@remix-run/dev';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [remix()], ssr: {noExternal: true}, build: {rollupOptions: {}}});\n",
+      'app/root.tsx':
+        'import {Links, Meta, Outlet, Scripts} from \'@remix-run/react\';\nexport default function App() {\n  return <html lang="en"><head><Meta /><Links /></head><body><Outlet /><Scripts /></body></html>;\n}\n',
+      'app/routes/_index.tsx': 'export default function Home() {\n  return <h1>Hello from React Router</h1>;\n}\n',
+      'app/routes/about.tsx': 'export default function About() {\n  return <h1>About React Router</h1>;\n}\n',
+      'app/routes/echo.tsx':
+        'import {Form, useActionData} from \'@remix-run/react\';\nexport async function action({request}: {request: Request}) {\n  return {name: String((await request.formData()).get(\'name\'))};\n}\nexport default function Echo() {\n  const data = useActionData<typeof action>();\n  return <Form method="post"><input name="name" /><button>Send</button><p>Hello {data?.name}</p></Form>;\n}\n',
+    },
+    checks: [],
+    serves: ['client/'],
+  },
+  {
+    id: 'nest',
+    framework: 'nest',
+    create: nest,
+    manifest: {
+      scripts: {
+        build:
+          'nest build && cp package.json dist/ && npm install --omit=dev --prefix dist && echo "import \'./main.js\';" > dist/ssr.mjs',
+      },
+    },
+    files: {},
+    checks: ['npx tsc --noEmit -p tsconfig.build.json'],
+    serves: [],
+    text: 'Hello World!',
+    hasAssets: false,
+  },
+  program(
+    'express',
+    "import express from 'express';\nimport {page} from './page.js';\nconst app = express();\napp.use(express.urlencoded());\napp.get('/', (_, res) => void res.send(page('Hello from a program')));\napp.get('/about', (_, res) => void res.send(page('About it')));\napp.post('/echo', (req, res) => void res.send(page(`Hello ${req.body.name}`)));\nexport default app;\n",
+    {express: '5'},
+  ),
+  program(
+    'fastify',
+    "import Fastify from 'fastify';\nimport {page} from './page.js';\nconst app = Fastify();\napp.addContentTypeParser('application/x-www-form-urlencoded', {parseAs: 'string'}, (_, body, done) => done(null, new URLSearchParams(String(body))));\nfor (const [path, text] of [['/', 'Hello from a program'], ['/about', 'About it']] as const) {\n  app.get(path, (_, reply) => reply.type('text/html').send(page(text)));\n}\napp.post<{Body: URLSearchParams}>('/echo', (request, reply) => reply.type('text/html').send(page(`Hello ${request.body.get('name')}`)));\nawait app.listen({port: Number(process.env.PORT ?? 3000)});\n",
+    {fastify: '5'},
+  ),
+  program(
+    'hono',
+    "import {Hono} from 'hono';\nimport {page} from './page.js';\nconst app = new Hono();\napp.get('/', (c) => c.html(page('Hello from a program')));\napp.get('/about', (c) => c.html(page('About it')));\napp.post('/echo', async (c) => c.html(page(`Hello ${(await c.req.parseBody())['name']}`)));\nexport default app;\n",
+    {hono: '4'},
+  ),
+  program(
+    'koa',
+    "import Koa from 'koa';\nimport {text} from 'node:stream/consumers';\nimport {page} from './page.js';\nconst app = new Koa();\napp.use(async (context) => {\n  const texts: Record<string, string> = {'/': 'Hello from a program', '/about': 'About it'};\n  if (context.path === '/echo') context.body = page(`Hello ${new URLSearchParams(await text(context.req)).get('name')}`);\n  else if (texts[context.path]) context.body = page(texts[context.path] ?? '');\n});\nexport default app.callback();\n",
+    {koa: '3'},
+  ),
+  {
+    id: 'qwik',
+    framework: 'qwik',
+    create: 'npm create qwik@latest empty app && cd app && npm install && npx qwik add static --skipConfirmation=true',
+    edits: {},
+    text: 'Hi',
+  },
+  {
+    id: 'waku',
+    framework: 'waku',
+    create: 'npm create waku@latest -- --project-name app',
+    checks: ['npx tsc --noEmit'],
+    serves: ['public/'],
+    text: 'Hello world!',
+    deep: {path: 'about', text: 'About'},
+  },
+  {
+    id: 'hydrogen',
+    framework: 'hydrogen',
+    create:
+      'npm create @shopify/hydrogen@latest -- --path app --mock-shop --no-install-deps --no-shortcut --language ts --no-git --routes --styling none --markets none',
+    serves: ['client/'],
+    text: 'Mock.shop',
+  },
+  {
+    id: 'slidev',
+    framework: 'slidev',
+    create:
+      "npm create slidev@latest app < /dev/null; test -f app/package.json; printf '# Hello from the zoo\\n\\n---\\n\\n# About slides\\n' > app/slides.md",
+    text: 'Hello from the zoo',
+    deep: {path: '2', text: 'About slides'},
+    missing: 200,
+  },
+  site(
+    'rspress',
+    {type: 'module', scripts: {build: 'rspress build'}, devDependencies: {'@rspress/core': 'latest'}},
+    {
+      'rspress.config.ts':
+        "import {defineConfig} from '@rspress/core';\nexport default defineConfig({root: 'docs'});\n",
+      'docs/index.md': '# Hello from the zoo\n',
+      'docs/server/index.md': '# About servers\n',
+    },
+    {deep: {path: 'server/', text: 'About servers'}},
+  ),
+  {
+    ...vite,
+    id: 'storybook',
+    framework: 'storybook',
+    manifest: {
+      scripts: {build: 'storybook build'},
+      devDependencies: {storybook: 'latest', '@storybook/react-vite': 'latest'},
+    },
+    files: {
+      '.storybook/main.ts':
+        "import type {StorybookConfig} from '@storybook/react-vite';\nexport default {stories: ['../src/**/*.stories.tsx'], framework: '@storybook/react-vite'} satisfies StorybookConfig;\n",
+      'src/hello.stories.tsx':
+        "export default {title: 'Zoo', component: () => <h1>Hello from the zoo</h1>};\nexport const Hello = {};\n",
+    },
+    text: 'Zoo',
+    deep: {path: 'iframe.html?id=zoo--hello', text: 'Hello from the zoo'},
+    missing: 200,
+  },
+  {
+    id: 'eleventy',
+    framework: 'eleventy',
+    manifest: {scripts: {build: 'eleventy'}, devDependencies: {'@11ty/eleventy': 'latest'}},
+    files: {'index.md': '# Hello from Eleventy\n', 'about.md': '# About Eleventy\n'},
+    text: 'Hello from Eleventy',
+    hasAssets: false,
+    deep: {path: 'about/', text: 'About Eleventy'},
+  },
+  {
+    id: 'gatsby',
+    framework: 'gatsby',
+    manifest: {
+      scripts: {build: 'gatsby build'},
+      dependencies: {gatsby: '5.16.1', react: '18.3.1', 'react-dom': '18.3.1'},
+      // Its own version downloads a library from elsewhere while it is installed.
+      overrides: {sharp: '0.34.5'},
+    },
+    files: {
+      'src/pages/index.js': "import React from 'react';\nexport default () => <h1>Hello from Gatsby</h1>;\n",
+    },
+    text: 'Hello from Gatsby',
+  },
+  {
+    id: 'create-react-app',
+    framework: 'create-react-app',
+    manifest: {
+      scripts: {build: 'react-scripts build'},
+      dependencies: {'react-scripts': '5.0.1', react: '18.3.1', 'react-dom': '18.3.1'},
+    },
+    files: {
+      'public/index.html': '<!doctype html><title>Create React App</title><div id="root"></div>\n',
+      'src/index.js':
+        "import {createRoot} from 'react-dom/client';\ncreateRoot(document.getElementById('root')).render(<h1>Hello from Create React App</h1>);\n",
+    },
+    text: 'Hello from Create React App',
+  },
+  {
+    id: 'pwa-kit',
+    framework: 'pwa-kit',
+    manifest: {
+      scripts: {build: 'pwa-kit-dev build'},
+      devDependencies: {
+        '@loadable/component': '5.16.7',
+        '@salesforce/pwa-kit-dev': '3.20.0',
+        '@salesforce/pwa-kit-react-sdk': '3.20.0',
+        '@salesforce/pwa-kit-runtime': '3.20.0',
+        '@tanstack/react-query': '4.28.0',
+        react: '18.3.1',
+        'react-dom': '18.3.1',
+        'react-helmet': '6.1.0',
+        'react-router-dom': '5.3.4',
+      },
+    },
+    files: {
+      'babel.config.js': "module.exports = require('@salesforce/pwa-kit-dev/configs/babel/babel-config');\n",
+      'config/default.js':
+        "module.exports = {ssrEnabled: true, ssrOnly: ['ssr.js', 'node_modules/**/*.*'], ssrShared: ['static/**', '**/*.js', '**/*.json'], ssrParameters: {ssrFunctionNodeVersion: '24.x'}};\n",
+      'app/main.jsx': "import {start} from '@salesforce/pwa-kit-react-sdk/ssr/browser/main';\nstart();\n",
+      'app/routes.jsx':
+        "import React from 'react';\nexport default [{path: '/', exact: true, component: () => <h1>Hello from PWA Kit</h1>}];\n",
+      'app/ssr.js':
+        "import path from 'path';\nimport {getRuntime} from '@salesforce/pwa-kit-runtime/ssr/server/express';\nimport {getConfig} from '@salesforce/pwa-kit-runtime/utils/ssr-config';\nconst runtime = getRuntime();\nconst options = {buildDir: path.resolve(process.cwd(), 'build'), mobify: getConfig(), protocol: 'http', port: 3000};\nconst {handler} = runtime.createHandler(options, (app) => app.get('*', runtime.render));\nexport const get = handler;\n",
+    },
+    text: 'Hello from PWA Kit',
+  },
+  {
+    id: 'storefront-next',
+    framework: 'storefront-next',
+    manifest: {
+      type: 'module',
+      scripts: {build: 'react-router build'},
+      dependencies: {
+        '@react-router/node': '7.18.0',
+        '@salesforce/storefront-next-runtime': '1.3.1',
+        isbot: '5.1.32',
+        react: '19.3.1',
+        'react-dom': '19.3.1',
+        'react-router': '7.18.0',
+      },
+      devDependencies: {'@react-router/dev': '7.18.0', '@salesforce/storefront-next-dev': '1.3.1', vite: '7.3.8'},
+      // Versions that the registry does not have, of packages that a build does not use.
+      overrides: {'@salesforce/b2c-tooling-sdk': 'file:./nothing', '@salesforce/mrt-utilities': 'file:./nothing'},
+    },
+    files: {
+      'nothing/package.json': '{"name": "nothing", "version": "1.0.0"}\n',
+      'vite.config.js':
+        "import {reactRouter} from '@react-router/dev/vite';\nimport storefrontNext from '@salesforce/storefront-next-dev';\nexport default {\n  plugins: [reactRouter(), storefrontNext()],\n  resolve: {alias: [{find: '@', replacement: `${import.meta.dirname}/src`}]},\n};\n",
+      'react-router.config.js':
+        "import {storefrontNextPreset} from '@salesforce/storefront-next-dev/react-router-preset';\nexport default {presets: [storefrontNextPreset()]};\n",
+      'src/extensions/config.json': '{}\n',
+      'src/root.jsx': reactRouter.files['app/root.tsx'].replaceAll(
+        /: (?:\{children: ReactNode\}|ReactNode)|import type .*\n/g,
+        '',
+      ),
+      'src/routes.js': "import {index} from '@react-router/dev/routes';\nexport default [index('routes/home.jsx')];\n",
+      'src/routes/home.jsx': 'export default function Home() {\n  return <h1>Hello from Storefront Next</h1>;\n}\n',
+    },
+    text: 'Hello from Storefront Next',
+  },
+];
