@@ -81,6 +81,10 @@ const next = {
     },
   },
   checks: ['npx tsc --noEmit', 'npm run lint'],
+  // Next.js copies it for its server.
+  warnings: [
+    'The bundle contains files that may hold secrets: .env. Exclude them with --ignore GLOB or in .bundleignore.',
+  ],
   serves: ['.next/static/', 'public/'],
   text: 'Deploy Now',
   deep: {path: 'about', text: 'About Next'},
@@ -417,6 +421,16 @@ export const zooProjects: readonly ZooProject[] = [
     deep: {path: 'about', text: 'About'},
   },
   {
+    id: 'tanstack-start',
+    framework: 'tanstack-start',
+    create:
+      "npm create @tanstack/start@latest app -- --no-install --no-git || test -f app/package.json; cd app && npm pkg delete dependencies.nitro && sed -i '/nitro/d; s/plugins:/ssr: {noExternal: true}, plugins:/' vite.config.ts",
+    checks: ['npx tsc --noEmit'],
+    serves: ['client/'],
+    text: 'TanStack Start Base Template',
+    deep: {path: 'about', text: 'About'},
+  },
+  {
     id: 'solid-start',
     framework: 'solid-start',
     manifest: {
@@ -590,6 +604,58 @@ export const zooProjects: readonly ZooProject[] = [
     deep: {path: 'iframe.html?id=zoo--hello', text: 'Hello from the zoo'},
     missing: 200,
   },
+  site(
+    'vitepress',
+    {type: 'module', scripts: {build: 'vitepress build'}, devDependencies: {vitepress: 'latest'}},
+    {'index.md': '# Hello from the zoo\n', 'server/index.md': '# About servers\n'},
+    {deep: {path: 'server/', text: 'About servers'}},
+  ),
+  site(
+    'nitro',
+    {type: 'module', scripts: {build: 'nitro build'}, devDependencies: {nitropack: '2'}},
+    {
+      'nitro.config.ts': "export default defineNitroConfig({compatibilityDate: '2025-07-15'});\n",
+      'routes/index.ts':
+        "export default eventHandler((event) => {\n  setHeader(event, 'content-type', 'text/html');\n  return '<h1>Hello from the zoo</h1><img src=\"/logo.svg\">';\n});\n",
+      'routes/about.ts': "export default eventHandler(() => 'About Nitro');\n",
+      'public/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z" /></svg>\n',
+    },
+    {serves: ['public/'], deep: {path: 'about', text: 'About Nitro'}},
+  ),
+  site(
+    'vite-ssr',
+    {
+      type: 'module',
+      scripts: {build: 'vite build --outDir dist/client && vite build --ssr src/server.js --outDir dist/server'},
+      devDependencies: {vite: 'latest'},
+    },
+    {
+      'index.html':
+        '<!doctype html><title>Zoo</title><div id="app"></div><script type="module" src="/src/main.js"></script>\n',
+      'src/main.js': "document.title = 'Zoo';\n",
+      'src/server.js':
+        "import {readFileSync} from 'node:fs';\nconst page = readFileSync(new URL('../client/index.html', import.meta.url), 'utf8');\nconst texts = {'/': 'Hello from the zoo', '/about': 'About Vite'};\nexport default {\n  fetch(request) {\n    const text = texts[new URL(request.url).pathname];\n    const html = page.replace('<div id=\"app\">', `<div id=\"app\">${text ?? 'Nothing'}`);\n    return new Response(html, {status: text ? 200 : 404, headers: {'content-type': 'text/html'}});\n  },\n};\n",
+    },
+    {serves: ['client/'], deep: {path: 'about', text: 'About Vite'}},
+  ),
+  site(
+    'vike-prerendered',
+    {
+      type: 'module',
+      scripts: {build: 'vike build'},
+      dependencies: {react: 'latest', 'react-dom': 'latest', vike: 'latest', 'vike-react': 'latest'},
+      devDependencies: {'@vitejs/plugin-react': 'latest', vite: 'latest'},
+    },
+    {
+      'vite.config.js':
+        "import react from '@vitejs/plugin-react';\nimport vike from 'vike/plugin';\nexport default {plugins: [vike(), react()]};\n",
+      'pages/+config.js':
+        "import vikeReact from 'vike-react/config';\nexport default {extends: [vikeReact], prerender: true};\n",
+      'pages/index/+Page.jsx': 'export default () => <h1>Hello from the zoo</h1>;\n',
+      'pages/about/+Page.jsx': 'export default () => <h1>About Vike</h1>;\n',
+    },
+    {deep: {path: 'about', text: 'About Vike'}, missing: 200},
+  ),
   {
     id: 'eleventy',
     framework: 'eleventy',
