@@ -8,8 +8,13 @@ export type {CheckOptions} from './settings/types.js';
 export type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 export type {PruneBundlesOptions, PruneBundlesResult, PruneRules} from './operations/prune-bundles.js';
 export type {BundleDeletion, DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
-export type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
-export type {BundleInspection, InspectArchiveOptions, InspectBundleOptions} from './operations/inspect-bundle.js';
+export type {
+  DownloadBundleOptions,
+  DownloadBundleResult,
+  BundleInspection,
+  InspectArchiveOptions,
+  InspectBundleOptions,
+} from './operations/download-bundle.js';
 export type {ArchiveInspection, PatternMatches} from './bundle/contents/inspect-archive.js';
 export type {
   ArchiveContents,
@@ -50,8 +55,6 @@ export type {ListVariablesResult, SetVariablesOptions, SetVariablesResult} from 
 export type {ListTargetsResult} from './pipelines/targets.js';
 export type {UnchangedBundle} from './operations/push/unchanged-bundle.js';
 export type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';
-export type {PromoteBundleOptions, PromoteBundleResult} from './operations/deploy/promote-bundle.js';
-export type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
 export type {BackendSettings} from './backends/built-ins.js';
 export type {BundleMatches} from './backends/built-in.js';
 export type {

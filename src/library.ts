@@ -9,24 +9,29 @@ import {bundleSource as sourceOf, type BundleSource} from './operations/bundle-s
 import type {BuildBundleResult, PreviewBuildOptions} from './operations/build-bundle.js';
 import type {ArchiveInspection} from './bundle/contents/inspect-archive.js';
 import type {DeleteBundlesOptions, DeleteBundlesResult} from './operations/delete-bundles.js';
-import type {PromoteBundleOptions, PromoteBundleResult} from './operations/deploy/promote-bundle.js';
 import type {ReadLogsOptions, ReadLogsResult} from './operations/deploy/read-logs.js';
-import type {RollbackBundleOptions, RollbackBundleResult} from './operations/deploy/rollback-bundle.js';
-import type {DownloadBundleOptions, DownloadBundleResult} from './operations/download-bundle.js';
-import type {BundleInspection, InspectArchiveOptions, InspectBundleOptions} from './operations/inspect-bundle.js';
+import type {
+  BundleInspection,
+  DownloadBundleOptions,
+  DownloadBundleResult,
+  InspectArchiveOptions,
+  InspectBundleOptions,
+} from './operations/download-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from './operations/list.js';
 import type {
   BuildBundleOptions,
-  CommonOptions,
   DeployBundleOptions,
   DeployBundleResult,
   ListBundlesOptions,
   ListDeploymentsOptions,
   ProjectOptions,
+  PromoteBundleOptions,
+  PromoteBundleResult,
+  RollbackBundleOptions,
+  RollbackBundleResult,
   TargetOptions,
   WaitForDeploymentOptions,
 } from './operations/options.js';
-import type {DataOf} from './operations/outlet.js';
 import type {PruneBundlesOptions, PruneBundlesResult} from './operations/prune-bundles.js';
 import type {
   PushResult,
@@ -53,13 +58,11 @@ import * as remove from './pipelines/delete.js';
 import * as deploy from './pipelines/deploy.js';
 import * as diff from './pipelines/diff.js';
 import * as previews from './pipelines/previews.js';
-import * as promote from './pipelines/promote.js';
 import * as push from './pipelines/push.js';
 import * as read from './pipelines/read.js';
-import * as rollback from './pipelines/rollback.js';
 import * as targets from './pipelines/targets.js';
-import type {Callbacks, PipelineHost} from './pipelines/host.js';
-import {callFromLibrary} from './pipelines/library-call.js';
+import type {PipelineHost} from './pipelines/host.js';
+import {callFromLibrary, type CallOptions, type DataOf} from './pipelines/library-call.js';
 import type {Served} from './pipelines/next-steps.js';
 import {packageVersion} from './version.js';
 
@@ -187,15 +190,13 @@ export const pruneBundles = libraryCall<PruneBundlesOptions, PruneBundlesResult>
  * Deploys the bundle that a target ran before the current one, or the one given by `to`.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(
-  resultOf(rollback.rollbackBundle),
-);
+export const rollbackBundle = libraryCall<RollbackBundleOptions, RollbackBundleResult>(resultOf(deploy.rollbackBundle));
 
 /**
  * Deploys the bundle that one target runs to another. Uses the backend's own promotion if it has one.
  * @throws RuntimeCliError for everything a user can cause; `signal.reason` when aborted.
  */
-export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(resultOf(promote.promoteBundle));
+export const promoteBundle = libraryCall<PromoteBundleOptions, PromoteBundleResult>(resultOf(deploy.promoteBundle));
 
 /**
  * Reads the log of a deployment, with `follow` until it is complete.
@@ -296,8 +297,6 @@ function libraryCall<Options extends CallOptions, Result extends object>(operati
 function resultOf<Options, Result>(operation: (options: Options, host: PipelineHost) => Promise<Served<Result>>) {
   return async (options: Options, host: PipelineHost): Promise<Result> => (await operation(options, host)).result;
 }
-
-type CallOptions = Callbacks & Pick<CommonOptions, 'signal'>;
 
 /** Runs an operation in the actual process. */
 function call<Options extends CallOptions, Result extends object>(

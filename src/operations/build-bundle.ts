@@ -9,9 +9,9 @@ import {
 } from '../bundle/index.js';
 import type {Bundle} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import type {RunHost} from './host.js';
+import {planningHost, type RunHost} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
-import type {Outlet, DataOf} from './outlet.js';
+import type {Outlet} from './outlet.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {
@@ -30,7 +30,7 @@ export interface PreviewBuildOptions extends Omit<BuildBundleOptions, 'output'> 
 /** Writes the archive of a plan and its manifest. Each is written completely or not at all. */
 export async function writeBuild(
   plan: BundlePlan,
-  options: DataOf<BuildBundleOptions>,
+  options: BuildBundleOptions,
   host: RunHost,
 ): Promise<BuildBundleResult> {
   const path = resolve(options.cwd ?? host.cwd, options.output);
@@ -38,18 +38,10 @@ export async function writeBuild(
   return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
 }
 
-export async function planBuild(options: DataOf<PreviewBuildOptions>, host: RunHost): Promise<BundlePlan> {
+export async function planBuild(options: PreviewBuildOptions, host: RunHost): Promise<BundlePlan> {
   const {format = 'v2', cwd = host.cwd, output, force, ...content} = options;
   if (output !== undefined && !force) await verifyReplaceable(resolve(cwd, output));
-  const plan = await planBundle({
-    ...content,
-    format,
-    cwd,
-    env: host.env,
-    refusesForeign: host.refusesForeign,
-    collectsMetadata: host.collectsMetadata,
-    now: () => host.now(),
-  });
+  const plan = await planBundle({...content, ...planningHost(host), format, cwd});
   if (output !== undefined) verifyOutside(plan.buildDirectory, resolve(cwd, output));
   plan.warnings.forEach((warning) => host.outlet.warn(warning));
   return plan;

@@ -14,8 +14,7 @@ import {findRunning} from './targets.js';
 import {chooseCapable} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ConnectionOptions} from './options.js';
-import type {DataOf} from './outlet.js';
-import type {RunHost} from './host.js';
+import {planningHost, type RunHost} from './host.js';
 
 /** Where a bundle is. */
 export type BundleSource =
@@ -105,7 +104,7 @@ export interface ReadSource {
   readonly contents: BundleContents;
 }
 
-type SourceOptions = DataOf<ReadSourceOptions>;
+type SourceOptions = ReadSourceOptions;
 
 /** A source that can be read: an uploaded bundle has its backend. */
 export type OpenedSource = LocalSource | (RemoteSource & {readonly open: OpenBackend});
@@ -171,7 +170,7 @@ export async function readSource(
     const {open} = source;
     const {bundleId} = source.kind === 'bundle' ? source : await findRunning(open, source.targetSlug);
     const read = (path: string) => readArchiveContents(path, options);
-    const {result, ...found} = await readDownloaded(open, bundleId, host, read);
+    const {result, ...found} = await readDownloaded(open, bundleId, read);
     const name = `bundle ${String(found.bundleId)}${source.kind === 'running' ? ` on ${source.targetSlug}` : ''}`;
     return {bundle: {...comparedBundle(name, result), ...found}, contents: result};
   }
@@ -183,10 +182,7 @@ export async function readSource(
   // A v1 archive is named after its project, which makes no difference to its files.
   const {projectSlug = 'project'} = options;
   const content = {...options, projectSlug, format, buildDirectory: source.path};
-  const {env, refusesForeign, collectsMetadata, ownFiles} = host;
-  const now = () => host.now();
-  const given = {cwd, env, refusesForeign, collectsMetadata, now, ownFiles};
-  const {contents, warnings} = await readFolderContents({...content, ...given});
+  const {contents, warnings} = await readFolderContents({...content, ...planningHost(host), cwd});
   warnings.forEach((warning) => host.outlet.warn(warning));
   return {bundle: comparedBundle(source.path, contents), contents};
 }

@@ -22,7 +22,7 @@ type BackendMembers = {
 
 /** Calls an optional member of a backend. */
 export async function invoke<Name extends OptionalMember>(
-  open: OpenBackend,
+  open: Pick<OpenBackend, 'backend' | 'secrets' | 'context'>,
   name: Name,
   request: RequestOf<Name>,
 ): Promise<AnswerTo<Name>> {

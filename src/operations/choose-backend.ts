@@ -4,6 +4,7 @@ import type {BackendCapability} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend, type RuntimeBackendPreference} from '../backends/names.js';
 import {createBackendRegistry, type BackendRegistry} from '../backends/registry.js';
 import {
+  failedTwice,
   fallbackWarning,
   selectBackend,
   unfitForApi,
@@ -14,10 +15,10 @@ import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
 import {flagValue} from '../text/suggest.js';
 import {requireCapability} from './call-backend.js';
-import type {Host, RunHost} from './host.js';
+import type {Environment} from '../http/types.js';
+import {callBackSafely, type Host, type RunHost} from './host.js';
 import {configDirectoryOf, openBackend, type OpenBackend, type OpenOptions} from './open-backend.js';
 import type {ConnectionOptions, ProjectOptions} from './options.js';
-import type {DataOf} from './outlet.js';
 
 /** The backend that serves a run. */
 export interface ChosenBackend {
@@ -32,6 +33,8 @@ interface Fallback {
   readonly open: () => Promise<OpenBackend>;
 }
 
+type ChoosingOptions = OpenOptions & {readonly preference: RuntimeBackendPreference};
+
 interface Choosing {
   readonly capabilities: readonly BackendCapability[];
   /** Whether the choice is only shown: the backend need not be configured then. @default false */
@@ -44,16 +47,19 @@ export function verifySlugs(options: {readonly projectSlug: string; readonly tar
 
 /** Chooses and opens the backend that serves a call, without touching the network. */
 export async function chooseBackend(
-  options: OpenOptions & {readonly preference: RuntimeBackendPreference},
+  options: ChoosingOptions,
   {capabilities, previews = false}: Choosing,
   host: RunHost,
 ): Promise<ChosenBackend> {
   const registry = registryOf(options);
-  const selection = await select(options, registry, host);
+  const findMissing = missingIn(options, registry, host);
+  const selection = await select(options, findMissing, host);
+  const {fellBack, fallback} = selection;
   const backend = registry.get(selection.backend);
   for (const capability of capabilities) requireCapability(backend, capability);
-  const unconfigured = await verifyConfigured(selection.backend, options, registry, host, previews);
-  const {fellBack, fallback} = selection;
+  const error = await configurationError(backend, options, {findMissing, previews, env: host.env});
+  if (error !== undefined && !previews) throw error;
+  const unconfigured = error?.message;
   const fallbackTo = (other: HostBackend) => ({backend: other, open: () => openBackend(other, options, host)});
   const warnings = [fellBack && fallbackWarning(fellBack), unconfigured];
   for (const warning of warnings) if (warning !== undefined) host.outlet.warn(warning);
@@ -68,7 +74,7 @@ export async function chooseBackend(
 
 /** Verifies a call and chooses a backend that has `capabilities`. Sends nothing. */
 export async function chooseCapable(
-  options: DataOf<ProjectOptions> & OpenOptions,
+  options: ProjectOptions & OpenOptions,
   capabilities: readonly BackendCapability[],
   host: RunHost,
 ): Promise<ChosenBackend> {
@@ -86,63 +92,46 @@ export function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
 
-async function select(
-  options: OpenOptions & {readonly preference: RuntimeBackendPreference},
-  registry: BackendRegistry,
-  host: Host,
-): Promise<BackendSelection> {
-  const {preference, apiConnection} = options;
-  if (preference !== 'auto') return {backend: preference, reason: 'as configured'};
-  const missing = (name: RuntimeBackend, call: CallWithoutSlugs) => missingFor(name, call, registry, host);
-  const apiMissing = await missing('api', withoutSlugs(options));
-  // An API connection that is configured but invalid is an error, never a reason to use legacy.
-  if (apiConnection !== undefined && apiMissing.length > 0)
-    throw notConfigured({name: 'api'}, apiMissing, options, host.env);
-  return selectBackend({
-    hasApi: apiConnection !== undefined,
-    apiUnfit: await missing('api', options),
-    hasLegacy: (await missing('legacy', options)).length === 0,
-  });
+/** What a backend lacks to serve a call. Without `slugs`: to serve any call. */
+type FindMissing = (name: RuntimeBackend, options?: {readonly slugs: boolean}) => Promise<readonly string[]>;
+
+function missingIn(options: OpenOptions, registry: BackendRegistry, host: Host): FindMissing {
+  const {env, logger, settingNames} = host;
+  const configDirectory = configDirectoryOf(options, host);
+  return (name, {slugs} = {slugs: true}) => {
+    const {projectSlug, targetSlug} = slugs ? options : {};
+    const surroundings = {configDirectory, env, logger, settingNames, projectSlug, targetSlug};
+    return missingConfiguration(registry.get(name), options, surroundings);
+  };
 }
 
-/** Throws if the backend is not configured; for a preview, resolves to the message. */
-async function verifyConfigured(
-  name: RuntimeBackend,
+async function select(options: ChoosingOptions, findMissing: FindMissing, {env}: Host): Promise<BackendSelection> {
+  const {preference, apiConnection} = options;
+  if (preference !== 'auto') return {backend: preference, reason: 'as configured'};
+  const hasApi = apiConnection !== undefined;
+  const missing = await findMissing('api', {slugs: false});
+  // An API connection that is configured but invalid is an error, never a reason to use legacy.
+  if (hasApi && missing.length > 0) throw notConfigured({name: 'api'}, missing, options, env);
+  const hasLegacy = (await findMissing('legacy')).length === 0;
+  return selectBackend({hasApi, apiUnfit: await findMissing('api'), hasLegacy});
+}
+
+/** The error of a backend that is not configured. @throws RuntimeCliError if the slugs of the call don't fit. */
+async function configurationError(
+  backend: HostBackend,
   options: OpenOptions,
-  registry: BackendRegistry,
-  host: Host,
-  previews: boolean,
-): Promise<string | undefined> {
-  const missing = await missingFor(name, options, registry, host);
+  {findMissing, previews, env}: {findMissing: FindMissing; previews: boolean; env: Environment},
+): Promise<Error | undefined> {
+  const {name} = backend;
+  const missing = await findMissing(name);
   if (missing.length === 0) return undefined;
   if (name === 'api') {
-    const unset = await missingFor('api', withoutSlugs(options), registry, host);
+    const unset = await findMissing(name, {slugs: false});
     const unfit = missing.filter((what) => !unset.includes(what));
     // Credentials would not help against such a slug.
     if (unfit.length > 0 && (previews || unset.length === 0)) throw unfitForApi(unfit);
   }
-  const error = notConfigured(registry.get(name), missing, options, host.env);
-  if (previews) return error.message;
-  throw error;
-}
-
-type CallWithoutSlugs = Omit<OpenOptions, 'projectSlug'> & {readonly projectSlug?: string | undefined};
-
-function withoutSlugs(options: OpenOptions): CallWithoutSlugs {
-  return {...options, projectSlug: undefined, targetSlug: undefined};
-}
-
-function missingFor(
-  name: RuntimeBackend,
-  options: CallWithoutSlugs,
-  registry: BackendRegistry,
-  host: Host,
-): Promise<readonly string[]> {
-  const {env, logger, settingNames} = host;
-  const {projectSlug, targetSlug} = options;
-  const configDirectory = configDirectoryOf(options, host);
-  const surroundings = {configDirectory, env, logger, settingNames, projectSlug, targetSlug};
-  return missingConfiguration(registry.get(name), options, surroundings);
+  return notConfigured(backend, missing, options, env);
 }
 
 /**
@@ -155,4 +144,40 @@ export function withOtherBackend(error: unknown, other: RuntimeBackend | undefin
   return amendError(error, {
     suggestions: [`If your bundles are on the ${backendTitle(other)} backend, run the command again with ${flags}.`],
   });
+}
+
+/** What falls back from Api to legacy. */
+interface FallingBack<Result> {
+  /** Why a failure may fall back. Undefined when it must not. @throws Error the failure with more advice */
+  readonly reasonFor: (error: unknown) => string | undefined;
+  readonly first: (open: OpenBackend) => Promise<Result>;
+  readonly second: (open: OpenBackend) => Promise<Result>;
+}
+
+/**
+ * Lets the chosen backend serve a call. With `auto`, legacy takes over if Api definitely refuses. The caller hears
+ * which backend is about to serve: as long as nothing has been sent, a callback that throws fails the call.
+ */
+export async function withFallback<Result>(
+  {selection: {fellBack}, open, fallback}: ChosenBackend,
+  {reasonFor, first, second}: FallingBack<Result>,
+): Promise<Result> {
+  const {outlet} = open.host;
+  if (fellBack !== undefined) await outlet.fallBack(fellBack);
+  await outlet.resolve(open.backendName);
+  try {
+    return await first(open);
+  } catch (error) {
+    const reason = fallback === undefined ? undefined : reasonFor(error);
+    if (fallback === undefined || reason === undefined) throw error;
+    outlet.note(`Falling back to the Runtime (API key) backend: ${reason}`);
+    callBackSafely(() => outlet.fallBack(reason));
+    callBackSafely(() => outlet.resolve(fallback.backend.name));
+    outlet.warn(fallbackWarning(reason));
+    try {
+      return await second(await fallback.open());
+    } catch (failure) {
+      throw failedTwice(error, failure);
+    }
+  }
 }

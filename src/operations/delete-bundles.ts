@@ -1,7 +1,7 @@
 import type {BundleId} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
-import {callBackSafely, type Host, type RunHost} from './host.js';
+import {callBackSafely, type RunHost} from './host.js';
 import {invoke, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
 import {explainMissingBundle, idFor, namingCapabilities, readHistory, resolveBundleId} from './list.js';
@@ -9,7 +9,6 @@ import {listTargets} from './targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
-import type {DataOf} from './outlet.js';
 
 /** The outcome for one bundle. */
 export interface BundleDeletion {
@@ -35,10 +34,7 @@ export interface DeleteBundlesResult {
   readonly deleted: readonly BundleId[];
 }
 
-export async function chooseDeleteBackend(
-  options: DataOf<DeleteBundlesOptions>,
-  host: RunHost,
-): Promise<ChosenBackend> {
+export async function chooseDeleteBackend(options: DeleteBundlesOptions, host: RunHost): Promise<ChosenBackend> {
   if (options.bundleIds.length === 0) throw createError('ERR_OPTION_INVALID', 'bundleIds must not be empty.');
   const listing = options.bundleIds.flatMap(namingCapabilities);
   const chosen = await chooseCapable(options, ['delete', ...listing], host);
@@ -76,9 +72,8 @@ export async function deleteBundlesFrom(
   open: OpenBackend,
   ids: readonly BundleId[],
   onDeletion: (deletion: BundleDeletion) => void,
-  host: Host,
 ): Promise<readonly BundleId[]> {
-  const {backendName: backend, projectSlug} = open;
+  const {backendName: backend, projectSlug, host} = open;
   await host.writes?.before({operation: 'delete', backend, projectSlug, bundleIds: ids});
   const deleted: BundleId[] = [];
   const failures: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];

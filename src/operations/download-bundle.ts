@@ -3,14 +3,16 @@ import {basename, resolve} from 'node:path';
 import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../backends/names.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
+import type {ArchiveLayoutOptions} from '../bundle/contents/bundle-contents.js';
+import type {ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
-import type {Host, RunHost} from './host.js';
+import type {Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {ProjectOptions} from './options.js';
+import type {CommonOptions, ProjectOptions} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../text/sentence.js';
 
@@ -49,6 +51,19 @@ export interface DownloadBundleResult {
   readonly verified: boolean;
 }
 
+/** Options of `inspectArchive`. */
+export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'onEvent'>, ArchiveLayoutOptions {}
+
+/** Options of `inspectBundle`. */
+export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
+
+/** The contents of an uploaded bundle. */
+export interface BundleInspection extends ArchiveInspection {
+  readonly backend: RuntimeBackend;
+  readonly projectSlug: string;
+  readonly bundleId: BundleId;
+}
+
 type Destination = Pick<DownloadBundleOptions, 'bundleId' | 'output' | 'force' | 'cwd'>;
 
 /** `bundle 42`, `the latest bundle` */
@@ -66,13 +81,9 @@ export function downloadCapabilities({
  * Downloads a bundle's archive from the chosen backend to a file, which is created only once it is complete and valid.
  * An interrupted download is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  */
-export async function downloadBundleFrom(
-  open: OpenBackend,
-  options: Destination,
-  host: RunHost,
-): Promise<DownloadBundleResult> {
+export async function downloadBundleFrom(open: OpenBackend, options: Destination): Promise<DownloadBundleResult> {
   const {force = false} = options;
-  const {projectSlug} = open;
+  const {projectSlug, host} = open;
   const backend = open.backend.name;
   const bundleId = await resolveBundleId(open, options.bundleId);
   const paths = outputPaths(options, bundleId, host);
@@ -113,13 +124,12 @@ export async function downloadBundleFrom(
 export async function readDownloaded<Result>(
   open: OpenBackend,
   bundleId: BundleId,
-  host: RunHost,
   read: (path: string) => Promise<Result>,
 ): Promise<Pick<DownloadBundleResult, 'backend' | 'projectSlug' | 'bundleId'> & {readonly result: Result}> {
-  const workspace = await host.createTemporaryDirectory();
+  const workspace = await open.host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');
-    const downloaded = await downloadBundleFrom(open, {bundleId, output}, host);
+    const downloaded = await downloadBundleFrom(open, {bundleId, output});
     const {backend, projectSlug} = downloaded;
     return {backend, projectSlug, bundleId: downloaded.bundleId, result: await read(output)};
   } finally {

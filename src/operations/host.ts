@@ -48,6 +48,12 @@ export interface RunHost extends Host {
   readonly outlet: Outlet;
 }
 
+/** What planning a bundle uses of the host. */
+export function planningHost(host: Host) {
+  const {env, refusesForeign, collectsMetadata, ownFiles} = host;
+  return {env, refusesForeign, collectsMetadata, ownFiles, now: () => host.now()};
+}
+
 /** A bundle that failed a check after its deployment. */
 export interface FailedCheck {
   readonly bundleId: BundleId;

@@ -8,12 +8,21 @@ import {createError} from '../errors/index.js';
 import {openBackend} from './open-backend.js';
 import type {CommonOptions} from './options.js';
 import type {Host} from './host.js';
+import type {Outlet} from './outlet.js';
 
 /** Somebody waits for the answer, and a wrong address is as likely as a network that recovers. */
 const impatient = {rateLimit: {maxRetries: 1}};
 
-/** No step shows retries: somebody sees the question that waits for the answer. */
-const silent = {retry: () => undefined};
+/** No step shows what happens: somebody sees the question that waits for the answer. */
+const silent: Outlet = {
+  title: () => undefined,
+  note: () => undefined,
+  warn: () => undefined,
+  progress: () => undefined,
+  retry: () => undefined,
+  fallBack: () => Promise.resolve(),
+  resolve: () => Promise.resolve(),
+};
 
 type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout'>;
 

@@ -67,8 +67,7 @@ export function idFor({name, bundleIds}: HostBackend, bundleId: BundleId): Bundl
 export async function explainMissingBundle(error: unknown, open: OpenBackend, bundleId: BundleId): Promise<unknown> {
   if (!isRuntimeCliError(error) || !open.backend.listBundles) return error;
   const {projectSlug, signal} = open;
-  const flags = placeFlags({projectSlug, backend: open.backend.name}, open.commandFlags);
-  const suggestions = [['Run: ', {run: ['bundle:list', ...flags]}]];
+  const suggestions = [['Run: ', {run: ['bundle:list', ...open.flags()]}]];
   if (error.code === 'ERR_BUNDLE_UNKNOWN') return amendError(error, {suggestions});
   if (error.status !== 404) return error;
   const isKnown = await quickLook(open, async (again) => (await findBundle(again, bundleId)) !== undefined);

@@ -4,33 +4,35 @@ import type {ContextChanges, HostContext} from '../backends/call.js';
 import {backendLocation, optionsOf, secretsOf} from '../backends/configuration.js';
 import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
 import type {RuntimeBackend} from '../backends/names.js';
-import {problemsOf, rejectProblems} from '../settings/definitions.js';
+import {optionProblems, problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';
-import type {Host} from './host.js';
-import type {CommonOptions, ConnectionOptions} from './options.js';
-import type {Outlet, DataOf} from './outlet.js';
+import {placeFlags} from '../text/suggest.js';
+import type {Host, RunHost} from './host.js';
+import type {CommonOptions, ConnectionOptions, WaitOptions} from './options.js';
 import type {PushPlace} from './push/records.js';
 
 /** What a backend is opened with. */
-export type OpenOptions = DataOf<CommonOptions> &
-  ConnectionOptions & {
-    readonly projectSlug: string;
-    readonly targetSlug?: string | undefined;
-    readonly wait?: boolean | undefined;
-  };
+export interface OpenOptions extends CommonOptions, ConnectionOptions, WaitOptions {
+  readonly projectSlug: string;
+  readonly targetSlug?: string | undefined;
+  readonly wait?: boolean | undefined;
+}
 
-/** A backend as a run has opened it, once. */
+/** A backend as a run has opened it, once: what the operations of that run work with. */
 export interface OpenBackend {
   readonly backend: HostBackend;
   /** What the caller calls it: of several backends with one name, its own name is longer. */
   readonly backendName: RuntimeBackend;
   readonly projectSlug: string;
+  readonly host: RunHost;
+  /** How long the run waits for something. What is undefined depends on what it waits for. */
+  readonly limits: WaitOptions;
   /** Ends its calls. */
   readonly signal: AbortSignal;
   /** Values to mask. The backend may add some. */
   readonly secrets: readonly string[];
-  /** Flags that commands shown to the user repeat. */
-  readonly commandFlags?: readonly string[] | undefined;
+  /** Flags with which a suggested command reaches the same project, and a target. */
+  readonly flags: (targetSlug?: string) => readonly string[];
   /** The place that records of the run belong to. */
   readonly place: () => PushPlace;
   /** By how many milliseconds the service's clock is ahead of the host's; 0 while it has not told the time. */
@@ -41,19 +43,20 @@ export interface OpenBackend {
   readonly with: (changes: ContextChanges) => OpenBackend;
 }
 
-/** Opens a backend for the calls of a run: validates its options. Its retries are told to the outlet. */
+/** Opens a backend for the calls of a run: validates its options. */
 export async function openBackend(
   backend: HostBackend,
   options: OpenOptions,
-  host: Host & {readonly outlet: Pick<Outlet, 'retry'>},
+  host: RunHost,
   backendName: RuntimeBackend = backend.name,
 ): Promise<OpenBackend> {
   const {env, logger, userAgent, onCleanup, commandFlags} = host;
-  const {projectSlug, targetSlug, wait, rateLimit} = options;
+  const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;
+  rejectProblems(optionProblems(options, ['pollInterval', 'timeout']));
   const configDirectory = configDirectoryOf(options, host);
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, env)];
   let clockAheadMs = 0;
-  const given: BackendContextOptions = {
+  const creation: BackendContextOptions = {
     projectSlug,
     targetSlug,
     wait,
@@ -80,9 +83,11 @@ export async function openBackend(
     backend,
     backendName,
     projectSlug,
+    host,
+    limits: {pollInterval, timeout},
     signal,
     secrets,
-    commandFlags,
+    flags: (target) => placeFlags({projectSlug, targetSlug: target, backend: backendName}, commandFlags),
     place,
     clockAheadMs: () => clockAheadMs,
     context,
@@ -92,13 +97,16 @@ export async function openBackend(
       return open(both, () => (changed ??= context().then((own) => own.with(changes))));
     },
   });
-  return open(given.signal, () => (created ??= createBackendContext(given)));
+  return open(creation.signal, () => (created ??= createBackendContext(creation)));
 }
 
-function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: DataOf<CommonOptions>) {
+function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions) {
   const timeouts = Object.entries({connectTimeout, idleTimeout, requestTimeout});
-  const given = timeouts.filter(([, seconds]) => seconds !== undefined);
-  rejectProblems(given.flatMap(([option, seconds]) => problemsOf(option, seconds, requestSeconds)));
+  rejectProblems(
+    timeouts
+      .filter(([, seconds]) => seconds !== undefined)
+      .flatMap(([option, seconds]) => problemsOf(option, seconds, requestSeconds)),
+  );
   const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
   return {
     connectTimeoutMs: inMs(connectTimeout),

@@ -212,6 +212,24 @@ export interface DeployBundleOptions extends ReleaseOptions {
   readonly bundleId: BundleId;
 }
 
+/** Options of `rollbackBundle`. */
+export interface RollbackBundleOptions extends Omit<
+  DeployBundleOptions,
+  'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot' | 'rollbackOnFailure'
+> {
+  /**
+   * The bundle to roll back to; `latest` is the newest usable one. @default the bundle of the latest finished
+   * deployment of another bundle than the current one
+   */
+  readonly to?: BundleId | undefined;
+}
+
+/** Options of `promoteBundle`. */
+export interface PromoteBundleOptions extends Omit<DeployBundleOptions, 'bundleId' | 'onFallback' | 'onResolve'> {
+  /** Slug of the target whose bundle is deployed. */
+  readonly from: string;
+}
+
 /** Options of `waitForDeployment`. */
 export interface WaitForDeploymentOptions extends CommonOptions, ConnectionOptions, WaitOptions {
   /** The backend that made the deployment. */
@@ -277,4 +295,16 @@ export interface DeployBundleResult extends DeploymentOutcome {
   readonly warnings: readonly string[];
   /** The backend's own answer, untouched. */
   readonly raw?: unknown;
+}
+
+/** What `rollbackBundle` resolves to. */
+export interface RollbackBundleResult extends DeployBundleResult {
+  /** The bundle that ran before; undefined if the bundle to roll back to was given. */
+  readonly rolledBackFrom?: BundleId | undefined;
+}
+
+/** What `promoteBundle` resolves to. */
+export interface PromoteBundleResult extends DeployBundleResult {
+  /** The target that ran the bundle. */
+  readonly promotedFrom: string;
 }

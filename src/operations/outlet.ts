@@ -18,9 +18,3 @@ export interface Outlet {
   /** The backend is about to serve the call. Rejects with what the caller's callback throws. */
   resolve(backendName: RuntimeBackend): Promise<void>;
 }
-
-/** The callbacks of the library's options. `library.ts` takes them out: operations have an outlet. */
-export type CallbackName = 'onProgress' | 'onRetry' | 'onEvent' | 'onFallback' | 'onResolve';
-
-/** The options of a call without the caller's callbacks. */
-export type DataOf<Options> = Omit<Options, CallbackName>;

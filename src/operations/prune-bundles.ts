@@ -9,7 +9,6 @@ import {readBundles, readHistory} from './list.js';
 import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions} from './options.js';
-import type {Host} from './host.js';
 import {listTargets} from './targets.js';
 
 /** Which bundles `pruneBundles` removes: those to which all of this applies. */
@@ -72,7 +71,7 @@ interface Prunable {
  * Reads what a project has and runs. The histories are last: a deployment that starts meanwhile is seen. Ages are
  * counted by the service's clock.
  */
-export async function findPrunable(open: OpenBackend, rules: PruneRules, host: Host): Promise<Prunable> {
+export async function findPrunable(open: OpenBackend, rules: PruneRules): Promise<Prunable> {
   const {items: bundles} = await readBundles(open);
   const histories: TargetHistory[] = [];
   for (const {targetSlug} of await listTargets(open)) {
@@ -81,7 +80,7 @@ export async function findPrunable(open: OpenBackend, rules: PruneRules, host: H
   const aheadMs = open.clockAheadMs();
   const isTold = rules.olderThanMs !== undefined && Math.abs(aheadMs) > toldClockMs;
   return {
-    prune: planPrune(bundles, histories, rules, new Date(host.now().getTime() + aheadMs)),
+    prune: planPrune(bundles, histories, rules, new Date(open.host.now().getTime() + aheadMs)),
     bundles: bundles.length,
     warning: isTold ? describeClock(aheadMs) : undefined,
   };
@@ -99,9 +98,8 @@ export async function stillPrunable(
   found: readonly BundleItem[],
   open: OpenBackend,
   rules: PruneRules,
-  host: Host,
 ): Promise<readonly BundleId[]> {
-  const {prune} = await findPrunable(open, rules, host);
+  const {prune} = await findPrunable(open, rules);
   const ids = new Set(prune.map(({bundleId}) => bundleId));
   return found
     .map(({bundleId}) => bundleId)

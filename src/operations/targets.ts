@@ -175,12 +175,11 @@ export async function findRunning(
   if (bundleId !== undefined) return {bundleId, message};
   await verifyTarget(open, targetSlug, items);
   const {projectSlug} = open;
-  const flags = placeFlags({projectSlug, targetSlug}, open.commandFlags);
   throw createError(
     'ERR_REJECTED',
     items.length > 0
       ? `The server does not report which bundle the target "${targetSlug}" runs.`
       : `Nothing is deployed to the target "${targetSlug}" of ${projectSlug}.`,
-    {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...flags]}]]},
+    {suggestions: [['Check its deployments: ', {run: ['bundle:history', ...open.flags(targetSlug)]}]]},
   );
 }

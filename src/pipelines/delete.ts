@@ -9,10 +9,9 @@ import {
   type DeleteBundlesOptions,
   type DeleteBundlesResult,
 } from '../operations/delete-bundles.js';
-import {chooseCapable, type ChosenBackend} from '../operations/choose-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely} from '../operations/host.js';
-import type {DataOf} from '../operations/outlet.js';
+import type {OpenBackend} from '../operations/open-backend.js';
 import {
   findPrunable,
   stillPrunable,
@@ -20,79 +19,63 @@ import {
   type PruneBundlesOptions,
   type PruneBundlesResult,
 } from '../operations/prune-bundles.js';
-import {resolveStep} from './steps.js';
-import type {RunHost} from '../operations/host.js';
+import {chooseFor} from './steps.js';
 import type {PipelineHost} from './host.js';
-import {Pipeline, type Step} from './run.js';
+import {Pipeline} from './run.js';
 
-export async function deleteBundles(
-  options: DataOf<DeleteBundlesOptions>,
-  host: PipelineHost,
-): Promise<DeleteBundlesResult> {
+export async function deleteBundles(options: DeleteBundlesOptions, host: PipelineHost): Promise<DeleteBundlesResult> {
   refuseUnsafe({operation: 'delete'}, host);
   const {confirm, onDeletion, projectSlug} = options;
-  const resolved = Pipeline.start(host).step(
-    resolveStep(async (host) => {
-      const chosen = await chooseDeleteBackend(options, host);
-      const ids = await resolveIds(chosen.open, options.bundleIds);
-      for (const warning of await takenFromRollbacks(chosen.open, ids)) host.outlet.warn(warning);
-      return {...chosen, ids};
-    }),
-  );
-  const {ids, ...chosen} = await resolved.run();
-  const backend = chosen.open.backendName;
+  const resolved = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
+    const {open} = await chooseDeleteBackend(options, run);
+    const ids = await resolveIds(open, options.bundleIds);
+    for (const warning of await takenFromRollbacks(open, ids)) run.outlet.warn(warning);
+    return {open, ids};
+  });
+  const {open, ids} = await resolved.run();
+  const backend = open.backendName;
   await confirm?.(backend, ids);
-  const deleting = deleteStep(ids.length, () => Promise.resolve(ids), onDeletion);
-  const deleted = await resolved.after(chosen).step(deleting).run();
-  return {backend, projectSlug, deleted};
+  const deleting = withDeleteStep(resolved.after(open), ids.length, () => Promise.resolve(ids), onDeletion);
+  return {backend, projectSlug, deleted: await deleting.run()};
 }
 
-/** The step that deletes bundles. It notes each deleted one: of a single one, its outcome says it all. */
-function deleteStep(
+/** Adds the step that deletes bundles. It notes each deleted one: of a single one, its outcome says it all. */
+function withDeleteStep(
+  opened: Pipeline<OpenBackend>,
   length: number,
-  idsOf: (chosen: ChosenBackend, host: RunHost) => Promise<readonly BundleId[]>,
-  onDeletion: DeleteBundlesOptions['onDeletion'],
-): Step<ChosenBackend, readonly BundleId[]> {
-  return {
-    name: 'delete',
-    title: `Delete ${count(length, 'bundle')}`,
-    async task(chosen, host) {
-      const ids = await idsOf(chosen, host);
-      if (ids.length === 0) return [];
-      const tell = (deletion: BundleDeletion) => {
-        // The final error says what failed.
-        if (deletion.error === undefined && ids.length > 1)
-          host.outlet.note(`Deleted bundle ${String(deletion.bundleId)}`);
-        callBackSafely(() => onDeletion?.(deletion));
-      };
-      const deleted = await deleteBundlesFrom(chosen.open, ids, tell, host);
-      host.outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
-      return deleted;
-    },
-  };
+  idsOf: () => Promise<readonly BundleId[]>,
+  onDeletion?: DeleteBundlesOptions['onDeletion'],
+): Pipeline<readonly BundleId[]> {
+  return opened.step('delete', `Delete ${count(length, 'bundle')}`, async (open, {outlet}) => {
+    const ids = await idsOf();
+    if (ids.length === 0) return [];
+    const tell = (deletion: BundleDeletion) => {
+      // The final error says what failed.
+      if (deletion.error === undefined && ids.length > 1) outlet.note(`Deleted bundle ${String(deletion.bundleId)}`);
+      callBackSafely(() => onDeletion?.(deletion));
+    };
+    const deleted = await deleteBundlesFrom(open, ids, tell);
+    outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
+    return deleted;
+  });
 }
 
-export async function pruneBundles(
-  options: DataOf<PruneBundlesOptions>,
-  host: PipelineHost,
-): Promise<PruneBundlesResult> {
+export async function pruneBundles(options: PruneBundlesOptions, host: PipelineHost): Promise<PruneBundlesResult> {
   const {projectSlug, dryRun = false, confirm} = options;
   verifyRules(options);
   refuseUnsafe({operation: 'delete'}, host);
-  const searching = Pipeline.start(host)
-    .step(resolveStep((host) => chooseCapable(options, ['delete', 'list', 'targets', 'history'], host)))
-    .step({
-      name: 'find',
-      title: `Find the bundles of ${projectSlug} to prune`,
-      async task(chosen, host) {
-        const {prune, bundles, warning} = await findPrunable(chosen.open, options, host);
-        if (warning !== undefined) host.outlet.warn(warning);
-        host.outlet.title(`Found ${String(prune.length)} of ${count(bundles, 'bundle')} to prune`);
-        return {chosen, found: prune, kept: bundles - prune.length};
-      },
-    });
-  const {chosen, found, kept} = await searching.run();
-  const backend = chosen.open.backendName;
+  const searching = chooseFor(options, ['delete', 'list', 'targets', 'history'], host).step(
+    'find',
+    `Find the bundles of ${projectSlug} to prune`,
+    async ({open}, {outlet}) => {
+      const {prune, bundles, warning} = await findPrunable(open, options);
+      if (warning !== undefined) outlet.warn(warning);
+      outlet.title(`Found ${String(prune.length)} of ${count(bundles, 'bundle')} to prune`);
+      return {open, found: prune, kept: bundles - prune.length};
+    },
+  );
+  const {open, found, kept} = await searching.run();
+  const backend = open.backendName;
   const result = {backend, projectSlug, dryRun, found, kept, deleted: []};
   if (found.length === 0) return result;
   if (dryRun) {
@@ -101,13 +84,12 @@ export async function pruneBundles(
     return result;
   }
   await confirm?.(backend, found);
-  const stillFound = async ({open}: ChosenBackend, host: RunHost) => {
-    const ids = await stillPrunable(found, open, options, host);
+  const stillFound = async () => {
+    const ids = await stillPrunable(found, open, options);
     for (const {bundleId} of found)
       if (!ids.includes(bundleId))
-        host.outlet.warn(`Bundle ${String(bundleId)} is needed again, so it was not deleted.`);
+        open.host.outlet.warn(`Bundle ${String(bundleId)} is needed again, so it was not deleted.`);
     return ids;
   };
-  const deleting = deleteStep(found.length, stillFound, undefined);
-  return {...result, deleted: await searching.after(chosen).step(deleting).run()};
+  return {...result, deleted: await withDeleteStep(searching.after(open), found.length, stillFound).run()};
 }

@@ -1,33 +1,43 @@
-import type {BundleId, DeployOperation, DeploymentState} from '../backends/contract.js';
-import {registryOf, withOtherBackend, type ChosenBackend} from '../operations/choose-backend.js';
-import {withFollowUps} from '../operations/deploy/check-deployment.js';
+import type {BackendCapability, BundleId, DeploymentState} from '../backends/contract.js';
+import {amendError, isRuntimeCliError} from '../errors/index.js';
+import {requireCapability} from '../operations/call-backend.js';
+import {chooseCapable, registryOf, withOtherBackend, type ChosenBackend} from '../operations/choose-backend.js';
 import {
-  chooseDeployBackend,
-  requestDeployment,
-  waitForAccepted,
+  followUpCapabilities,
+  verifyPromotion,
+  verifyRelease,
   type AcceptedDeployment,
-  type DeploymentWatch,
-} from '../operations/deploy/deploy-bundle.js';
-import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
+  type Release,
+} from '../operations/deploy/release.js';
+import {describeRollback, planRollback} from '../operations/deploy/rollback-bundle.js';
+import {explainUnfinished} from '../operations/deploy/rollback-on-failure.js';
+import {startDeployment, waitForAccepted} from '../operations/deploy/start-deployment.js';
 import {waitForDeployment as waitFor} from '../operations/deploy/wait-for-deployment.js';
-import {activeGuards, askForTarget, describeGuards, guardBundle, watchNotOlder} from '../operations/guard/guards.js';
-import {refuseUnsafe} from '../operations/guard/safety.js';
-import {resolveBundleId} from '../operations/list.js';
-import {openBackend} from '../operations/open-backend.js';
-import type {DeployBundleOptions, DeployBundleResult, WaitForDeploymentOptions} from '../operations/options.js';
-import type {DataOf} from '../operations/outlet.js';
-import {resolveStep, withFollowUpSteps} from './steps.js';
+import {changeRules} from '../operations/guard/guards.js';
+import {idFor, namingCapabilities} from '../operations/list.js';
+import {openBackend, type OpenBackend} from '../operations/open-backend.js';
+import type {
+  DeployBundleOptions,
+  DeployBundleResult,
+  PromoteBundleOptions,
+  PromoteBundleResult,
+  RollbackBundleOptions,
+  RollbackBundleResult,
+  WaitForDeploymentOptions,
+} from '../operations/options.js';
+import {findRunning} from '../operations/targets.js';
+import {oneLine} from '../text/sentence.js';
 import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
-import {Pipeline, runGuarded, type Step} from './run.js';
-
-type DeployOptions = Omit<DataOf<DeployBundleOptions>, 'bundleId'> & {readonly wait: boolean};
+import {Pipeline} from './run.js';
+import {runGuarded, withFollowUpSteps} from './steps.js';
 
 /** What is particular to an operation that deploys a bundle of the service. */
 interface Deploying {
-  readonly operation: Exclude<DeployOperation, 'push'>;
-  readonly choose: (host: RunHost) => Promise<ChosenBackend>;
+  readonly capabilities: readonly BackendCapability[];
+  /** Verifies what else the backend must support. */
+  readonly verify?: (open: OpenBackend) => void;
   readonly bundle: BundleId | FindStep;
   /** The target that runs the bundle, for a promotion. */
   readonly from?: string;
@@ -35,7 +45,7 @@ interface Deploying {
 
 interface FindStep {
   readonly title: string;
-  readonly find: (chosen: ChosenBackend, host: RunHost) => Promise<BundleId>;
+  readonly find: (open: OpenBackend) => Promise<BundleId>;
 }
 
 /** The bundle to deploy, and the backend that has it. */
@@ -45,46 +55,58 @@ interface FoundBundle extends ChosenBackend {
 
 /** Finds a bundle of the service, checks the guards of the target, deploys it, waits, checks and rolls back. */
 export async function runDeployment(
-  options: DeployOptions,
-  {operation, choose, bundle, from}: Deploying,
+  release: Release,
+  deploying: Deploying,
   host: PipelineHost,
 ): Promise<Served<DeployBundleResult>> {
-  const {projectSlug, targetSlug} = options;
-  refuseUnsafe({...options, operation}, host);
-  const rollback = operation === 'rollback' ? undefined : watchForRollback(options);
-  const start = Pipeline.start(host);
-  const known = typeof bundle === 'object' ? undefined : bundle;
+  const {operation, targetSlug} = release;
+  const {bundle, from} = deploying;
+  const finding = findBundle(release, deploying, host);
   try {
-    const deployed = await runGuarded({
-      finding: findingBundle(start, choose, bundle),
-      guard: guardStep(operation, options),
-      ask: ({bundleId}) => askForTarget({operation, projectSlug, targetSlug, bundleId}, options),
-      changing(found, checked) {
-        const {bundleId = known} = checked ?? {};
-        const requested = found.step({
-          name: 'deploy',
-          title: bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(bundleId)} to ${targetSlug}`,
-          async task(chosen, run): Promise<AcceptedDeployment> {
-            const watch = watchBundle(rollback, operation, chosen.bundleId, options, run);
-            const request = {operation, bundleId: chosen.bundleId, targetSlug, from, watch};
-            const accepted = await requestDeployment(chosen, request, options, run);
-            const what = operation === 'promote' ? 'Promotion' : 'Deployment';
-            const route = from === undefined ? `to ${targetSlug}` : `from ${from} to ${targetSlug}`;
-            run.outlet.title(`${what} of bundle ${String(accepted.bundleId)} ${route} accepted`);
-            return accepted;
-          },
-        });
-        return withFollowUpSteps(requested, options, rollback, (one, run) => waitForAccepted(one, options, run));
-      },
+    const deployed = await runGuarded(finding, release, (found, checked) => {
+      const known = checked?.bundleId ?? (typeof bundle === 'object' ? undefined : bundle);
+      const title = known === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(known)} to ${targetSlug}`;
+      const requested = found.step('deploy', title, async (chosen, {outlet}) => {
+        const accepted = await startDeployment(chosen, release, {bundleId: chosen.bundleId, from});
+        const what = operation === 'promote' ? 'Promotion' : 'Deployment';
+        const route = from === undefined ? `to ${targetSlug}` : `from ${from} to ${targetSlug}`;
+        outlet.title(`${what} of bundle ${String(accepted.bundleId)} ${route} accepted`);
+        return accepted;
+      });
+      return withFollowUpSteps(requested, release, waitForAccepted);
     });
-    return {open: deployed.open, result: deploymentResult(deployed, start.warnings)};
+    return {open: deployed.open, result: deploymentResult(deployed, finding.warnings)};
   } catch (error) {
-    throw explainUnfinished(error, rollback);
+    throw explainUnfinished(error, release);
   }
 }
 
-function deploymentResult(accepted: AcceptedDeployment, warnings: readonly string[]): DeployBundleResult {
-  const {open, bundleId, targetSlug, url, deployment, status, raw, check} = accepted;
+function findBundle(
+  release: Release,
+  {capabilities, verify, bundle}: Deploying,
+  host: PipelineHost,
+): Pipeline<FoundBundle> {
+  const choose = async (run: RunHost) => {
+    const chosen = await chooseCapable(release, [...capabilities, ...followUpCapabilities(release)], run);
+    verify?.(chosen.open);
+    return chosen;
+  };
+  const start = Pipeline.start(host);
+  if (typeof bundle !== 'object')
+    return start.step('resolve', 'Prepare', async (_, run) => ({...(await choose(run)), bundleId: bundle}));
+  return start
+    .step('resolve', 'Prepare', (_, run) => choose(run))
+    .step('find', bundle.title, async (chosen) => {
+      try {
+        return {...chosen, bundleId: await bundle.find(chosen.open)};
+      } catch (error) {
+        throw withOtherBackend(error, chosen.fallback?.backend.name);
+      }
+    });
+}
+
+function deploymentResult(deployed: AcceptedDeployment, warnings: readonly string[]): DeployBundleResult {
+  const {open, bundleId, targetSlug, url, deployment, status, raw, check} = deployed;
   const {backendName, projectSlug} = open;
   const {deploymentId} = deployment;
   return {
@@ -102,85 +124,82 @@ function deploymentResult(accepted: AcceptedDeployment, warnings: readonly strin
   };
 }
 
-export function deployBundle(
-  given: DataOf<DeployBundleOptions>,
+export async function deployBundle(
+  options: DeployBundleOptions,
   host: PipelineHost,
 ): Promise<Served<DeployBundleResult>> {
-  const {bundleId: bundle, ...options} = withFollowUps(given);
-  const choose = (run: RunHost) => chooseDeployBackend({...options, bundleId: bundle}, run);
-  return runDeployment(options, {operation: 'deploy', choose, bundle}, host);
+  const {bundleId: bundle, ...release} = verifyRelease('deploy', options, host);
+  const capabilities = ['deploy', ...namingCapabilities(bundle)] as const;
+  return runDeployment(release, {capabilities, bundle}, host);
 }
 
-function findingBundle(
-  start: Pipeline<undefined>,
-  choose: Deploying['choose'],
-  bundle: Deploying['bundle'],
-): Pipeline<FoundBundle> {
-  if (typeof bundle !== 'object')
-    return start.step(resolveStep(async (host) => ({...(await choose(host)), bundleId: bundle})));
-  return start.step(resolveStep(choose)).step({
-    name: 'find',
-    title: bundle.title,
-    async task(chosen, host) {
-      try {
-        return {...chosen, bundleId: await bundle.find(chosen, host)};
-      } catch (error) {
-        throw withOtherBackend(error, chosen.fallback?.backend.name);
-      }
+const deletedAdvice = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
+
+export async function rollbackBundle(
+  options: RollbackBundleOptions,
+  host: PipelineHost,
+): Promise<Served<RollbackBundleResult>> {
+  const {to, ...verified} = verifyRelease('rollback', options, host);
+  const {targetSlug, guard} = verified;
+  const release = {...verified, guard: changeRules(guard), watch: undefined};
+  let rolledBackFrom: BundleId | undefined;
+  const deploying: Deploying = {
+    capabilities: ['deploy', ...(to === undefined ? (['history'] as const) : namingCapabilities(to))],
+    verify(open) {
+      if (to !== undefined && to !== 'latest') idFor(open.backend, to);
     },
-  });
-}
-
-/** The step that checks the guards of a target. `latest` is resolved, so that what is deployed is what was checked. */
-function guardStep(
-  operation: Deploying['operation'],
-  options: DeployOptions,
-): Step<FoundBundle, FoundBundle> | undefined {
-  const {projectSlug, targetSlug, guard} = options;
-  if (activeGuards(guard).length === 0) return undefined;
-  return {
-    name: 'guard',
-    title: `Check the guards of ${targetSlug}`,
-    async task(found, host) {
-      const bundleId = await resolveBundleId(found.open, found.bundleId);
-      await guardBundle({operation, projectSlug, targetSlug, bundleId}, found.open, options, host);
-      host.outlet.title(describeGuards(targetSlug, guard));
-      return {...found, bundleId};
+    bundle: {
+      title: 'Find the bundle to roll back to',
+      async find(open) {
+        const {outlet} = open.host;
+        const plan = await planRollback(open, targetSlug, to);
+        outlet.title(`Rolling back to ${describeRollback(plan)}`);
+        plan.warnings.forEach((warning) => outlet.warn(warning));
+        rolledBackFrom = plan.current?.bundleId;
+        return plan.bundleId;
+      },
     },
   };
+  try {
+    const {open, result} = await runDeployment(release, deploying, host);
+    return {open, result: {...result, rolledBackFrom}};
+  } catch (error) {
+    const isGone = to === undefined && isRuntimeCliError(error) && error.code === 'ERR_BUNDLE_UNKNOWN';
+    throw isGone ? amendError(error, {suggestions: [deletedAdvice]}) : error;
+  }
 }
 
-/** Checks again what the target runs right before each request that starts the deployment of a bundle. */
-function watchBundle(
-  watch: DeploymentWatch | undefined,
-  operation: Deploying['operation'],
-  bundleId: BundleId,
-  options: DeployOptions,
-  host: RunHost,
-): DeploymentWatch | undefined {
-  const {projectSlug, targetSlug} = options;
-  return watchNotOlder(watch, options, (open, guard) =>
-    guardBundle({operation, projectSlug, targetSlug, bundleId}, open, {...options, guard}, host),
-  );
-}
-
-export function waitForDeployment(
-  options: DataOf<WaitForDeploymentOptions>,
+export async function promoteBundle(
+  options: PromoteBundleOptions,
   host: PipelineHost,
-): Promise<DeploymentState> {
-  return Pipeline.start(host)
-    .step({
-      name: 'wait',
-      title: 'Wait for the deployment',
-      async task(_, run) {
-        const backend = registryOf(options).get(options.backend);
-        return waitFor(
-          await openBackend(backend, options, run, options.backend),
-          options.deployment,
-          options,
-          run.outlet,
-        );
+): Promise<Served<PromoteBundleResult>> {
+  const {from, ...release} = verifyRelease('promote', options, host);
+  verifyPromotion(from, release.targetSlug);
+  const deploying: Deploying = {
+    capabilities: ['history'],
+    verify({backend}) {
+      if (!backend.promote) requireCapability(backend, 'deploy');
+    },
+    bundle: {
+      title: `Find the bundle that ${from} runs`,
+      async find(open) {
+        const {bundleId, message} = await findRunning(open, from);
+        const described = message === undefined ? '' : ` "${oneLine(message)}"`;
+        open.host.outlet.title(`${from} runs bundle ${String(bundleId)}${described}`);
+        return bundleId;
       },
+    },
+    from,
+  };
+  const {open, result} = await runDeployment(release, deploying, host);
+  return {open, result: {...result, promotedFrom: from}};
+}
+
+export function waitForDeployment(options: WaitForDeploymentOptions, host: PipelineHost): Promise<DeploymentState> {
+  return Pipeline.start(host)
+    .step('wait', 'Wait for the deployment', async (_, run) => {
+      const backend = registryOf(options).get(options.backend);
+      return waitFor(await openBackend(backend, options, run, options.backend), options.deployment);
     })
     .run();
 }

@@ -13,10 +13,8 @@ import {
 import type {BundleFormat} from '../bundle/types.js';
 import {count} from '../text/sentence.js';
 import {compareContents, type ContentsDiff} from '../bundle/contents/compare-contents.js';
-import type {DataOf} from '../operations/outlet.js';
 import {quickLook} from '../operations/call-backend.js';
 import {variablesOf} from '../operations/target/variables.js';
-import {resolveStep} from './steps.js';
 import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline} from './run.js';
@@ -40,36 +38,27 @@ export interface DiffBundlesResult extends ContentsDiff {
   readonly warnings: readonly string[];
 }
 
-export async function diffBundles(options: DataOf<DiffBundlesOptions>, host: PipelineHost): Promise<DiffBundlesResult> {
+export async function diffBundles(options: DiffBundlesOptions, host: PipelineHost): Promise<DiffBundlesResult> {
   const {from, to, variables = []} = options;
   options.signal?.throwIfAborted();
   const start = Pipeline.start(host);
   const opened: Pipeline<OpenedSources> =
     isRemote(from) || isRemote(to)
-      ? start.step(resolveStep((host) => openSources({from, to}, options, host)))
+      ? start.step('resolve', 'Prepare', (_, run) => openSources({from, to}, options, run))
       : start.after({from, to});
-  const read = async (source: OpenedSource, format: BundleFormat, host: RunHost): Promise<ReadSource> => {
-    const found = await readSource(source, options, format, host);
-    host.outlet.title(`Read ${found.bundle.name}: ${count(found.contents.files.length, 'file')}`);
-    return found;
+  const read = async (source: OpenedSource, format: BundleFormat, run: RunHost): Promise<ReadSource> => {
+    const {bundle, contents} = await readSource(source, options, format, run);
+    run.outlet.title(`Read ${bundle.name}: ${count(contents.files.length, 'file')}`);
+    return {bundle, contents};
   };
   const title = (name: 'from' | 'to') => `Read ${describeSource(options[name])}`;
   // The format of a build directory follows from the other bundle.
   const [first, second] = from.kind === 'folder' ? (['to', 'from'] as const) : (['from', 'to'] as const);
   const pipeline = opened
-    .step({
-      name: first,
-      title: title(first),
-      task: async (sources, host) => ({sources, one: await read(sources[first], 'v2', host)}),
-    })
-    .step({
-      name: second,
-      title: title(second),
-      task: async ({sources, one}, host) => ({
-        one,
-        other: await read(sources[second], one.contents.format, host),
-        missingVariables: await lackedBy(sources, variables),
-      }),
+    .step(first, title(first), async (sources, run) => ({sources, one: await read(sources[first], 'v2', run)}))
+    .step(second, title(second), async ({sources, one}, run) => {
+      const other = await read(sources[second], one.contents.format, run);
+      return {one, other, missingVariables: await lackedBy(sources, variables)};
     });
   const {one, other, missingVariables} = await pipeline.run();
   const [before, after] = first === 'from' ? [one, other] : [other, one];

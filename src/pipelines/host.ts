@@ -1,10 +1,9 @@
 import type {RuntimeEvent} from '../operations/events.js';
 import type {Host} from '../operations/host.js';
 import type {ReleaseOptions} from '../operations/options.js';
-import type {CallbackName} from '../operations/outlet.js';
 
-/** The callbacks of a call of the library. */
-export type Callbacks = Pick<ReleaseOptions, CallbackName>;
+/** The callbacks of a call of the library, which takes them out of the options: operations have an outlet. */
+export type Callbacks = Pick<ReleaseOptions, 'onProgress' | 'onRetry' | 'onEvent' | 'onFallback' | 'onResolve'>;
 
 /** An event without the keys that every event has. */
 export type EventBody = RuntimeEvent extends infer Event

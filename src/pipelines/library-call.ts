@@ -3,11 +3,13 @@ import {messageOf} from '../errors/system-failure.js';
 import type {EventError, FailureEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
 import type {CommonOptions} from '../operations/options.js';
-import type {DataOf} from '../operations/outlet.js';
 import {createEventFeed} from './event-feed.js';
 import type {Callbacks, EventBody, PipelineHost} from './host.js';
 
-type CallOptions = Callbacks & Pick<CommonOptions, 'signal'>;
+export type CallOptions = Callbacks & Pick<CommonOptions, 'signal'>;
+
+/** The options of a call without its callbacks. */
+export type DataOf<Options> = Omit<Options, keyof Callbacks>;
 
 /**
  * Runs a call of the library: takes the callbacks out of its options and connects them. `onEvent` gets the events, the

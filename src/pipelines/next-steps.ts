@@ -58,7 +58,7 @@ export async function withNextSteps<Result extends Deployed>(
     asks ? quickLook(open, deployableIds) : undefined,
   ]);
   host.writes?.learn({url});
-  const failed = items.length === 0 ? [] : await failedChecks(open, targetSlug, host);
+  const failed = items.length === 0 ? [] : await failedChecks(open, targetSlug);
   const {previous} = previousDeployment(items, failed, existing);
   return {took, result: {...result, url}, next: {...next, canRollBack: previous !== undefined}};
 }

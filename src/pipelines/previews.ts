@@ -1,13 +1,11 @@
-import type {BundleId, TargetItem} from '../backends/contract.js';
+import type {BackendCapability, BundleId, TargetItem} from '../backends/contract.js';
 import {isRuntimeCliError} from '../errors/index.js';
-import {chooseCapable, type ChosenBackend} from '../operations/choose-backend.js';
 import {deleteBundlesFrom} from '../operations/delete-bundles.js';
 import {startPoll} from '../operations/deploy/poll.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
-import type {RunHost} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
+import type {Outlet} from '../operations/outlet.js';
 import type {ProjectOptions, ProjectResult} from '../operations/options.js';
-import type {DataOf} from '../operations/outlet.js';
 import {
   bundlesOnlyOn,
   findPreview,
@@ -28,34 +26,28 @@ import {count} from '../text/sentence.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
 import {previewPush, pushRuntimeBundle} from './push.js';
-import {readFrom} from './read.js';
 import {Pipeline} from './run.js';
-import {resolveStep} from './steps.js';
+import {chooseFor} from './steps.js';
 import {createTarget, deleteTarget} from './targets.js';
 
 /** Finds the target of a branch with a backend that has `capabilities`, too. */
 async function find(
-  options: DataOf<ProjectOptions> & Pick<DeployPreviewOptions, 'branch' | 'copyFrom'>,
-  capabilities: Parameters<typeof chooseCapable>[1],
+  options: ProjectOptions & Pick<DeployPreviewOptions, 'branch' | 'copyFrom'>,
+  capabilities: readonly BackendCapability[],
   host: PipelineHost,
 ) {
   const {branch, copyFrom} = options;
-  return Pipeline.start(host)
-    .step(resolveStep((host) => chooseCapable(options, ['targets', ...capabilities], host)))
-    .step({
-      name: 'find',
-      title: `Find the preview of ${branch}`,
-      async task({open}: ChosenBackend, host: RunHost) {
-        const found = await findPreview(open, branch, copyFrom);
-        host.outlet.title(`${found.item === undefined ? 'No preview' : `Preview ${found.slug}`} of ${branch}`);
-        return {open, ...found};
-      },
+  return chooseFor(options, ['targets', ...capabilities], host)
+    .step('find', `Find the preview of ${branch}`, async ({open}, {outlet}) => {
+      const {slug, item} = await findPreview(open, branch, copyFrom);
+      outlet.title(`${item === undefined ? 'No preview' : `Preview ${slug}`} of ${branch}`);
+      return {open, slug, item};
     })
     .run();
 }
 
 /** What a preview of a branch takes: a push, and a target if there is none. */
-async function plan({branch, copyFrom, ...options}: DataOf<DeployPreviewOptions>, host: PipelineHost) {
+async function plan({branch, copyFrom, ...options}: DeployPreviewOptions, host: PipelineHost) {
   const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
   // The target is on this backend only.
   const reached = {...options, preference: open.backendName, targetSlug: slug};
@@ -72,7 +64,7 @@ async function plan({branch, copyFrom, ...options}: DataOf<DeployPreviewOptions>
 
 /** Makes the target of a branch if it is missing, pushes to it and waits. */
 export async function deployPreview(
-  options: DataOf<DeployPreviewOptions>,
+  options: DeployPreviewOptions,
   given: PipelineHost,
 ): Promise<Served<DeployedPreview>> {
   const {branch} = options;
@@ -97,7 +89,7 @@ export interface PlannedPreview extends PushPreview {
   readonly creates: boolean;
 }
 
-export async function planPreview(options: DataOf<DeployPreviewOptions>, given: PipelineHost): Promise<PlannedPreview> {
+export async function planPreview(options: DeployPreviewOptions, given: PipelineHost): Promise<PlannedPreview> {
   const {push, missing, host} = await plan(options, given);
   const planned = await previewPush(push, host);
   if (missing !== undefined) await createTarget({...missing, dryRun: true}, host);
@@ -109,7 +101,7 @@ const goneDefaults = {pollInterval: 2, timeout: 60};
 
 /** Deletes the target of a branch, and the bundles that only it has run. */
 export async function deletePreview(
-  {branch, ...options}: DataOf<DeletePreviewOptions>,
+  {branch, ...options}: DeletePreviewOptions,
   host: PipelineHost,
 ): Promise<DeletedPreview> {
   const {open, item} = await find({...options, branch}, ['delete-target'], host);
@@ -122,7 +114,7 @@ export async function deletePreview(
 async function remove(
   open: OpenBackend,
   {targetSlug, production}: TargetItem,
-  {timeout = goneDefaults.timeout, ...options}: Omit<DataOf<DeletePreviewOptions>, 'branch'>,
+  options: Omit<DeletePreviewOptions, 'branch'>,
   host: PipelineHost,
 ): Promise<DeletedTarget & Pick<DeletedPreview, 'bundles'>> {
   const bundles = await bundlesOnlyOn(open, targetSlug);
@@ -130,22 +122,19 @@ async function remove(
   const target = {targetSlug, preference: open.backendName, force: production !== true, ifExists: true};
   const result = await deleteTarget({...options, ...target}, {...host, settings: []});
   if (bundles.length === 0 || result.dryRun) return {...result, bundles};
-  const deleting = Pipeline.start(host).step({
-    name: 'delete',
-    title: `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`,
-    async task(_: undefined, host: RunHost) {
-      await waitUntilGone(open, targetSlug, {...goneDefaults, timeout});
-      host.writes?.conclude({});
-      return deleteTheirs(open, bundles, host);
-    },
+  const title = `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`;
+  const deleting = Pipeline.start(host).step('delete', title, async (_, {outlet}) => {
+    await waitUntilGone(open, targetSlug);
+    host.writes?.conclude({});
+    return deleteTheirs(open, bundles, outlet);
   });
   const ids = await deleting.run();
   return {...result, bundles: ids, warnings: [...result.warnings, ...deleting.warnings]};
 }
 
 /** While a target is being deleted, the service may refuse to delete its bundles. */
-async function waitUntilGone(open: OpenBackend, targetSlug: string, limits: typeof goneDefaults): Promise<void> {
-  const poll = startPoll(limits, open.signal);
+async function waitUntilGone(open: OpenBackend, targetSlug: string): Promise<void> {
+  const poll = startPoll(open, goneDefaults);
   while (!poll.isLate()) {
     if (!(await listTargets(open)).some((item) => item.targetSlug === targetSlug)) return;
     await poll.pause();
@@ -153,18 +142,18 @@ async function waitUntilGone(open: OpenBackend, targetSlug: string, limits: type
 }
 
 /** The preview is gone, so a bundle that is left is only a warning. */
-async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], host: RunHost): Promise<readonly BundleId[]> {
+async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], outlet: Outlet): Promise<readonly BundleId[]> {
   const deleted: BundleId[] = [];
   const note = ({bundleId, error}: {readonly bundleId: BundleId; readonly error?: unknown}) => {
     if (error === undefined) deleted.push(bundleId);
   };
   try {
-    await deleteBundlesFrom(open, ids, note, host);
+    await deleteBundlesFrom(open, ids, note);
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    host.outlet.warn(error.message);
+    outlet.warn(error.message);
   }
-  host.outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
+  outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
   return deleted;
 }
 
@@ -174,14 +163,15 @@ export interface ListPreviewsResult extends ProjectResult {
   readonly previews: readonly PreviewItem[];
 }
 
-export async function listPreviews(options: DataOf<ProjectOptions>, host: PipelineHost): Promise<ListPreviewsResult> {
+export async function listPreviews(options: ProjectOptions, host: PipelineHost): Promise<ListPreviewsResult> {
   const {projectSlug} = options;
-  const step = {name: 'list', title: `List the previews of ${projectSlug}`};
-  return readFrom(options, host, ['targets'], step, async (open, host) => {
-    const previews = await listPreviewItems(open);
-    host.outlet.title(`Found ${count(previews.length, 'preview')}`);
-    return {backend: open.backendName, projectSlug, previews};
-  });
+  return chooseFor(options, ['targets'], host)
+    .step('list', `List the previews of ${projectSlug}`, async ({open}, {outlet}) => {
+      const previews = await listPreviewItems(open);
+      outlet.title(`Found ${count(previews.length, 'preview')}`);
+      return {backend: open.backendName, projectSlug, previews};
+    })
+    .run();
 }
 
 /** What `prunePreviews` resolves to. */
@@ -195,23 +185,18 @@ export interface PrunePreviewsResult extends ProjectResult {
 }
 
 export async function prunePreviews(
-  {olderThanMs, dryRun = false, confirm, ...options}: DataOf<PrunePreviewsOptions>,
+  {olderThanMs, dryRun = false, confirm, ...options}: PrunePreviewsOptions,
   host: PipelineHost,
 ): Promise<PrunePreviewsResult> {
   const {projectSlug} = options;
   refuseUnsafe({operation: 'delete-target'}, host);
-  const {open, found} = await Pipeline.start(host)
-    .step(resolveStep((host) => chooseCapable(options, ['targets', 'delete-target'], host)))
-    .step({
-      name: 'find',
-      title: `Find the previews of ${projectSlug} to prune`,
-      async task({open}: ChosenBackend, host: RunHost) {
-        const previews = await listPreviewItems(open);
-        const oldest = host.now().getTime() + open.clockAheadMs() - olderThanMs;
-        const found = previews.filter(({updatedAt = ''}) => Date.parse(updatedAt) <= oldest);
-        host.outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
-        return {open, found};
-      },
+  const {open, found} = await chooseFor(options, ['targets', 'delete-target'], host)
+    .step('find', `Find the previews of ${projectSlug} to prune`, async ({open}, {outlet}) => {
+      const previews = await listPreviewItems(open);
+      const oldest = host.now().getTime() + open.clockAheadMs() - olderThanMs;
+      const found = previews.filter(({updatedAt = ''}) => Date.parse(updatedAt) <= oldest);
+      outlet.title(`Found ${String(found.length)} of ${count(previews.length, 'preview')} to prune`);
+      return {open, found};
     })
     .run();
   const result = {backend: open.backendName, projectSlug, dryRun, found};

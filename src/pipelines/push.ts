@@ -1,12 +1,8 @@
 import type {AuthStrategy} from '../http/types.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import {withFollowUps} from '../operations/deploy/check-deployment.js';
-import type {DeploymentWatch} from '../operations/deploy/deploy-bundle.js';
-import {explainUnfinished, watchForRollback} from '../operations/deploy/rollback-on-failure.js';
-import {askForTarget, checkPush, describeGuards, isGuarded, watchPush} from '../operations/guard/guards.js';
-import {refuseUnsafe} from '../operations/guard/safety.js';
+import {verifyRelease, type Release} from '../operations/deploy/release.js';
+import {explainUnfinished} from '../operations/deploy/rollback-on-failure.js';
 import {callBack} from '../operations/host.js';
-import type {DataOf} from '../operations/outlet.js';
 import type {
   PushResult,
   PushRuntimeBundleBackendOptions,
@@ -28,158 +24,113 @@ import {buildPush, describeBuilt, type BuiltPush} from '../operations/push/push-
 import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
-import {resolveStep, withFollowUpSteps} from './steps.js';
-import {Pipeline, runGuarded, type Step} from './run.js';
+import {runGuarded, withFollowUpSteps, withGuardStep} from './steps.js';
+import {Pipeline} from './run.js';
 
 export async function pushRuntimeBundle(
-  given: DataOf<PushRuntimeBundleBackendOptions>,
+  given: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
 ): Promise<Served<PushResult>> {
-  const options = startPush(given, host);
-  const {projectSlug, targetSlug} = options;
-  const rollback = watchForRollback(options);
-  const watch = watchPush(rollback, options, host);
+  const {options, release} = verifyPush(given, host);
   const workspaces: TemporaryDirectory[] = [];
-  const start = Pipeline.start(host);
-  const uploading = (routed: Pipeline<PushRoute>) =>
-    routed.step(verifyStep(options)).step(buildStep(options, workspaces)).step(uploadStep(options, watch));
+  const routing = startPush(options, host, {previews: false});
   try {
-    const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>({
-      finding: start.step(resolveStep((run) => routePush(options, false, run))),
-      guard: guardStep(options),
-      async ask() {
-        if (targetSlug !== undefined) await askForTarget({operation: 'push', projectSlug, targetSlug}, options);
-      },
-      changing(routed) {
-        const uploaded = uploading(routed);
-        if (targetSlug === undefined) return uploaded;
-        const deployed = uploaded.step(deployStep(targetSlug, options, watch));
-        return withFollowUpSteps(deployed, options, rollback, (one, run) => waitForPush(one, options, run));
-      },
+    const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>(routing, release, (routed) => {
+      const built = withBuildStep(withVerifyStep(routed, options), options, workspaces);
+      const uploaded = built.step('upload', 'Upload the bundle', async (packed, {outlet}) => {
+        const push = await uploadPush(packed, options, release);
+        outlet.title(describeUpload(push));
+        return push;
+      });
+      if (release === undefined) return uploaded;
+      const {targetSlug} = release;
+      const deployed = uploaded.step('deploy', `Deploy to ${targetSlug}`, async (push, {outlet}) => {
+        const accepted = await deployPush(push, release);
+        const {deploymentId: id} = accepted.deployment;
+        // With its ID, which may be long, it fits a terminal without the target, which has been told.
+        outlet.title(`Deployment ${id === undefined ? `to ${targetSlug}` : String(id)} accepted`);
+        return accepted;
+      });
+      return withFollowUpSteps(deployed, release, waitForPush);
     });
-    return {open: push.open, result: pushResult(push, start.warnings)};
+    return {open: push.open, result: pushResult(push, routing.warnings)};
   } catch (error) {
-    throw explainUnfinished(error, rollback);
+    throw explainUnfinished(error, release);
   } finally {
     for (const workspace of workspaces) await workspace.remove();
   }
 }
 
-export async function previewPush(
-  given: DataOf<PushRuntimeBundleBackendOptions>,
-  host: PipelineHost,
-): Promise<PushPreview> {
-  const options = startPush(given, host);
+export async function previewPush(given: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
+  const {options, release} = verifyPush(given, host);
   const {ifChanged = false} = options;
   const workspaces: TemporaryDirectory[] = [];
-  const start = Pipeline.start(host);
+  const verified = withVerifyStep(withGuardStep(startPush(options, host, {previews: true}), release), options);
   try {
-    const plan = await runGuarded<PushRoute, PushPlan>({
-      finding: start.step(resolveStep((run) => routePush(options, true, run))),
-      guard: guardStep(options),
-      ask: () => Promise.resolve(),
-      changing: (routed) => routed.step(verifyStep(options)),
-    });
+    const plan = await verified.run();
     const {open, selection, format, content} = plan;
-    const planned = content.kind === 'build' ? content.plan : content.bundle;
     const preview = {selection, format, content};
     if (!ifChanged) {
-      await askBeforePush({open, bundle: planned}, options, host, {dryRun: true});
-      return {...preview, warnings: start.warnings};
+      const bundle = content.kind === 'build' ? content.plan : content.bundle;
+      await askBeforePush({open, bundle}, options, {dryRun: true});
+      return {...preview, warnings: verified.warnings};
     }
-    const {built} = await start.after(plan).step(buildStep(options, workspaces)).run();
+    const {built} = await withBuildStep(verified.after(plan), options, workspaces).run();
     const unchanged = built.kind === 'unchanged' ? built.unchanged : undefined;
-    await askBeforePush({open, bundle: built.bundle, unchanged}, options, host, {dryRun: true});
-    return {...preview, warnings: start.warnings, unchanged};
+    await askBeforePush({open, bundle: built.bundle, unchanged}, options, {dryRun: true});
+    return {...preview, warnings: verified.warnings, unchanged};
   } finally {
     for (const workspace of workspaces) await workspace.remove();
   }
 }
 
-/** Verifies a push before its first step. */
-function startPush(given: DataOf<PushRuntimeBundleBackendOptions>, host: PipelineHost): PushOptions {
-  const options = withFollowUps(given);
-  refuseUnsafe({...options, operation: 'push'}, host);
+/** Verifies a push before its first step. Without a target, there is no release. */
+function verifyPush(
+  given: PushRuntimeBundleBackendOptions,
+  host: PipelineHost,
+): {readonly options: PushOptions; readonly release: Release | undefined} {
+  const options = verifyRelease('push', given, host);
   options.signal?.throwIfAborted();
   verifyPushOptions(options, host);
-  return options;
+  const {targetSlug} = options;
+  return {options, release: targetSlug === undefined ? undefined : {...options, targetSlug}};
 }
 
-function guardStep(options: PushOptions): Step<PushRoute, PushRoute> | undefined {
-  const {targetSlug, guard} = options;
-  if (targetSlug === undefined || !isGuarded(options)) return undefined;
-  return {
-    name: 'guard',
-    title: `Check the guards of ${targetSlug}`,
-    async task(route, host) {
-      await checkPush(route.open, options, host);
-      host.outlet.title(describeGuards(targetSlug, guard));
-      return route;
-    },
-  };
+function startPush(
+  options: PushOptions,
+  host: PipelineHost,
+  {previews}: {readonly previews: boolean},
+): Pipeline<PushRoute> {
+  return Pipeline.start(host).step('resolve', 'Prepare', (_, run) => routePush(options, previews, run));
 }
 
-function verifyStep(options: PushOptions): Step<PushRoute, PushPlan> {
-  return {
-    name: 'verify',
-    title: 'Verify the build and its configuration',
-    async task(route, host) {
-      await callBack(() => options.onFormat?.(route.format));
-      const plan = await planPush(options, route, host);
-      host.outlet.title(`Verified: ${describePlan(plan)}`);
-      return plan;
-    },
-  };
+function withVerifyStep(routed: Pipeline<PushRoute>, options: PushOptions): Pipeline<PushPlan> {
+  return routed.step('verify', 'Verify the build and its configuration', async (route, {outlet}) => {
+    await callBack(() => options.onFormat?.(route.format));
+    const plan = await planPush(options, route);
+    outlet.title(`Verified: ${describePlan(plan)}`);
+    return plan;
+  });
 }
 
 /** @param workspaces gets the folder of what is packed, to be removed at the end */
-function buildStep(options: PushOptions, workspaces: TemporaryDirectory[]): Step<PushPlan, BuiltPush> {
-  return {
-    name: 'build',
-    title: options.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle',
-    async task(plan, host) {
-      const workspace = await host.createTemporaryDirectory();
-      workspaces.push(workspace);
-      const built = await buildPush(plan.open, plan.content, workspace, options, host);
-      const push = {...plan, workspace, built};
-      host.outlet.title(describeBuilt(push));
-      return push;
-    },
-  };
-}
-
-function uploadStep(options: PushOptions, watch: DeploymentWatch | undefined): Step<BuiltPush, UploadedPush> {
-  return {
-    name: 'upload',
-    title: 'Upload the bundle',
-    async task(built, host) {
-      const uploaded = await uploadPush(built, options, watch, host);
-      host.outlet.title(describeUpload(uploaded));
-      return uploaded;
-    },
-  };
-}
-
-function deployStep(
-  targetSlug: string,
+function withBuildStep(
+  planned: Pipeline<PushPlan>,
   options: PushOptions,
-  watch: DeploymentWatch | undefined,
-): Step<UploadedPush, DeployedPush> {
-  return {
-    name: 'deploy',
-    title: `Deploy to ${targetSlug}`,
-    async task(uploaded, host) {
-      const deployed = await deployPush(uploaded, targetSlug, options, watch, host);
-      const {deploymentId: id} = deployed.deployment;
-      // With its ID, which may be long, it fits a terminal without the target, which has been told.
-      host.outlet.title(`Deployment ${id === undefined ? `to ${targetSlug}` : String(id)} accepted`);
-      return deployed;
-    },
-  };
+  workspaces: TemporaryDirectory[],
+): Pipeline<BuiltPush> {
+  const title = options.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle';
+  return planned.step('build', title, async (plan, host) => {
+    const workspace = await host.createTemporaryDirectory();
+    workspaces.push(workspace);
+    const push = {...plan, workspace, built: await buildPush(plan, workspace, options)};
+    host.outlet.title(describeBuilt(push));
+    return push;
+  });
 }
 
 export async function pushBundleV2(
-  options: DataOf<PushV2Options>,
+  options: PushV2Options,
   auth: AuthStrategy,
   host: PipelineHost,
 ): Promise<PushV2Result> {

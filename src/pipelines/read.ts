@@ -1,6 +1,5 @@
 import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
-import type {BackendCapability} from '../backends/contract.js';
 import {createError} from '../errors/index.js';
 import {count} from '../text/sentence.js';
 import {placeFlags} from '../text/suggest.js';
@@ -12,9 +11,11 @@ import {
   readDownloaded,
   type DownloadBundleOptions,
   type DownloadBundleResult,
+  type BundleInspection,
+  type InspectArchiveOptions,
+  type InspectBundleOptions,
 } from '../operations/download-bundle.js';
 import {callBackNow} from '../operations/host.js';
-import type {BundleInspection, InspectArchiveOptions, InspectBundleOptions} from '../operations/inspect-bundle.js';
 import {inspectFile, type ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {
   collectDeployments,
@@ -23,11 +24,8 @@ import {
   type ListDeploymentsResult,
 } from '../operations/list.js';
 import {listRange} from '../operations/pages.js';
-import type {OpenBackend} from '../operations/open-backend.js';
-import type {DataOf} from '../operations/outlet.js';
 import {backendTitle} from '../backends/names.js';
-import {chooseCapable} from '../operations/choose-backend.js';
-import type {ListBundlesOptions, ListDeploymentsOptions, ProjectOptions} from '../operations/options.js';
+import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
 import {
   knownTarget,
   verifyTarget,
@@ -40,76 +38,62 @@ import {
   type ProjectStatusOptions,
   type TargetStatus,
 } from '../operations/targets.js';
-import {resolveStep} from './steps.js';
-import type {RunHost} from '../operations/host.js';
+import {chooseFor} from './steps.js';
 import type {PipelineHost} from './host.js';
-import {Pipeline, type Step} from './run.js';
+import {Pipeline} from './run.js';
 
-/** Chooses a backend and calls it: the whole pipeline of what is one step. */
-export function readFrom<Result>(
-  options: DataOf<ProjectOptions>,
-  host: PipelineHost,
-  capabilities: readonly BackendCapability[],
-  step: Pick<Step<never, never>, 'name' | 'title'>,
-  read: (open: OpenBackend, host: RunHost) => Promise<Result>,
-): Promise<Result> {
-  return Pipeline.start(host)
-    .step(resolveStep((host) => chooseCapable(options, capabilities, host)))
-    .step({...step, task: ({open}, host) => read(open, host)})
+export async function listBundles(options: ListBundlesOptions, host: PipelineHost): Promise<ListBundlesResult> {
+  const {projectSlug} = options;
+  const part = listRange(options);
+  return chooseFor(options, ['list'], host)
+    .step('list', 'List the bundles', async ({open}, {outlet}) => {
+      const {items, total} = await readBundles(open, part);
+      outlet.title(
+        items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`,
+      );
+      return {backend: open.backend.name, projectSlug, bundles: items, total};
+    })
     .run();
 }
 
-export async function listBundles(options: DataOf<ListBundlesOptions>, host: PipelineHost): Promise<ListBundlesResult> {
-  const {projectSlug} = options;
-  const part = listRange(options);
-  const step = {name: 'list', title: 'List the bundles'};
-  return readFrom(options, host, ['list'], step, async (open, host) => {
-    const {items, total} = await readBundles(open, part);
-    host.outlet.title(
-      items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`,
-    );
-    return {backend: open.backend.name, projectSlug, bundles: items, total};
-  });
-}
-
 export async function listDeployments(
-  options: DataOf<ListDeploymentsOptions>,
+  options: ListDeploymentsOptions,
   host: PipelineHost,
 ): Promise<ListDeploymentsResult> {
   const {projectSlug, targetSlug} = options;
   const range = listRange(options);
-  const step = {name: 'list', title: `List the deployments to ${targetSlug}`};
-  return readFrom(options, host, ['history'], step, async (open, host) => {
-    const {items, total} = await collectDeployments(open, targetSlug, range);
-    if (range.offset === 0) await verifyTarget(open, targetSlug, items);
-    host.outlet.title(
-      items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
-    );
-    return {backend: open.backend.name, projectSlug, targetSlug, deployments: items, total};
-  });
+  return chooseFor(options, ['history'], host)
+    .step('list', `List the deployments to ${targetSlug}`, async ({open}, {outlet}) => {
+      const {items, total} = await collectDeployments(open, targetSlug, range);
+      if (range.offset === 0) await verifyTarget(open, targetSlug, items);
+      outlet.title(
+        items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
+      );
+      return {backend: open.backend.name, projectSlug, targetSlug, deployments: items, total};
+    })
+    .run();
 }
 
-export async function getProjectStatus(
-  options: DataOf<ProjectStatusOptions>,
-  host: PipelineHost,
-): Promise<ProjectStatus> {
+export async function getProjectStatus(options: ProjectStatusOptions, host: PipelineHost): Promise<ProjectStatus> {
   const {projectSlug, targetSlug, allTargets = targetSlug === undefined} = options;
   const needed = targetSlug === undefined ? (['history', 'targets'] as const) : (['history'] as const);
-  const step = {name: 'status', title: `Look at the targets of ${projectSlug}`};
-  return readFrom(options, host, needed, step, async (open, host) => {
-    const all = targetSlug === undefined ? await listTargets(open) : allTargets && (await targetsIfListed(open));
-    const items = all || [await knownTarget(open, targetSlug ?? '')];
-    const targets: TargetStatus[] = [];
-    for (const item of items) targets.push(await targetStatus(open, item));
-    host.outlet.title(
-      targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`,
-    );
-    return {backend: open.backend.name, projectSlug, targets};
-  }).catch(withTarget);
+  return chooseFor(options, needed, host)
+    .step('status', `Look at the targets of ${projectSlug}`, async ({open}, {outlet}) => {
+      const all = targetSlug === undefined ? await listTargets(open) : allTargets && (await targetsIfListed(open));
+      const items = all || [await knownTarget(open, targetSlug ?? '')];
+      const targets: TargetStatus[] = [];
+      for (const item of items) targets.push(await targetStatus(open, item));
+      outlet.title(
+        targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`,
+      );
+      return {backend: open.backend.name, projectSlug, targets};
+    })
+    .run()
+    .catch(withTarget);
 }
 
 export async function findTarget(
-  options: DataOf<ProjectStatusOptions> & {readonly targetSlug: string},
+  options: ProjectStatusOptions & {readonly targetSlug: string},
   host: PipelineHost,
 ): Promise<FoundTarget> {
   const {projectSlug, targetSlug} = options;
@@ -131,72 +115,61 @@ export async function findTarget(
 }
 
 export async function downloadBundle(
-  options: DataOf<DownloadBundleOptions>,
+  options: DownloadBundleOptions,
   host: PipelineHost,
 ): Promise<DownloadBundleResult> {
-  const step = {name: 'download', title: `Download ${describeBundle(options.bundleId)}`};
-  return readFrom(options, host, downloadCapabilities(options), step, async (open, host) => {
-    const downloaded = await downloadBundleFrom(open, options, host);
-    const {bundleId, size, resumedFrom, sha256} = downloaded;
-    const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
-    host.outlet.title(
-      `Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`,
-    );
-    return downloaded;
-  });
+  return chooseFor(options, downloadCapabilities(options), host)
+    .step('download', `Download ${describeBundle(options.bundleId)}`, async ({open}, {outlet}) => {
+      const downloaded = await downloadBundleFrom(open, options);
+      const {bundleId, size, resumedFrom, sha256} = downloaded;
+      const rest = resumedFrom === 0 ? '' : `, of which ${prettyBytes(resumedFrom)} earlier`;
+      outlet.title(`Downloaded bundle ${String(bundleId)}: ${prettyBytes(size)}${rest}, sha256 ${sha256.slice(0, 12)}`);
+      return downloaded;
+    })
+    .run();
 }
 
 /** @param path relative to the host's working directory. */
 export async function inspectArchive(
   path: string,
-  options: DataOf<InspectArchiveOptions>,
+  options: InspectArchiveOptions,
   host: PipelineHost,
 ): Promise<ArchiveInspection> {
   return Pipeline.start(host)
-    .step({
-      name: 'read',
-      title: `Read ${path}`,
-      async task(_, host) {
-        const result = await inspectFile(resolve(host.cwd, path), options);
-        host.outlet.title(`Read ${path}: ${count(result.files.length, 'file')}`);
-        return result;
-      },
+    .step('read', `Read ${path}`, async (_, {cwd, outlet}) => {
+      const result = await inspectFile(resolve(cwd, path), options);
+      outlet.title(`Read ${path}: ${count(result.files.length, 'file')}`);
+      return result;
     })
     .run();
 }
 
-export async function inspectBundle(
-  options: DataOf<InspectBundleOptions>,
-  host: PipelineHost,
-): Promise<BundleInspection> {
-  const step = {name: 'read', title: `Download ${describeBundle(options.bundleId)} and read it`};
-  return readFrom(options, host, downloadCapabilities(options), step, async (open, host) => {
-    const {result, ...bundle} = await readDownloaded(open, options.bundleId, host, (path) =>
-      inspectFile(path, options),
-    );
-    host.outlet.title(`Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`);
-    return {...bundle, ...result};
-  });
+export async function inspectBundle(options: InspectBundleOptions, host: PipelineHost): Promise<BundleInspection> {
+  return chooseFor(options, downloadCapabilities(options), host)
+    .step('read', `Download ${describeBundle(options.bundleId)} and read it`, async ({open}, {outlet}) => {
+      const {result, ...bundle} = await readDownloaded(open, options.bundleId, (path) => inspectFile(path, options));
+      outlet.title(`Read bundle ${String(bundle.bundleId)}: ${count(result.files.length, 'file')}`);
+      return {...bundle, ...result};
+    })
+    .run();
 }
 
-export async function readDeploymentLogs(
-  options: DataOf<ReadLogsOptions>,
-  host: PipelineHost,
-): Promise<ReadLogsResult> {
+export async function readDeploymentLogs(options: ReadLogsOptions, host: PipelineHost): Promise<ReadLogsResult> {
   const {projectSlug, targetSlug, onLines} = options;
-  const step = {name: 'read', title: `Read the log of a deployment to ${targetSlug}`};
-  return readFrom(options, host, ['logs', 'history'], step, async (open, host) => {
-    const {deployment, bundleId, status} = await findDeployment(open, options);
-    const lines: string[] = [];
-    let total = 0;
-    const take = (more: readonly string[]) => {
-      total += more.length;
-      if (onLines) callBackNow(() => onLines(more));
-      else for (const line of more) lines.push(line);
-    };
-    const done = await readLog(open, deployment, take, options);
-    host.outlet.title(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
-    const {deploymentId} = deployment;
-    return {backend: open.backend.name, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
-  });
+  return chooseFor(options, ['logs', 'history'], host)
+    .step('read', `Read the log of a deployment to ${targetSlug}`, async ({open}, {outlet}) => {
+      const {deployment, bundleId, status} = await findDeployment(open, options);
+      const lines: string[] = [];
+      let total = 0;
+      const take = (more: readonly string[]) => {
+        total += more.length;
+        if (onLines) callBackNow(() => onLines(more));
+        else for (const line of more) lines.push(line);
+      };
+      const done = await readLog(open, deployment, take, options);
+      outlet.title(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
+      const {deploymentId} = deployment;
+      return {backend: open.backend.name, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
+    })
+    .run();
 }

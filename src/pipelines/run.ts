@@ -6,15 +6,6 @@ import {rendererOf} from './display.js';
 import type {PipelineHost} from './host.js';
 import {describeDuration, RunOutlet} from './report.js';
 
-/** A step of a pipeline: gets what the step before it has made, and makes what the next one gets. */
-export interface Step<Input, Result> {
-  /** The name that events have. */
-  readonly name: string;
-  /** What the step does, for users: `Upload the bundle`. */
-  readonly title: string;
-  readonly task: (input: Input, host: RunHost) => Promise<Result>;
-}
-
 /** The last step of a pipeline, for when one before it has failed. */
 export interface RecoveryStep {
   readonly name: string;
@@ -26,7 +17,9 @@ export interface RecoveryStep {
 }
 
 /** A step as a task of listr2 has it. Without `isDue`, it is left out once a step before it has failed. */
-interface PlannedStep extends Pick<Step<never, never>, 'name' | 'title'> {
+interface PlannedStep {
+  readonly name: string;
+  readonly title: string;
   readonly task: () => Promise<void>;
   readonly isDue?: () => boolean;
 }
@@ -59,11 +52,15 @@ export class Pipeline<Result> {
     return this.#run.host.outlet.warnings;
   }
 
-  step<Next>({name, title, task}: Step<Result, Next>): Pipeline<Next> {
+  /**
+   * Adds a step, which gets what the step before it has made, and makes what the next one gets.
+   * @param name as events have it
+   * @param title what the step does, for users: `Upload the bundle`
+   */
+  step<Next>(name: string, title: string, task: (input: Result, host: RunHost) => Promise<Next>): Pipeline<Next> {
     const steps = [...this.#steps];
     const result = new Promise<Next>((resolve) => {
-      const hand = async () => resolve(await task(await this.#result, this.#run.host));
-      steps.push({name, title, task: hand});
+      steps.push({name, title, task: async () => resolve(await task(await this.#result, this.#run.host))});
     });
     return new Pipeline(this.#run, steps, result);
   }
@@ -115,31 +112,6 @@ async function runSteps(run: Run, steps: readonly PlannedStep[]): Promise<void> 
   if (run.failure === undefined) return;
   if (left.length > 0) terminal?.info(`Not run: ${left.map(({name}) => name).join(', ')}`);
   throw run.failure.error;
-}
-
-/** The steps of an operation that changes a target, which may have guards. */
-interface GuardedSteps<Found, Result> {
-  /** What the guards need to know. */
-  readonly finding: Pipeline<Found>;
-  /** Checks the guards. Undefined if there are none. */
-  readonly guard: Step<Found, Found> | undefined;
-  /** Asks a person, once the guards allow it. */
-  readonly ask: (found: Found) => Promise<void>;
-  /** @param found undefined if the steps before are part of the same list */
-  readonly changing: (pipeline: Pipeline<Found>, found?: Found) => Pipeline<Result>;
-}
-
-/** Runs steps as one list, or with guards as two: nobody can answer a question while a list is redrawn. */
-export async function runGuarded<Found, Result>({
-  finding,
-  guard,
-  ask,
-  changing,
-}: GuardedSteps<Found, Result>): Promise<Result> {
-  if (guard === undefined) return changing(finding).run();
-  const found = await finding.step(guard).run();
-  await ask(found);
-  return changing(finding.after(found), found).run();
 }
 
 type PlannedTask = Listr<unknown, ListrRendererFactory>['tasks'][number];

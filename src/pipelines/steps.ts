@@ -1,101 +1,129 @@
-import {
-  checkDeployment,
-  checksOf,
-  describeChecks,
-  shownPlace,
-  type FinishedDeployment,
-} from '../operations/deploy/check-deployment.js';
-import {failedDeployment, rollBack, type RollbackWatch} from '../operations/deploy/rollback-on-failure.js';
-import type {CheckOutcome, DeploymentOptions} from '../operations/options.js';
-import {invalidatedPatterns, invalidateIn} from '../operations/target/invalidate.js';
+import type {BackendCapability, BundleId} from '../backends/contract.js';
+import {chooseCapable, type ChosenBackend} from '../operations/choose-backend.js';
+import {checkDeployment, describeChecks, shownPlace} from '../operations/deploy/check-deployment.js';
+import {checksOf, type AcceptedDeployment, type Release} from '../operations/deploy/release.js';
+import {failedDeployment, rollBack} from '../operations/deploy/rollback-on-failure.js';
 import {isRuntimeCliError} from '../errors/index.js';
-import type {RunHost} from '../operations/host.js';
-import type {Pipeline, RecoveryStep, Step} from './run.js';
+import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
+import {resolveBundleId} from '../operations/list.js';
+import type {OpenBackend} from '../operations/open-backend.js';
+import type {ProjectOptions} from '../operations/options.js';
+import {describeInvalidation, invalidatedPatterns, invalidateIn} from '../operations/target/invalidate.js';
+import type {PipelineHost} from './host.js';
+import {Pipeline, type RecoveryStep} from './run.js';
 
-/** The first step. `choose` opens a backend. */
-export function resolveStep<Chosen>(choose: (host: RunHost) => Promise<Chosen>): Step<unknown, Chosen> {
-  return {name: 'resolve', title: 'Prepare', task: (_, host) => choose(host)};
+/** Starts with a backend that is capable of something. */
+export function chooseFor(
+  options: ProjectOptions,
+  capabilities: readonly BackendCapability[],
+  host: PipelineHost,
+): Pipeline<ChosenBackend> {
+  return Pipeline.start(host).step('resolve', 'Prepare', (_, run) => chooseCapable(options, capabilities, run));
 }
 
-type Deployed = FinishedDeployment & {readonly check?: CheckOutcome | undefined};
+/** What the guards of a target have to know. */
+interface Guarded {
+  readonly open: OpenBackend;
+  /** Undefined for a push. */
+  readonly bundleId?: BundleId | undefined;
+}
+
+/** Adds the step that checks the guards of a target, if there are any. */
+export function withGuardStep<Found extends Guarded>(
+  finding: Pipeline<Found>,
+  release: Release | undefined,
+): Pipeline<Found> {
+  if (release === undefined || activeGuards(release).length === 0) return finding;
+  return finding.step('guard', `Check the guards of ${release.targetSlug}`, async (found) => {
+    const {open} = found;
+    // `latest` is resolved, so that what is deployed is what was checked.
+    const bundleId = found.bundleId === undefined ? undefined : await resolveBundleId(open, found.bundleId);
+    await checkGuards(release, open, bundleId);
+    open.host.outlet.title(describeGuards(release));
+    return {...found, bundleId};
+  });
+}
+
+/**
+ * Runs the steps that change a target. With guards, they are a list of their own: nobody can answer a question while a
+ * list is redrawn.
+ * @param changing gets what was found if the steps before have run already
+ */
+export async function runGuarded<Found extends Guarded, Result>(
+  finding: Pipeline<Found>,
+  release: Release | undefined,
+  changing: (pipeline: Pipeline<Found>, found?: Found) => Pipeline<Result>,
+): Promise<Result> {
+  const guarded = withGuardStep(finding, release);
+  if (guarded === finding || release === undefined) return changing(finding).run();
+  const found = await guarded.run();
+  const {operation, projectSlug, targetSlug} = release;
+  await askForTarget({operation, projectSlug, targetSlug, bundleId: found.bundleId}, release);
+  return changing(guarded.after(found), found).run();
+}
 
 /** Adds what follows a deployment: waiting for it, its checks, the way back if it or one of them fails, its cache. */
-export function withFollowUpSteps<Found extends Deployed>(
-  deployed: Pipeline<Found>,
-  options: DeploymentOptions & {readonly wait: boolean},
-  watch: RollbackWatch | undefined,
-  waitFor: (deployed: Found, host: RunHost) => Promise<Found>,
-): Pipeline<Found> {
-  const waited = options.wait ? deployed.step(waitStep(waitFor)) : deployed;
-  const checked = checksOf(options).length > 0 ? waited.step(checkStep(options)) : waited;
-  const {invalidate = []} = options;
-  const done = invalidate.length > 0 ? checked.step(invalidateStep(invalidate)) : checked;
-  return watch === undefined ? done : done.recover(rollbackStep(watch, options));
-}
-
-/** The step that clears the cache. What was deployed is live, so its failure is only a warning. */
-function invalidateStep<Found extends Deployed>(given: readonly string[]): Step<Found, Found> {
-  const patterns = invalidatedPatterns({patterns: given});
-  return {
-    name: 'invalidate',
-    title: 'Clear the cache',
-    async task(deployed, host) {
-      const {open, targetSlug} = deployed;
-      // The deployment has ended well.
-      host.writes?.conclude({});
-      try {
-        await invalidateIn(open, {targetSlug, patterns}, host);
-        host.outlet.title(`Invalidating ${patterns.join(', ')} of ${targetSlug}`);
-      } catch (error) {
-        if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-        host.writes?.conclude({error});
-        host.outlet.title(`The cache of ${targetSlug} was not cleared`);
-        host.outlet.warn(`The deployment is live, but the cache of ${targetSlug} was not cleared: ${error.message}`);
-      }
-      return deployed;
-    },
-  };
-}
-
-function waitStep<Found extends Deployed>(
-  waitFor: (deployed: Found, host: RunHost) => Promise<Found>,
-): Step<Found, Found> {
-  return {
-    name: 'wait',
-    title: 'Wait for the deployment',
-    async task(deployed, host) {
-      const finished = await waitFor(deployed, host);
-      host.outlet.title(`Deployed to ${finished.targetSlug}`);
+export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
+  deployed: Pipeline<Deployed>,
+  release: Release,
+  waitFor: (deployed: Deployed) => Promise<Deployed>,
+): Pipeline<Deployed> {
+  let pipeline = deployed;
+  if (release.wait) {
+    pipeline = pipeline.step('wait', 'Wait for the deployment', async (accepted, {outlet}) => {
+      const finished = await waitFor(accepted);
+      outlet.title(`Deployed to ${finished.targetSlug}`);
       return finished;
-    },
-  };
+    });
+  }
+  const [only, ...more] = checksOf(release);
+  if (only !== undefined) {
+    const title = more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(only)}`;
+    pipeline = pipeline.step('check', title, async (finished, {outlet}) => {
+      const check = await checkDeployment(finished, release);
+      outlet.title(describeChecks(check));
+      return {...finished, check};
+    });
+  }
+  const {invalidate: paths = []} = release;
+  if (paths.length > 0) {
+    const patterns = invalidatedPatterns({patterns: paths});
+    pipeline = pipeline.step('invalidate', 'Clear the cache', async (finished) => {
+      await clearCache(finished, patterns);
+      return finished;
+    });
+  }
+  return release.watch === undefined ? pipeline : pipeline.recover(rollbackStep(release));
 }
 
-function checkStep<Found extends Deployed>(options: DeploymentOptions): Step<Found, Found> {
-  const [only, ...more] = checksOf(options);
-  return {
-    name: 'check',
-    title: only === undefined || more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(only)}`,
-    async task(deployed, host) {
-      const check = await checkDeployment(deployed, options, host);
-      host.outlet.title(describeChecks(check));
-      return {...deployed, check};
-    },
-  };
+/** Clears the cache of what was deployed, which is live: a failure is only a warning. */
+async function clearCache({open, targetSlug}: AcceptedDeployment, patterns: readonly string[]): Promise<void> {
+  const {outlet, writes} = open.host;
+  // The deployment has ended well.
+  writes?.conclude({});
+  try {
+    await invalidateIn(open, {targetSlug, patterns});
+    outlet.title(describeInvalidation({targetSlug, patterns}));
+  } catch (error) {
+    if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
+    writes?.conclude({error});
+    outlet.title(`The cache of ${targetSlug} was not cleared`);
+    outlet.warn(`The deployment is live, but the cache of ${targetSlug} was not cleared: ${error.message}`);
+  }
 }
 
 /** The step that deploys what ran before if the deployment or a check of it has failed. */
-function rollbackStep(watch: RollbackWatch, options: DeploymentOptions): RecoveryStep {
-  const {targetSlug} = watch;
+function rollbackStep(release: Release): RecoveryStep {
+  const {targetSlug} = release;
   return {
     name: 'rollback',
     title: `Roll ${targetSlug} back if this fails`,
-    handles: (error) => failedDeployment(error, watch) !== undefined,
-    async task(failure, host) {
-      const failed = failedDeployment(failure, watch);
+    handles: (error) => failedDeployment(error, release) !== undefined,
+    async task(failure, {outlet}) {
+      const failed = failedDeployment(failure, release);
       if (failed === undefined) return failure;
-      const {bundleId, error} = await rollBack(failed, targetSlug, options, host);
-      host.outlet.title(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
+      const {bundleId, error} = await rollBack(failed, release);
+      outlet.title(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
       return error;
     },
   };

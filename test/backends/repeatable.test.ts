@@ -3,7 +3,6 @@ import type {HostBackend} from '../../src/backends/built-in.js';
 import type {BackendContext} from '../../src/backends/contract.js';
 import {backendMembers, type OptionalMember} from '../../src/backends/members.js';
 import {invoke} from '../../src/operations/call-backend.js';
-import type {OpenBackend} from '../../src/operations/open-backend.js';
 import {startRecordingServer} from '../recording-server.js';
 import {contextFor} from './context-for.js';
 
@@ -21,13 +20,7 @@ async function countRequests(member: OptionalMember, options: {readonly repeatab
     upload: ask,
     ...Object.fromEntries(members.map((name) => [name, ask])),
   };
-  const open: OpenBackend = {
-    ...{backend, backendName: 'acme', projectSlug: 'shop', secrets: [], signal: new AbortController().signal},
-    place: () => ({backend: 'acme', projectSlug: 'shop'}),
-    clockAheadMs: () => 0,
-    context: () => contextFor<unknown>({}),
-    with: () => open,
-  };
+  const open = {backend, secrets: [], context: () => contextFor<unknown>({})};
   await expect(invoke(open, member, {})).rejects.toMatchObject({code: 'ERR_SERVER'});
   return server.requests.length;
 }

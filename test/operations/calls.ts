@@ -1,15 +1,11 @@
-import type {RollbackBundleOptions} from '../../src/operations/deploy/rollback-bundle.js';
-import type {PromoteBundleOptions} from '../../src/operations/deploy/promote-bundle.js';
 import type {DownloadBundleOptions} from '../../src/operations/download-bundle.js';
-import type {DeployBundleOptions} from '../../src/operations/options.js';
+import type {DeployBundleOptions, PromoteBundleOptions, RollbackBundleOptions} from '../../src/operations/options.js';
 import type {PushRuntimeBundleBackendOptions} from '../../src/operations/push/options.js';
 import * as deploy from '../../src/pipelines/deploy.js';
 import type {PipelineHost} from '../../src/pipelines/host.js';
 import {callFromLibrary} from '../../src/pipelines/library-call.js';
-import * as promote from '../../src/pipelines/promote.js';
 import * as push from '../../src/pipelines/push.js';
 import * as read from '../../src/pipelines/read.js';
-import * as rollback from '../../src/pipelines/rollback.js';
 
 // Calls of the library, with callbacks among their options, in the host of a test.
 
@@ -22,11 +18,11 @@ export function deployBundle(options: DeployBundleOptions, host: PipelineHost) {
 }
 
 export function rollbackBundle(options: RollbackBundleOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, async (data, run) => (await rollback.rollbackBundle(data, run)).result);
+  return callFromLibrary(options, host, async (data, run) => (await deploy.rollbackBundle(data, run)).result);
 }
 
 export function promoteBundle(options: PromoteBundleOptions, host: PipelineHost) {
-  return callFromLibrary(options, host, async (data, run) => (await promote.promoteBundle(data, run)).result);
+  return callFromLibrary(options, host, async (data, run) => (await deploy.promoteBundle(data, run)).result);
 }
 
 export function downloadBundle(options: DownloadBundleOptions, host: PipelineHost) {

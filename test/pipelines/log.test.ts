@@ -18,16 +18,8 @@ describe('a log', () => {
   test('a log has each step once, and the sources of settings below the backend', async () => {
     const {lines, start, events} = logged(['project  shop  (--project)']);
     await start
-      .step({
-        name: 'resolve',
-        title: 'Prepare',
-        task: async (_, {outlet}) => outlet.title('Backend: legacy'),
-      })
-      .step({
-        name: 'upload',
-        title: 'Upload the bundle',
-        task: async (_, {outlet}) => outlet.note('Falling back'),
-      })
+      .step('resolve', 'Prepare', async (_, {outlet}) => outlet.title('Backend: legacy'))
+      .step('upload', 'Upload the bundle', async (_, {outlet}) => outlet.note('Falling back'))
       .run();
     expect(lines).toEqual([
       'Backend: legacy [0 ms]',
@@ -41,10 +33,10 @@ describe('a log', () => {
   test('a log says which step has failed and which never ran', async () => {
     const {lines, start, steps} = logged();
     const running = start
-      .step({name: 'resolve', title: 'Prepare', task: nothing})
-      .step({name: 'upload', title: 'Upload the bundle', task: failing})
-      .step({name: 'deploy', title: 'Deploy to staging', task: nothing})
-      .step({name: 'wait', title: 'Wait for the deployment', task: nothing})
+      .step('resolve', 'Prepare', nothing)
+      .step('upload', 'Upload the bundle', failing)
+      .step('deploy', 'Deploy to staging', nothing)
+      .step('wait', 'Wait for the deployment', nothing)
       .run();
     await expect(running).rejects.toThrow('no');
     expect(lines).toEqual(['Prepare [0 ms]', 'Upload the bundle: failed [0 ms]', 'Not run: deploy, wait']);
@@ -54,14 +46,12 @@ describe('a log', () => {
 
 test('a step gets what the step before it has made, and a warning that is given twice is told once', async () => {
   const {start, events} = logged();
-  const pipeline = start.step({name: 'one', title: 'One', task: async () => 1}).step({
-    name: 'two',
-    title: 'Two',
-    async task(one, {outlet}) {
+  const pipeline = start
+    .step('one', 'One', async () => 1)
+    .step('two', 'Two', async (one, {outlet}) => {
       for (const message of ['careful', 'careful']) outlet.warn(message);
       return one + 1;
-    },
-  });
+    });
   expect(await pipeline.run()).toBe(2);
   expect(pipeline.warnings).toEqual(['careful']);
   expect(events.filter(({type}) => type === 'warning')).toEqual([{type: 'warning', message: 'careful'}]);
@@ -73,8 +63,8 @@ test.each([
 ])('a step that recovers %s', async (_, handles, message, ended) => {
   const {start, steps} = logged();
   const running = start
-    .step({name: 'check', title: 'Check', task: failing})
-    .step({name: 'wait', title: 'Wait', task: nothing})
+    .step('check', 'Check', failing)
+    .step('wait', 'Wait', nothing)
     .recover({
       name: 'rollback',
       title: 'Roll back if this fails',
@@ -89,7 +79,7 @@ test.each([
 test('a step that recovers is no event when nothing failed', async () => {
   const {start, steps} = logged();
   const recovery = {name: 'rollback', title: 'Roll back', handles: () => true, task: failing};
-  await start.step({name: 'deploy', title: 'Deploy', task: nothing}).recover(recovery).run();
+  await start.step('deploy', 'Deploy', nothing).recover(recovery).run();
   expect(steps().filter((step) => step.startsWith('rollback') && step !== 'rollback skipped')).toEqual([]);
 });
 
@@ -100,7 +90,7 @@ test('a run ends with whatever a step rejects with', async () => {
     return Promise.reject(undefined);
   };
   const ended = start
-    .step({name: 'read', title: 'Read', task})
+    .step('read', 'Read', task)
     .run()
     .then(
       () => 'resolved',

@@ -9,9 +9,8 @@ import type {Output} from './output.js';
 import {fileColumns} from './lists.js';
 import {describeAge, printTable} from './table.js';
 import {placeFlags} from '../../text/suggest.js';
-import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {NextSteps, Outcome} from '../../pipelines/next-steps.js';
-import type {DeployBundleResult, DeploymentOutcome} from '../../operations/options.js';
+import type {DeployBundleResult, DeploymentOutcome, RollbackBundleResult} from '../../operations/options.js';
 
 export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): BundlePushDocument {
   const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;

@@ -6,11 +6,10 @@ import type {Bundle, BundleFile, BundleFileCategory, BundleFormat} from '../../b
 import type {DeleteBundlesResult} from '../../operations/delete-bundles.js';
 import type {PruneBundlesResult} from '../../operations/prune-bundles.js';
 import type {DiffBundlesResult} from '../../pipelines/diff.js';
-import type {DownloadBundleResult} from '../../operations/download-bundle.js';
+import type {DownloadBundleResult, BundleInspection} from '../../operations/download-bundle.js';
 import type {ArchiveInspection} from '../../bundle/contents/inspect-archive.js';
-import type {BundleInspection} from '../../operations/inspect-bundle.js';
 import type {ListBundlesResult, ListDeploymentsResult} from '../../operations/list.js';
-import type {DeployBundleResult} from '../../operations/options.js';
+import type {DeployBundleResult, PromoteBundleResult, RollbackBundleResult} from '../../operations/options.js';
 import type {ArchiveSummary, PushResult} from '../../operations/push/options.js';
 import type {SafetyMode} from '../../operations/guard/safety.js';
 import type {FoundTarget, ProjectStatus, TargetStatus} from '../../operations/targets.js';
@@ -22,8 +21,6 @@ import type {DeletedPreview, DeployedPreview} from '../../operations/target/prev
 import type {ListPreviewsResult, PrunePreviewsResult} from '../../pipelines/previews.js';
 import type {ListTargetsResult} from '../../pipelines/targets.js';
 import type {ReadLogsResult} from '../../operations/deploy/read-logs.js';
-import type {PromoteBundleResult} from '../../operations/deploy/promote-bundle.js';
-import type {RollbackBundleResult} from '../../operations/deploy/rollback-bundle.js';
 import type {LocalRuntime} from '../../local-runtime/options.js';
 import type {MycliConfig} from '../../config.js';
 import type {CheckResult} from '../setup/doctor.js';

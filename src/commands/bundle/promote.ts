@@ -19,7 +19,7 @@ export default class BundlePromote extends BaseCommand<typeof BundlePromote> {
 
   protected async execute(context: CommandContext): Promise<BundlePromoteDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
-    const {promoteBundle} = await import('../../pipelines/promote.js');
+    const {promoteBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const promotion = {...options, from: this.flags.from, ...deploymentOptions(settings, context)};

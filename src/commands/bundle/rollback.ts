@@ -21,7 +21,7 @@ export default class BundleRollback extends BaseCommand<typeof BundleRollback> {
 
   protected async execute(context: CommandContext): Promise<BundleRollbackDocument> {
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {writes: true});
-    const {rollbackBundle} = await import('../../pipelines/rollback.js');
+    const {rollbackBundle} = await import('../../pipelines/deploy.js');
     const {renderDeployment} = await import('../../cli/output/deployments.js');
     const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {to, invalidate} = this.flags;

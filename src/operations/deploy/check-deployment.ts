@@ -1,85 +1,40 @@
 import {shownUrl} from '../../backends/answers.js';
-import type {BackendCapability, BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
+import type {DeploymentItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
-import {checkDefaults, checkSchema} from '../../settings/schemas.js';
+import {checkDefaults} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
-import {problemsOf, rejectProblems} from '../../settings/definitions.js';
 import {createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
-import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, CheckResult, DeploymentOptions} from '../options.js';
-import type {FailedCheck, Host, RunHost} from '../host.js';
-import {invalidatedPatterns} from '../target/invalidate.js';
+import type {FailedCheck} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
-
-export function checksOf({check = []}: DeploymentOptions): readonly CheckOptions[] {
-  return [check].flat();
-}
-
-/** The options of an operation with `wait` set: what follows a deployment waits for it. */
-export function withFollowUps<Options extends DeploymentOptions>(options: Options): Options & {readonly wait: boolean} {
-  const checks = checksOf(options);
-  const {wait, rollbackOnFailure = false, invalidate = []} = options;
-  if (invalidate.length > 0) invalidatedPatterns({patterns: invalidate});
-  const [name] = [
-    ...(checks.length > 0 ? ['check'] : []),
-    ...(rollbackOnFailure ? ['rollbackOnFailure'] : []),
-    ...(invalidate.length > 0 ? ['invalidate'] : []),
-  ];
-  rejectProblems([
-    ...checks.flatMap((check, index) =>
-      problemsOf(Array.isArray(options.check) ? `check.${index}` : 'check', check, checkSchema),
-    ),
-    ...(name !== undefined && wait === false
-      ? [{option: name, message: 'waits for the deployment, but wait is false'}]
-      : []),
-  ]);
-  return {...options, wait: wait === true || name !== undefined};
-}
-
-/** What a backend must be capable of for what follows a deployment. */
-export function followUpCapabilities({wait, rollbackOnFailure}: DeploymentOptions): readonly BackendCapability[] {
-  return [...(wait ? (['wait'] as const) : []), ...(rollbackOnFailure ? (['deploy', 'history'] as const) : [])];
-}
+import {checksOf, type AcceptedDeployment, type Release} from './release.js';
 
 export function shownPlace({url}: CheckOptions): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-export interface FinishedDeployment {
-  readonly open: OpenBackend;
-  readonly bundleId: BundleId;
-  readonly targetSlug: string;
-  readonly deployment: DeploymentRef;
-  /** URL of the target. */
-  readonly url?: string | undefined;
-}
-
 /** Checks what was deployed: each check in turn, until one does not pass. */
-export async function checkDeployment(
-  finished: FinishedDeployment,
-  options: DeploymentOptions,
-  host: RunHost,
-): Promise<CheckOutcome> {
+export async function checkDeployment(finished: AcceptedDeployment, release: Release): Promise<CheckOutcome> {
   const {open} = finished;
-  const checks = checksOf(options);
+  const checks = checksOf(release);
   const results: CheckResult[] = [];
   try {
     const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished, checks))};
     for (const check of checks) {
-      const result = await runCheck(deployed, check, host);
+      const result = await runCheck(deployed, check);
       results.push(result);
       if (result.passed) continue;
-      await recordFailedCheck(finished, host);
-      throw unhealthy(deployed, results, result, options);
+      await recordFailedCheck(finished);
+      throw unhealthy(deployed, results, result, release);
     }
   } catch (error) {
-    throw open.signal.aborted ? interruptedCheck(error, finished, options) : error;
+    throw open.signal.aborted ? interruptedCheck(error, finished, release) : error;
   }
   return {passed: true, checks: results};
 }
@@ -94,7 +49,7 @@ export function describeChecks({checks}: CheckOutcome): string {
 
 /** The URL of the target in the backend's list, if there are paths to check. */
 async function urlOfPaths(
-  {open, targetSlug}: FinishedDeployment,
+  {open, targetSlug}: AcceptedDeployment,
   checks: readonly CheckOptions[],
 ): Promise<string | undefined> {
   if (!checks.some(({url}) => isPath(url))) return undefined;
@@ -102,9 +57,8 @@ async function urlOfPaths(
 }
 
 async function runCheck(
-  deployed: FinishedDeployment,
+  deployed: AcceptedDeployment,
   {url: place, status, text, ...times}: CheckOptions,
-  host: RunHost,
 ): Promise<CheckResult> {
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
@@ -112,7 +66,7 @@ async function runCheck(
     const reason = `the ${backendTitle(deployed.open.backendName)} backend does not report the URL of ${deployed.targetSlug}`;
     return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
   }
-  const {signal, secrets} = deployed.open;
+  const {signal, secrets, host} = deployed.open;
   const {probe} = await import('../../http/probe.js');
   const {env, userAgent, logger} = host;
   const shown = `${url.origin}${url.pathname}`;
@@ -122,9 +76,9 @@ async function runCheck(
   for (let attempts = 1; ; attempts += 1) {
     const request = {url, accepts, text, timeoutMs: timeout * 1000};
     const answer = await probe(request, {env, userAgent, logger, signal, secrets});
-    const made = {url: shown, attempts, status: answer.status};
-    if (answer.problem === undefined) return {...made, passed: true};
-    if (attempts > retries) return {...made, passed: false, reason: answer.problem};
+    const result = {url: shown, attempts, status: answer.status};
+    if (answer.problem === undefined) return {...result, passed: true};
+    if (attempts > retries) return {...result, passed: false, reason: answer.problem};
     show(`${shown}, attempt ${String(attempts + 1)} of ${String(retries + 1)}: ${answer.problem}`);
     await pause(interval * 1000, signal);
   }
@@ -140,12 +94,11 @@ function isPath(place: string): boolean {
  */
 export async function requireTargetUrl(
   open: OpenBackend,
-  targetSlug: string,
-  options: DeploymentOptions,
+  {targetSlug, check}: DeploymentOptions & {readonly targetSlug?: string | undefined},
 ): Promise<void> {
   const {backend} = open;
-  const path = checksOf(options).find(({url}) => isPath(url))?.url;
-  if (path === undefined || backend.listTargets === undefined) return;
+  const path = checksOf({check}).find(({url}) => isPath(url))?.url;
+  if (targetSlug === undefined || path === undefined || backend.listTargets === undefined) return;
   const known = await unlessUnreadable(open, async () => {
     const target = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
     if (target === undefined || shownUrl(target.url) !== undefined) return [target];
@@ -179,22 +132,22 @@ function checkedUrl(place: string, targetUrl: string | undefined): URL | undefin
 
 /** The error for a deployment that finished and did not pass a check. */
 function unhealthy(
-  deployed: FinishedDeployment,
+  deployed: AcceptedDeployment,
   checks: readonly CheckResult[],
   {url, attempts, reason = 'it did not pass'}: CheckResult,
-  {rollbackOnFailure = false}: DeploymentOptions,
+  {rollbackOnFailure = false}: Release,
 ): Error {
   const {open, bundleId, targetSlug, deployment, url: targetUrl} = deployed;
-  const {projectSlug, commandFlags} = open;
-  const {backendName: backend} = open;
+  const {backendName: backend, projectSlug} = open;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
-  const place = placeFlags({projectSlug, targetSlug, backend}, commandFlags);
   const hasHistory = open.backend.listDeployments !== undefined;
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
-      ...(rollbackOnFailure || !hasHistory ? [] : [['To roll back, run: ', {run: ['bundle:rollback', ...place]}]]),
+      ...(rollbackOnFailure || !hasHistory
+        ? []
+        : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}]]),
     ],
     details: {
       backend,
@@ -211,17 +164,18 @@ function unhealthy(
 
 function interruptedCheck(
   reason: unknown,
-  {open, bundleId, targetSlug, deployment}: FinishedDeployment,
-  {rollbackOnFailure = false}: DeploymentOptions,
+  {open, bundleId, targetSlug, deployment}: AcceptedDeployment,
+  {rollbackOnFailure = false}: Release,
 ): unknown {
-  const kept = rollbackOnFailure ? ' It was not rolled back.' : '';
-  const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${kept}`;
+  const notRolledBack = rollbackOnFailure ? ' It was not rolled back.' : '';
+  const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${notRolledBack}`;
   const details = {backend: open.backendName, bundleId, deployment, status: 'finished'};
   return interrupted(reason, state, {details});
 }
 
 /** The bundles that failed a check on a target, as far as they were recorded. */
-export async function failedChecks(open: OpenBackend, targetSlug: string, host: Host): Promise<readonly FailedCheck[]> {
+export async function failedChecks(open: OpenBackend, targetSlug: string): Promise<readonly FailedCheck[]> {
+  const {host} = open;
   const place = {...open.place(), targetSlug};
   const failed = await host.checkRecords?.read(place).catch((error: unknown) => {
     host.logger.warn(asSentence(`The record of failed checks cannot be read: ${reasonOf(error)}`));
@@ -230,7 +184,8 @@ export async function failedChecks(open: OpenBackend, targetSlug: string, host: 
   return failed ?? [];
 }
 
-async function recordFailedCheck({open, bundleId, targetSlug}: FinishedDeployment, host: Host): Promise<void> {
+async function recordFailedCheck({open, bundleId, targetSlug}: AcceptedDeployment): Promise<void> {
+  const {host} = open;
   const place = {...open.place(), targetSlug};
   const failed = {bundleId, failedAt: host.now().toISOString()};
   await host.checkRecords?.add(place, failed).catch((error: unknown) => {

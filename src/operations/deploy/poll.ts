@@ -1,6 +1,6 @@
 import {setTimeout as sleep} from 'node:timers/promises';
-import {optionProblems, rejectProblems} from '../../settings/definitions.js';
 import {defaultWait, longestTimeoutSeconds} from '../../settings/schemas.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {WaitOptions} from '../options.js';
 
 /** The first pause between looks, in milliseconds. */
@@ -20,11 +20,11 @@ export function pauseMs(intervalMs: number, looks: number): number {
 
 /**
  * Starts looking at something until it has changed: the timeout counts from now on.
- * @param given the caller's signal
+ * @param defaults of what the run has no limit for
  */
-export function startPoll(options: WaitOptions, given: AbortSignal) {
-  const {pollInterval = defaultWait.pollInterval, timeout = defaultWait.timeout} = options;
-  rejectProblems(optionProblems(options, ['pollInterval', 'timeout']));
+export function startPoll({limits, signal}: Pick<OpenBackend, 'limits' | 'signal'>, defaults: WaitOptions = {}) {
+  const {pollInterval = defaults.pollInterval ?? defaultWait.pollInterval} = limits;
+  const {timeout = defaults.timeout ?? defaultWait.timeout} = limits;
   const intervalMs = Math.min(pollInterval, longestTimeoutSeconds) * 1000;
   // A timer, because the system time may jump.
   const limitMs = Math.ceil(Math.min(timeout, longestTimeoutSeconds) * 1000);
@@ -36,14 +36,16 @@ export function startPoll(options: WaitOptions, given: AbortSignal) {
     /** Maximum seconds to wait; 0 for no limit. */
     timeout,
     /** For requests: aborted by the caller, or when the time is up. */
-    signal: limitMs > 0 ? AbortSignal.any([given, AbortSignal.timeout(limitMs)]) : given,
+    signal: limitMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(limitMs)]) : signal,
     leftMs,
     isLate: () => leftMs() === 0,
     /** Pauses until the next look is due (with `longest`, for the whole interval), or the time is up. */
     async pause({longest} = {longest: false}) {
       looks += 1;
       const ms = longest ? intervalMs : pauseMs(intervalMs, looks);
-      await pause(Math.min(ms, leftMs() ?? ms), given);
+      await pause(Math.min(ms, leftMs() ?? ms), signal);
     },
   };
 }
+
+export type Poll = ReturnType<typeof startPoll>;

@@ -2,7 +2,6 @@ import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../text/suggest.js';
 import {readHistory} from '../list.js';
 import {verifyTarget} from '../targets.js';
 import {invoke, quickLook} from '../call-backend.js';
@@ -47,14 +46,13 @@ export async function findDeployment(
   open: OpenBackend,
   {targetSlug, deploymentId}: Pick<ReadLogsOptions, 'targetSlug' | 'deploymentId'>,
 ): Promise<DeploymentItem> {
-  const {projectSlug, commandFlags = []} = open;
+  const {projectSlug} = open;
   const items = await readHistory(open, targetSlug, deploymentId === undefined ? undefined : Infinity);
   const found = items.find(
     ({deployment}) => deploymentId === undefined || String(deployment.deploymentId) === String(deploymentId),
   );
   if (found !== undefined) return found;
   await verifyTarget(open, targetSlug, items);
-  const flags = placeFlags({projectSlug, targetSlug});
   throw createError(
     'ERR_REJECTED',
     deploymentId === undefined
@@ -63,7 +61,7 @@ export async function findDeployment(
     {
       suggestions: [
         'List the deployments with their IDs:',
-        [{run: ['bundle:history', ...flags, '--columns', 'created,bundle,deployment', ...commandFlags]}],
+        [{run: ['bundle:history', ...open.flags(targetSlug), '--columns', 'created,bundle,deployment']}],
       ],
     },
   );

@@ -1,36 +1,12 @@
-import type {BackendCapability, BundleId, DeploymentItem} from '../../backends/contract.js';
+import type {BundleId, DeploymentItem} from '../../backends/contract.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {oneLine} from '../../text/sentence.js';
 import {placeFlags} from '../../text/suggest.js';
-import {chooseCapable, type ChosenBackend} from '../choose-backend.js';
-import {
-  idFor,
-  isNameless,
-  isUnclear,
-  liveDeployment,
-  namingCapabilities,
-  readBundles,
-  readHistory,
-  resolveBundleId,
-} from '../list.js';
+import type {FailedCheck} from '../host.js';
+import {isNameless, isUnclear, liveDeployment, readBundles, readHistory, resolveBundleId} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {DeployBundleOptions, DeployBundleResult} from '../options.js';
-import type {FailedCheck, Host, RunHost} from '../host.js';
-import type {DataOf} from '../outlet.js';
 import {verifyTarget} from '../targets.js';
-import {failedChecks, followUpCapabilities, hasFailedCheck} from './check-deployment.js';
-
-/** Options of `rollbackBundle`. */
-export interface RollbackBundleOptions extends Omit<
-  DeployBundleOptions,
-  'bundleId' | 'onFallback' | 'onResolve' | 'waitForSlot' | 'rollbackOnFailure'
-> {
-  /**
-   * The bundle to roll back to; `latest` is the newest usable one. @default the bundle of the latest finished
-   * deployment of another bundle than the current one
-   */
-  readonly to?: BundleId | undefined;
-}
+import {failedChecks, hasFailedCheck} from './check-deployment.js';
 
 export interface RollbackPlan {
   /** The bundle to deploy. */
@@ -43,24 +19,6 @@ export interface RollbackPlan {
   readonly warnings: readonly string[];
 }
 
-/** What `rollbackBundle` resolves to. */
-export interface RollbackBundleResult extends DeployBundleResult {
-  /** The bundle that ran before; undefined if the bundle to roll back to was given. */
-  readonly rolledBackFrom?: BundleId | undefined;
-}
-
-export async function chooseRollbackBackend(
-  options: DataOf<RollbackBundleOptions>,
-  host: RunHost,
-): Promise<ChosenBackend> {
-  const {to} = options;
-  const finding: readonly BackendCapability[] = to === undefined ? ['history'] : namingCapabilities(to);
-  const capabilities = ['deploy', ...followUpCapabilities(options), ...finding] as const;
-  const chosen = await chooseCapable(options, capabilities, host);
-  if (to !== undefined && to !== 'latest') idFor(chosen.open.backend, to);
-  return chosen;
-}
-
 /** `bundle 3 "main: 1a2b3c", deployed 2026-01-01T00:00:00Z; currently bundle 4` */
 export function describeRollback({bundleId, current, previous}: RollbackPlan): string {
   const message = previous?.message === undefined ? '' : ` "${oneLine(previous.message)}"`;
@@ -70,15 +28,11 @@ export function describeRollback({bundleId, current, previous}: RollbackPlan): s
 }
 
 /** Finds the bundle to roll back to. Changes nothing. */
-export async function planRollback(
-  open: OpenBackend,
-  {to, targetSlug}: Pick<RollbackBundleOptions, 'to' | 'targetSlug'>,
-  host: Host,
-): Promise<RollbackPlan> {
+export async function planRollback(open: OpenBackend, targetSlug: string, to?: BundleId): Promise<RollbackPlan> {
   if (to !== undefined) return {bundleId: await resolveBundleId(open, to), warnings: []};
   const items = await readHistory(open, targetSlug, Infinity);
   await verifyTarget(open, targetSlug, items);
-  const failed = await failedChecks(open, targetSlug, host);
+  const failed = await failedChecks(open, targetSlug);
   const {current, previous, unclear, warnings} = previousDeployment(items, failed, await deployableIds(open));
   if (previous !== undefined) return {bundleId: previous.bundleId, current, previous, warnings};
   const {projectSlug} = open;

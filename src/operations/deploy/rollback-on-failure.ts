@@ -9,14 +9,11 @@ import {
   type RuntimeCliError,
 } from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
-import {placeFlags} from '../../text/suggest.js';
 import {advises} from '../../errors/suggestion.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {isUnclear, liveDeployment, readHistory} from '../list.js';
-import type {OpenBackend} from '../open-backend.js';
-import type {DeploymentOptions} from '../options.js';
-import type {RunHost} from '../host.js';
-import {requestDeploy, type DeploymentWatch} from './deploy-bundle.js';
+import type {Release, RollbackWatch} from './release.js';
+import {requestDeploy} from './start-deployment.js';
 import {waitForDeployment} from './wait-for-deployment.js';
 
 /** How a failed deployment was rolled back, or why not: `details.rollback` of the error. */
@@ -31,48 +28,6 @@ interface RollbackOutcome {
   readonly reason?: string | undefined;
 }
 
-/** What a target ran before a deployment, and that deployment. */
-export class RollbackWatch implements DeploymentWatch {
-  /** The target's deployments before ours, newest first, and where they were read. */
-  before: {readonly open: OpenBackend; readonly items: readonly DeploymentItem[]} | undefined;
-  ours: {readonly bundleId: BundleId; readonly deployment: DeploymentRef} | undefined;
-
-  constructor(readonly targetSlug: string) {}
-
-  async look(open: OpenBackend): Promise<void> {
-    this.before = {open, items: await readBefore(open, this.targetSlug)};
-  }
-
-  note(accepted: NonNullable<RollbackWatch['ours']>): void {
-    this.ours = accepted;
-  }
-}
-
-/** Follows a deployment to be able to roll it back. Undefined unless that was asked for. */
-export function watchForRollback({
-  rollbackOnFailure,
-  targetSlug,
-}: DeploymentOptions & {readonly targetSlug?: string | undefined}): RollbackWatch | undefined {
-  return rollbackOnFailure && targetSlug !== undefined ? new RollbackWatch(targetSlug) : undefined;
-}
-
-async function readBefore(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
-  try {
-    const items = await readHistory(open, targetSlug);
-    if (liveDeployment(items) === undefined && items.some(isUnclear))
-      throw createError('ERR_RESPONSE_INVALID', 'The server does not report it.');
-    return items;
-  } catch (error) {
-    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
-    // The first deployment creates the target.
-    if (error.status === 404) return [];
-    throw amendError(error, {
-      message: `What ${targetSlug} runs cannot be read, so a deployment could not be rolled back: ${error.message}`,
-      suggestions: ['Nothing was deployed. To deploy anyway, remove --rollback-on-failure.'],
-    });
-  }
-}
-
 /** A deployment that failed, and what its target ran before. */
 interface FailedDeployment {
   readonly failure: RuntimeCliError;
@@ -81,18 +36,17 @@ interface FailedDeployment {
 }
 
 /** A deployment to roll back: one that failed, or whose check did. Undefined for any other failure. */
-export function failedDeployment(
-  failure: unknown,
-  {before, ours}: Partial<RollbackWatch> = {},
-): FailedDeployment | undefined {
+export function failedDeployment(failure: unknown, {watch}: Release): FailedDeployment | undefined {
+  const {before, ours} = watch ?? {};
   if (before === undefined || ours === undefined || !isRuntimeCliError(failure)) return undefined;
   if (failure.code !== 'ERR_DEPLOYMENT_FAILED' && failure.code !== 'ERR_UNHEALTHY') return undefined;
   return {failure, before, ours};
 }
 
 /** Says of a deployment that may still finish that it was not rolled back, if that was asked for. */
-export function explainUnfinished(error: unknown, {before, ours}: Partial<RollbackWatch> = {}): unknown {
-  if (before === undefined || ours === undefined || !isRuntimeCliError(error)) return error;
+export function explainUnfinished(error: unknown, release: Release | undefined): unknown {
+  if (release?.watch?.before === undefined || release.watch.ours === undefined) return error;
+  if (!isRuntimeCliError(error)) return error;
   if (error.code !== 'ERR_WAIT_TIMEOUT' && error.code !== 'ERR_OUTCOME_UNKNOWN') return error;
   return amendError(error, {message: `${error.message} It was not rolled back, because it may still finish.`});
 }
@@ -106,9 +60,8 @@ const unclearCodes: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 
 /** A rollback, and how far it is. */
-interface Rollback {
-  readonly failed: FailedDeployment;
-  readonly place: {readonly backend: string; readonly projectSlug: string; readonly targetSlug: string};
+interface Rollback extends FailedDeployment {
+  readonly release: Release;
   /** The bundle that ran before, if it is known. */
   readonly bundleId?: BundleId | undefined;
   readonly isRequested?: boolean;
@@ -122,20 +75,18 @@ interface Rollback {
  */
 export async function rollBack(
   failed: FailedDeployment,
-  targetSlug: string,
-  options: DeploymentOptions,
-  host: RunHost,
+  release: Release,
 ): Promise<{readonly bundleId: BundleId; readonly error: Error}> {
   const {failure, before, ours} = failed;
   const {open} = before;
-  const place = {backend: open.backend.name, projectSlug: open.projectSlug, targetSlug};
-  host.writes?.conclude({error: failure});
+  const {targetSlug} = release;
+  open.host.writes?.conclude({error: failure});
   const {live, reason = ''} = deploymentBefore(before.items, ours.bundleId, targetSlug);
   const bundleId = live?.bundleId;
-  if (live === undefined || bundleId === undefined) throw notRolledBack({failed, place}, reason);
-  const rollback = await deployAgain({failed, place, bundleId}, bundleId, options, host);
-  host.writes?.conclude({});
-  const doubt = hasFailedCheck(live, await failedChecks(open, targetSlug, host)) ? ', which also failed its check' : '';
+  if (live === undefined || bundleId === undefined) throw notRolledBack({...failed, release}, reason);
+  const rollback = await deployAgain({...failed, release, bundleId}, bundleId);
+  open.host.writes?.conclude({});
+  const doubt = hasFailedCheck(live, await failedChecks(open, targetSlug)) ? ', which also failed its check' : '';
   const now = `The target ${targetSlug} was rolled back and runs bundle ${String(bundleId)} again${doubt}.`;
   const error = createError('ERR_ROLLED_BACK', `${asSentence(failure.message)} ${now}`, {
     suggestions: failure.advice,
@@ -146,15 +97,11 @@ export async function rollBack(
 }
 
 /** Deploys the bundle that ran before, and waits for it, unless others have deployed meanwhile. */
-async function deployAgain(
-  planned: Rollback,
-  bundleId: BundleId,
-  options: DeploymentOptions,
-  host: RunHost,
-): Promise<Rollback> {
-  const {before, ours} = planned.failed;
+async function deployAgain(planned: Rollback, bundleId: BundleId): Promise<Rollback> {
+  const {before, ours, release} = planned;
   const {open} = before;
-  const {targetSlug} = planned.place;
+  const {writes} = open.host;
+  const {targetSlug} = release;
   let rollback = planned;
   // Others may deploy before the request, and while it waits to be repeated.
   const beforeAttempt = async () => {
@@ -163,38 +110,39 @@ async function deployAgain(
     rollback = {...planned, isRequested: true};
   };
   try {
-    await host.writes?.before({operation: 'rollback', ...planned.place, bundleIds: [bundleId]});
+    await writes?.before({operation: 'rollback', ...placeOf(planned), bundleIds: [bundleId]});
     await beforeAttempt();
-    const asking = open.with({beforeAttempt});
-    const request = {bundleId, targetSlug};
-    const {deployment, status} = await requestDeploy(asking, request, {...options, waitForSlot: false}, host.outlet);
+    const again = {...release, guard: undefined, waitForSlot: false, watch: undefined};
+    const {deployment, status} = await requestDeploy(open.with({beforeAttempt}), again, {bundleId});
     rollback = {...rollback, deployment};
-    host.writes?.learn({deployment, status});
-    const state = await waitForDeployment(open, deployment, options, host.outlet);
-    host.writes?.learn({status: state.status});
+    writes?.learn({deployment, status});
+    const state = await waitForDeployment(open, deployment);
+    writes?.learn({status: state.status});
     return rollback;
   } catch (error) {
     if (open.signal.aborted) throw interruptedRollback(open.signal.reason, rollback);
-    host.writes?.conclude({error});
+    writes?.conclude({error});
     if (!isRuntimeCliError(error) || error.code === 'ERR_NOT_ROLLED_BACK') throw error;
     throw notRolledBack(rollback, error.message, error);
   }
 }
 
+function placeOf({before: {open}, release: {targetSlug}}: Rollback) {
+  return {backend: open.backendName, projectSlug: open.projectSlug, targetSlug};
+}
+
 /** What failed, where, and what came of the rollback. */
-function detailsOf(
-  {failed: {failure, ours}, place, bundleId, deployment}: Rollback,
-  outcome: Pick<RollbackOutcome, 'rolledBack' | 'reason'>,
-) {
+function detailsOf(rollback: Rollback, outcome: Pick<RollbackOutcome, 'rolledBack' | 'reason'>) {
+  const {failure, ours, bundleId, deployment} = rollback;
   const {code, message, details} = failure;
-  const rollback: RollbackOutcome = {bundleId, deployment, ...outcome};
-  return {...ours, ...place, ...details, failure: {code, message}, rollback};
+  const result: RollbackOutcome = {bundleId, deployment, ...outcome};
+  return {...ours, ...placeOf(rollback), ...details, failure: {code, message}, rollback: result};
 }
 
 function notRolledBack(rollback: Rollback, reason: string, cause?: RuntimeCliError): RuntimeCliError {
-  const {failed, place, bundleId, isRequested = false, deployment} = rollback;
-  const {failure, before} = failed;
-  const flags = placeFlags(place, before.open.commandFlags);
+  const {failure, before, release, bundleId, isRequested = false, deployment} = rollback;
+  const {targetSlug} = release;
+  const flags = before.open.flags(targetSlug);
   const isUnclear =
     cause !== undefined &&
     (deployment === undefined ? isRequested && unclearCodes.has(cause.code) : cause.code !== 'ERR_DEPLOYMENT_FAILED');
@@ -207,7 +155,7 @@ function notRolledBack(rollback: Rollback, reason: string, cause?: RuntimeCliErr
       ...failure.advice,
       ...(advises('bundle:history', failure.advice)
         ? []
-        : [[`Check what ${place.targetSlug} runs: `, {run: ['bundle:history', ...flags]}] as const]),
+        : [[`Check what ${targetSlug} runs: `, {run: ['bundle:history', ...flags]}] as const]),
       ...(canRetry ? [['To roll back, run: ', {run: ['bundle:deploy', bundleId, ...flags]}] as const] : []),
     ],
     details: detailsOf(rollback, {rolledBack: false, reason}),
@@ -216,8 +164,8 @@ function notRolledBack(rollback: Rollback, reason: string, cause?: RuntimeCliErr
 }
 
 function interruptedRollback(reason: unknown, rollback: Rollback): unknown {
-  const {failed, bundleId, isRequested = false, deployment} = rollback;
-  const {message, advice} = failed.failure;
+  const {failure, bundleId, isRequested = false, deployment} = rollback;
+  const {message, advice} = failure;
   const started = deployment === undefined ? 'may have started' : 'continues';
   const state = isRequested ? `Its rollback to bundle ${String(bundleId)} ${started}.` : 'It was not rolled back.';
   const details = detailsOf(rollback, {rolledBack: false});

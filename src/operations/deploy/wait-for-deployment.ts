@@ -8,11 +8,9 @@ import {
   type ErrorCode,
   type RuntimeCliError,
 } from '../../errors/index.js';
-import {placeFlags} from '../../text/suggest.js';
 import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {OperationProgress, WaitOptions} from '../options.js';
-import type {Outlet} from '../outlet.js';
+import type {OperationProgress} from '../options.js';
 import {startPoll} from './poll.js';
 import {withLastLines} from './read-logs.js';
 import {asSentence} from '../../text/sentence.js';
@@ -21,57 +19,48 @@ import type {CommandToRun} from '../../errors/suggestion.js';
 /** Consecutive failed polls before the state counts as unknown. */
 export const maxLostPolls = 5;
 
-export async function waitForDeployment(
-  open: OpenBackend,
-  deployment: DeploymentRef,
-  options: WaitOptions,
-  outlet: Outlet,
-): Promise<DeploymentState> {
-  const {signal} = open;
-  const poll = startPoll(options, signal);
+export async function waitForDeployment(open: OpenBackend, deployment: DeploymentRef): Promise<DeploymentState> {
+  const {signal, host} = open;
+  const poll = startPoll(open);
   const polled = open.with({signal: poll.signal});
-  const history = historyCommand(open, deployment);
   let state: DeploymentState | undefined;
   const orLate = (error: unknown): never => {
-    if (signal.aborted) throw stoppedWaiting(signal.reason, deployment, history);
-    throw poll.isLate() ? waitTimedOut(deployment, poll.timeout, state, history) : error;
+    if (signal.aborted) throw stoppedWaiting(signal.reason, open, deployment);
+    throw poll.isLate() ? waitTimedOut(open, deployment, poll.timeout, state) : error;
   };
   for (let lost = 0; ;) {
-    const seen = await look(polled, deployment, {lost, history}).catch(orLate);
+    const seen = await look(polled, deployment, lost).catch(orLate);
     lost = seen ? 0 : lost + 1;
     if (seen) {
       state = seen;
-      outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
+      host.outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
       if (seen.status === 'finished') return seen;
       if (seen.status === 'failed')
         throw await withLastLines(deploymentFailed(deployment, seen, open.backend), open, deployment);
     }
     // Give the service time to recover.
     await poll.pause({longest: !seen}).catch(orLate);
-    if (poll.isLate()) throw waitTimedOut(deployment, poll.timeout, state, history);
+    if (poll.isLate()) throw waitTimedOut(open, deployment, poll.timeout, state);
   }
 }
 
 /** Polls once. Undefined if the poll failed temporarily; any other failure is final. */
-async function look(
-  open: OpenBackend,
-  deployment: DeploymentRef,
-  {lost, history}: {readonly lost: number; readonly history: CommandToRun},
-): Promise<DeploymentState | undefined> {
+async function look(open: OpenBackend, deployment: DeploymentRef, lost: number): Promise<DeploymentState | undefined> {
   try {
     return await invoke(open, 'getDeployment', deployment);
   } catch (error) {
     if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
+    const history = [historyCommand(open, deployment)];
     if (!isLost(error)) {
       throw amendError(error, {
         message: `${describe(deployment)} was accepted, but its state cannot be read: ${error.message}`,
-        suggestions: ['The deployment continues. To check on it, run:', [history]],
+        suggestions: ['The deployment continues. To check on it, run:', history],
         details: {deployment},
       });
     }
     if (lost + 1 < maxLostPolls) return undefined;
     const message = `${describe(deployment)} was accepted, but its state could not be read ${String(maxLostPolls)} times in a row.`;
-    const suggestions = ['Check its state before you deploy again:', [history]];
+    const suggestions = ['Check its state before you deploy again:', history];
     throw createError('ERR_OUTCOME_UNKNOWN', message, {suggestions, details: {deployment}, cause: error});
   }
 }
@@ -107,35 +96,27 @@ export function deploymentFailed(
   });
 }
 
-function stoppedWaiting(reason: unknown, deployment: DeploymentRef, history: CommandToRun): unknown {
-  const suggestions = ['To check on it, run:', [history]];
+function stoppedWaiting(reason: unknown, open: OpenBackend, deployment: DeploymentRef): unknown {
+  const suggestions = ['To check on it, run:', [historyCommand(open, deployment)]];
   return interrupted(reason, `${describe(deployment)} continues.`, {suggestions, details: {deployment}});
 }
 
 function waitTimedOut(
+  open: OpenBackend,
   deployment: DeploymentRef,
   timeout: number,
   state: DeploymentState | undefined,
-  history: CommandToRun,
 ): Error {
   const status = state?.status ?? 'unknown';
   const message = `${describe(deployment)} did not finish within ${String(timeout)} s. Its last status: ${status}.`;
-  const suggestions = ['The deployment continues. Pass a longer --timeout next time, or check on it:', [history]];
+  const advice = 'The deployment continues. Pass a longer --timeout next time, or check on it:';
+  const suggestions = [advice, [historyCommand(open, deployment)]];
   return createError('ERR_WAIT_TIMEOUT', message, {suggestions, details: {deployment, status}});
 }
 
 /** How to check on a deployment. Built-in backends store the target in its reference. */
-function historyCommand(
-  {backendName, projectSlug, commandFlags}: OpenBackend,
-  deployment: DeploymentRef,
-): CommandToRun {
-  const {targetSlug} = deployment;
-  const place = {
-    projectSlug,
-    targetSlug: typeof targetSlug === 'string' ? targetSlug : undefined,
-    backend: backendName,
-  };
-  return {run: ['bundle:history', ...placeFlags(place, commandFlags)]};
+function historyCommand({flags}: OpenBackend, {targetSlug}: DeploymentRef): CommandToRun {
+  return {run: ['bundle:history', ...flags(typeof targetSlug === 'string' ? targetSlug : undefined)]};
 }
 
 function describe({deploymentId}: DeploymentRef): string {

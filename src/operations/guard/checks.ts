@@ -22,7 +22,7 @@ export interface GuardedDeployment {
   readonly running: () => Promise<readonly RunningBundle[]>;
 }
 
-/** How each guard is checked. `notOlder` asks the service, so it is the last. */
+/** How each guard is checked. */
 export const checks: Readonly<Record<GuardName, (checking: Checking) => Outcome | Promise<Outcome>>> = {
   cleanTree: checkCleanTree,
   branch: checkBranch,

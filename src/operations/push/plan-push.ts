@@ -20,17 +20,17 @@ import {flagValue} from '../../text/suggest.js';
 import {optionProblems, rejectProblems} from '../../settings/definitions.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {chooseBackend, type ChosenBackend} from '../choose-backend.js';
-import {checksOf, followUpCapabilities, requireTargetUrl} from '../deploy/check-deployment.js';
+import {requireTargetUrl} from '../deploy/check-deployment.js';
+import {checksOf, followUpCapabilities, type Verified} from '../deploy/release.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {needsCommit} from '../guard/guards.js';
-import type {Host, RunHost} from '../host.js';
-import type {DataOf} from '../outlet.js';
+import {planningHost, type Host, type RunHost} from '../host.js';
 import {verifyLimits} from './limits.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 
 /** The options of a push. What follows its deployment waits for it. */
-export type PushOptions = DataOf<PushRuntimeBundleBackendOptions> & {readonly wait: boolean};
+export type PushOptions = Verified<PushRuntimeBundleBackendOptions>;
 
 /** What a push would do. */
 export interface PushPreview {
@@ -112,19 +112,18 @@ export function formatFor(
 }
 
 function contentOptions(options: PushOptions, format: BundleFormat, host: Host): BundlePlanOptions {
-  const {cwd = host.cwd, recordCommit = needsCommit(options.guard), targetSlug} = options;
+  const {cwd = host.cwd, recordCommit = needsCommit(options), targetSlug} = options;
   // What PWA Kit's own client sets, by which a project picks its configuration.
   const env = targetSlug === undefined ? host.env : {...host.env, DEPLOY_TARGET: targetSlug};
-  const {refusesForeign, collectsMetadata} = host;
-  return {...options, format, cwd, recordCommit, env, refusesForeign, collectsMetadata, now: () => host.now()};
+  return {...options, ...planningHost(host), format, cwd, recordCommit, env};
 }
 
 /** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
-export async function planPush(options: PushOptions, route: PushRoute, host: RunHost): Promise<PushPlan> {
+export async function planPush(options: PushOptions, route: PushRoute): Promise<PushPlan> {
   const {format, open} = route;
-  const {targetSlug} = options;
+  const {host} = open;
   // Before anything is packed: there will be a URL to check.
-  if (targetSlug !== undefined && checksOf(options).length > 0) await requireTargetUrl(open, targetSlug, options);
+  await requireTargetUrl(open, options);
   if (options.archive === undefined) {
     const plan = await planContent(options, format, host);
     verifyLimits(open.backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
@@ -153,8 +152,8 @@ export async function planContent(options: PushOptions, format: BundleFormat, ho
 function unusedOptions(options: PushOptions, format: BundleFormat): readonly string[] {
   if (format === 'v2') return [];
   const {rootDir, configPath, matchMode, bundleMetadata, compressionLevel} = options;
-  const given = {rootDir, configPath, matchMode, ccOverrides: bundleMetadata?.ccOverrides, compressionLevel};
-  return Object.entries(given)
+  const v2Only = {rootDir, configPath, matchMode, ccOverrides: bundleMetadata?.ccOverrides, compressionLevel};
+  return Object.entries(v2Only)
     .filter(([, value]) => value !== undefined)
     .map(([option]) => `${option} has no effect on a v1 upload.`);
 }

@@ -6,8 +6,6 @@ import {count} from '../../text/sentence.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
-import type {RunHost} from '../host.js';
-import type {OpenBackend} from '../open-backend.js';
 import {verifyLimits} from './limits.js';
 import {sizeWarnings, type PushOptions, type PushPlan} from './plan-push.js';
 import {compareWithLastPush, type UnchangedBundle} from './unchanged-bundle.js';
@@ -54,16 +52,15 @@ export interface BuiltPush extends PushPlan {
  * `workspace`; a prebuilt archive is used as it is.
  */
 export async function buildPush(
-  open: OpenBackend,
-  content: PushPlan['content'],
+  {open, content}: Pick<PushPlan, 'open' | 'content'>,
   workspace: TemporaryDirectory,
   options: PushOptions,
-  host: RunHost,
 ): Promise<PushContent> {
+  const {outlet} = open.host;
   const isPrebuilt = content.kind === 'archive';
   const planned = isPrebuilt ? content.bundle : content.plan;
   const digest = async () => (isPrebuilt ? content.bundle.contentSha256 : contentDigest(content.plan, options.signal));
-  const unchanged = await compareWithLastPush(open, planned, digest, options, host);
+  const unchanged = await compareWithLastPush(open, planned, digest, options);
   if (unchanged) return {kind: 'unchanged', bundle: {...planned, ...unchanged.archive}, unchanged};
   if (isPrebuilt) return {kind: 'file', bundle: content.bundle};
   const {plan} = content;
@@ -74,8 +71,8 @@ export async function buildPush(
     return {kind: 'stream', ...stream, upload: uploadStream};
   }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
-  const bundle = await writeBundle(plan, {path, ...packOptions(options, host.outlet), onRead: preloadBackendContext});
+  const bundle = await writeBundle(plan, {path, ...packOptions(options, outlet), onRead: preloadBackendContext});
   verifyLimits(open.backend, bundle);
-  sizeWarnings(bundle).forEach((warning) => host.outlet.warn(warning));
+  sizeWarnings(bundle).forEach((warning) => outlet.warn(warning));
   return {kind: 'file', bundle};
 }

@@ -7,7 +7,6 @@ import type {OpenBackend} from '../open-backend.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {PushRecord} from './records.js';
-import type {Host, RunHost} from '../host.js';
 import {asSentence} from '../../text/sentence.js';
 
 /** The bundle of the last push, which a new one would only duplicate. */
@@ -34,12 +33,11 @@ export async function compareWithLastPush(
   bundle: BundleContent,
   digest: () => Promise<string>,
   {ifChanged, pushRecords}: RecordOptions,
-  host: RunHost,
 ): Promise<UnchangedBundle | undefined> {
   if (!ifChanged || pushRecords === undefined) return undefined;
   const doubt = (what: string, error: unknown) => {
     open.signal.throwIfAborted();
-    host.outlet.warn(asSentence(`${what}, so the bundle is uploaded: ${reasonOf(error)}`));
+    open.host.outlet.warn(asSentence(`${what}, so the bundle is uploaded: ${reasonOf(error)}`));
   };
   let record: PushRecord | undefined;
   try {
@@ -52,7 +50,7 @@ export async function compareWithLastPush(
   const contentSha256 = await digest();
   if (record.fingerprint !== bundleFingerprint({...bundle, contentSha256})) return undefined;
   try {
-    return await confirmRecord(open, record, contentSha256, host);
+    return await confirmRecord(open, record, contentSha256);
   } catch (error) {
     doubt(`Could not check whether bundle ${String(record.bundleId)} of the last push still exists`, error);
     return undefined;
@@ -72,8 +70,8 @@ export async function recordPush(
   bundle: BundleContent & PackResult,
   bundleId: BundleId,
   {ifChanged, pushRecords}: RecordOptions,
-  host: RunHost,
 ): Promise<void> {
+  const {host} = open;
   const {size, sha256} = bundle;
   const [fingerprint, fileBytes] = [bundleFingerprint(bundle), fileBytesOf(bundle)];
   const record = {bundleId, fingerprint, fileBytes, size, sha256, pushedAt: host.now().toISOString()};
@@ -103,17 +101,17 @@ async function confirmRecord(
   open: OpenBackend,
   record: PushRecord,
   contentSha256: string,
-  host: Host,
 ): Promise<UnchangedBundle | undefined> {
+  const {logger} = open.host;
   const {bundleId, pushedAt, size, sha256} = record;
   const found = await findBundle(open, bundleId);
   if (found && isAnother(found, record)) {
-    host.logger.info(`Bundle ID ${String(bundleId)} of the last push now belongs to another bundle.`);
+    logger.info(`Bundle ID ${String(bundleId)} of the last push now belongs to another bundle.`);
     return undefined;
   }
   if (found?.status === 'ready' || found?.status === 'preparing')
     return {bundleId, pushedAt, message: found.message, archive: {size, sha256, contentSha256}};
   const state = found ? unusableStates[found.status] : 'gone';
-  host.logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);
+  logger.info(`Bundle ${String(bundleId)} of the last push is ${state}.`);
   return undefined;
 }

@@ -8,12 +8,10 @@ import {uploadFallbackReason} from '../../backends/select.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../text/suggest.js';
-import type {DeploymentWatch} from '../deploy/deploy-bundle.js';
-import {inTargetSlot} from '../deploy/target-slot.js';
-import {withFallback} from '../fall-back.js';
-import {watchPush} from '../guard/guards.js';
-import type {Host, RunHost} from '../host.js';
+import {withFallback} from '../choose-backend.js';
+import type {Release} from '../deploy/release.js';
+import {inTargetSlot} from '../deploy/start-deployment.js';
+import {checkNotOlder} from '../guard/guards.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import {withKeptState} from './kept-state.js';
@@ -32,7 +30,7 @@ export interface UploadedPush extends BuiltPush {
 }
 
 /** A push that is about to be made, or previewed. */
-interface AskedPush {
+interface PlannedPush {
   readonly open: OpenBackend;
   readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
   readonly unchanged?: UnchangedBundle | undefined;
@@ -40,10 +38,9 @@ interface AskedPush {
 
 /** Asks whether a push may be made, unless there is nothing to upload or deploy. */
 export async function askBeforePush(
-  {open, bundle, unchanged}: AskedPush,
+  {open, bundle, unchanged}: PlannedPush,
   {targetSlug}: Pick<PushOptions, 'targetSlug'>,
-  host: Host,
-  asked?: {readonly dryRun: boolean},
+  options?: {readonly dryRun: boolean},
 ): Promise<void> {
   if (unchanged && targetSlug === undefined) return;
   const {format, message, size, sha256} = bundle;
@@ -51,7 +48,7 @@ export async function askBeforePush(
     ? {bundleIds: [unchanged.bundleId]}
     : {bundleIds: [], bundle: {format, message, size, sha256}};
   const {backendName: backend, projectSlug} = open;
-  await host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, asked);
+  await open.host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, options);
 }
 
 /** `Uploaded bundle 42 to shop` */
@@ -67,67 +64,57 @@ export function describeUpload({open, bundleId, unchanged}: UploadedPush): strin
 export async function uploadPush(
   push: BuiltPush,
   options: PushOptions,
-  watch: DeploymentWatch | undefined,
-  host: RunHost,
+  release: Release | undefined,
 ): Promise<UploadedPush> {
   const {built, content, workspace, fallback} = push;
-  const upload = (sent: BuiltPush) => pushTo(sent, options, watch, host);
-  return withFallback(
-    push,
-    {
-      reasonFor(error) {
-        const reason = uploadFallbackReason(error);
-        const isFit = content.kind === 'build' || fallback?.backend === undefined;
-        if (reason === undefined || isFit || content.bundle.format === formatFor(fallback.backend, options))
-          return reason;
-        const suggestions = ['Pass --v2 to push a prebuilt v2 archive to Runtime (API key).'];
-        throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
-      },
-      first: () => upload(push),
-      async second(open) {
-        const format = formatFor(open.backend, options);
-        // Its target may run something else.
-        const guard = options.targetSlug === undefined ? undefined : watchPush(undefined, options, host);
-        await guard?.look(open);
-        // The archive is built once per format.
-        const planned =
-          built.kind === 'file' && built.bundle.format === format
-            ? ({kind: 'archive', bundle: built.bundle} as const)
-            : ({kind: 'build', plan: await planContent(options, format, host)} as const);
-        const replacement = await buildPush(open, planned, workspace, options, host);
-        return upload({...push, open, format, content: planned, built: replacement});
-      },
+  const upload = (sent: BuiltPush) => pushTo(sent, options, release);
+  return withFallback(push, {
+    reasonFor(error) {
+      const reason = uploadFallbackReason(error);
+      const isFit = content.kind === 'build' || fallback?.backend === undefined;
+      if (reason === undefined || isFit || content.bundle.format === formatFor(fallback.backend, options))
+        return reason;
+      const suggestions = ['Pass --v2 to push a prebuilt v2 archive to Runtime (API key).'];
+      throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
     },
-    host.outlet,
-  );
+    first: () => upload(push),
+    async second(open) {
+      const format = formatFor(open.backend, options);
+      // Its target may run something else.
+      if (release) await checkNotOlder(release, open);
+      // The archive is built once per format.
+      const planned =
+        built.kind === 'file' && built.bundle.format === format
+          ? ({kind: 'archive', bundle: built.bundle} as const)
+          : ({kind: 'build', plan: await planContent(options, format, open.host)} as const);
+      const replacement = await buildPush({open, content: planned}, workspace, options);
+      return upload({...push, open, format, content: planned, built: replacement});
+    },
+  });
 }
 
 /** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
-async function pushTo(
-  push: BuiltPush,
-  options: PushOptions,
-  watch: DeploymentWatch | undefined,
-  host: RunHost,
-): Promise<UploadedPush> {
+async function pushTo(push: BuiltPush, options: PushOptions, release: Release | undefined): Promise<UploadedPush> {
   const {open, built} = push;
+  const {outlet, writes} = open.host;
   const {bundle} = built;
   if (built.kind === 'unchanged') {
     const {unchanged} = built;
     const {bundleId} = unchanged;
-    await askBeforePush({open, bundle, unchanged}, options, host);
-    host.writes?.learn({bundleIds: [bundleId]});
+    await askBeforePush({open, bundle, unchanged}, options);
+    writes?.learn({bundleIds: [bundleId]});
     return {...push, bundleId, bundle: built.bundle, unchanged};
   }
-  await askBeforePush({open, bundle}, options, host);
-  const uploaded = await uploadTo(open, built, options, watch, host);
+  await askBeforePush({open, bundle}, options);
+  const uploaded = await uploadTo(open, built, options, release);
   const {bundleId, warnings = []} = uploaded;
   const packed = built.kind === 'file' ? built.bundle : {...built.bundle, ...built.packed()};
-  warnings.forEach((warning) => host.outlet.warn(warning));
-  host.writes?.learn({
+  warnings.forEach((warning) => outlet.warn(warning));
+  writes?.learn({
     bundleIds: [bundleId],
     ...(options.targetSlug === undefined && {url: shownUrl(uploaded.url)}),
   });
-  await recordPush(open, packed, bundleId, options, host);
+  await recordPush(open, packed, bundleId, options);
   return {...push, bundleId, bundle: packed, uploaded};
 }
 
@@ -135,11 +122,9 @@ async function uploadTo(
   open: OpenBackend,
   content: SentContent,
   options: PushOptions,
-  watch: DeploymentWatch | undefined,
-  host: RunHost,
+  release: Release | undefined,
 ): Promise<BuiltInUploadResult> {
-  const {backend, secrets} = open;
-  const {targetSlug} = options;
+  const {backend, secrets, host} = open;
   // A service may accept it before all of it was sent. The built-in backends report each byte, so none was sent before.
   let isPartlySent = isBuiltIn(open.backend.name);
   const onProgress = (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => {
@@ -155,13 +140,8 @@ async function uploadTo(
     ).catch(async (error: unknown) => {
       throw await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
     });
-  const deploys = targetSlug !== undefined && backend.deploysOnUpload?.includes(content.bundle.format) === true;
-  const result = deploys
-    ? await inTargetSlot(open, targetSlug, options, host.outlet, async () => {
-        await watch?.look(open);
-        return upload();
-      })
-    : await upload();
+  const deploys = backend.deploysOnUpload?.includes(content.bundle.format) === true;
+  const result = release && deploys ? await inTargetSlot(open, release, undefined, upload) : await upload();
   const {bundleId} = result;
   if (typeof bundleId !== 'number' && (typeof bundleId !== 'string' || bundleId === '')) {
     throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(backend.name)} backend returned no bundle ID.`);
@@ -173,7 +153,7 @@ async function uploadTo(
 async function explainFailure(
   error: unknown,
   bundle: BundleContent,
-  {backend, projectSlug, signal, commandFlags}: OpenBackend,
+  {signal, flags}: OpenBackend,
   isIncomplete: boolean,
 ): Promise<unknown> {
   if (!isRuntimeCliError(error)) return error;
@@ -182,9 +162,8 @@ async function explainFailure(
   if (code !== 'ERR_INTERRUPTED') return error;
   if (isIncomplete)
     return amendError(error, {message: `${message} The upload was incomplete, so it created no bundle.`});
-  const where = placeFlags({projectSlug, backend: backend.name}, commandFlags);
   return amendError(error, {
     message: `${message} The bundle may have been uploaded.`,
-    suggestions: ['Check before you push again:', [{run: ['bundle:list', ...where]}]],
+    suggestions: ['Check before you push again:', [{run: ['bundle:list', ...flags()]}]],
   });
 }

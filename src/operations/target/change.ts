@@ -1,6 +1,5 @@
 import type {PlannedWrite} from '../../backends/contract.js';
 import type {ErrorCode, RuntimeCliError} from '../../errors/index.js';
-import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 
 interface TargetChange extends Pick<PlannedWrite, 'operation' | 'variables'> {
@@ -10,11 +9,10 @@ interface TargetChange extends Pick<PlannedWrite, 'operation' | 'variables'> {
 
 /** Asks before a target is changed, or would be. @throws RuntimeCliError if it must not be */
 export async function allowChange(
-  {backend, projectSlug}: OpenBackend,
+  {backendName: backend, projectSlug, host}: OpenBackend,
   {dryRun = false, ...change}: TargetChange,
-  host: RunHost,
 ): Promise<void> {
-  await host.writes?.before({...change, backend: backend.name, projectSlug, bundleIds: []}, {dryRun});
+  await host.writes?.before({...change, backend, projectSlug, bundleIds: []}, {dryRun});
 }
 
 const unclear: ReadonlySet<string> = new Set<ErrorCode>([

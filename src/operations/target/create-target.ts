@@ -1,11 +1,8 @@
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../text/suggest.js';
 import {invoke} from '../call-backend.js';
-import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {ProjectResult, TargetOptions, WaitOptions} from '../options.js';
-import type {DataOf} from '../outlet.js';
 import {targetsIfListed} from '../targets.js';
 import {allowChange, isUnclear} from './change.js';
 
@@ -34,7 +31,7 @@ export interface CreatedTarget extends TargetItem, ProjectResult {
   readonly raw?: unknown;
 }
 
-type Made = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
+type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
 
 /**
  * Asks the service for a target, once. If the answer is lost, it looks whether the target is there.
@@ -42,36 +39,34 @@ type Made = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
  */
 export async function createTargetIn(
   open: OpenBackend,
-  {ifMissing = false, dryRun = false, ...options}: DataOf<CreateTargetOptions>,
-  host: RunHost,
-): Promise<Made> {
-  const {targetSlug, name, copyFrom} = options;
+  {ifMissing = false, dryRun = false, targetSlug, name, copyFrom}: CreateTargetOptions,
+): Promise<RequestedTarget> {
   const request: CreateTargetRequest = {targetSlug, name, copyFrom};
-  const known = await findMade(open, request);
+  const known = await findRequested(open, request);
   if (known !== undefined) {
     if (ifMissing) return {...known, created: false};
     throw alreadyThere(open, known);
   }
-  await allowChange(open, {operation: 'create-target', targetSlug, dryRun}, host);
+  await allowChange(open, {operation: 'create-target', targetSlug, dryRun});
   if (dryRun) return {targetSlug, name, created: false};
   try {
-    const {warnings = [], ...made} = await invoke(open, 'createTarget', request);
-    for (const warning of warnings) host.outlet.warn(warning);
-    const created = {...made, created: true};
+    const {warnings = [], ...target} = await invoke(open, 'createTarget', request);
+    for (const warning of warnings) open.host.outlet.warn(warning);
+    const created = {...target, created: true};
     return ifMissing ? await firstOfName(open, created, request) : created;
   } catch (error) {
-    return afterFailure(error, open, request, {ifMissing, host});
+    return afterFailure(error, open, request, ifMissing);
   }
 }
 
 /** The target that a request has made, or would make again. */
-async function findMade(open: OpenBackend, request: CreateTargetRequest): Promise<TargetItem | undefined> {
-  const [first] = (await targetsIfListed(open))?.filter((item) => isMade(open, item, request)) ?? [];
+async function findRequested(open: OpenBackend, request: CreateTargetRequest): Promise<TargetItem | undefined> {
+  const [first] = (await targetsIfListed(open))?.filter((item) => isRequested(open, item, request)) ?? [];
   return first;
 }
 
 /** Whether a target is what was asked for. One of a service that makes the slug is known by its name. */
-function isMade(
+function isRequested(
   {backend}: OpenBackend,
   item: TargetItem,
   {targetSlug, name = targetSlug}: CreateTargetRequest,
@@ -84,10 +79,14 @@ function isMade(
  * Where the service makes the slug, two calls at the same time make two targets of the same name. Both know which one
  * stays: the older one.
  */
-async function firstOfName(open: OpenBackend, made: Made, request: CreateTargetRequest): Promise<Made> {
+async function firstOfName(
+  open: OpenBackend,
+  made: RequestedTarget,
+  request: CreateTargetRequest,
+): Promise<RequestedTarget> {
   const {backend} = open;
   if (backend.targetSlugs !== 'assigned' || backend.deleteTarget === undefined) return made;
-  const same = ((await targetsIfListed(open)) ?? []).filter((item) => isMade(open, item, request));
+  const same = ((await targetsIfListed(open)) ?? []).filter((item) => isRequested(open, item, request));
   const order = ({createdAt = '', targetSlug}: TargetItem) => `${createdAt} ${targetSlug}`;
   const [first] = same.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
   if (first === undefined || first.targetSlug === made.targetSlug) return made;
@@ -99,24 +98,23 @@ async function afterFailure(
   error: unknown,
   open: OpenBackend,
   request: CreateTargetRequest,
-  {ifMissing, host}: {readonly ifMissing: boolean; readonly host: RunHost},
-): Promise<Made> {
+  ifMissing: boolean,
+): Promise<RequestedTarget> {
   if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
   const unclear = isUnclear(error);
   // Somebody else may have made it meanwhile.
   if (!unclear && !(ifMissing && error.code === 'ERR_REJECTED')) throw error;
-  const found = await findMade(open, request).catch(() => undefined);
+  const found = await findRequested(open, request).catch(() => undefined);
   open.signal.throwIfAborted();
   if (found === undefined) throw unclear ? notFound(error, open, request) : error;
-  if (unclear) host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);
+  if (unclear) open.host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);
   return {...found, created: unclear};
 }
 
 function notFound(error: Parameters<typeof amendError>[0], open: OpenBackend, {targetSlug}: CreateTargetRequest) {
-  const flags = placeFlags({projectSlug: open.projectSlug, backend: open.backend.name}, open.commandFlags);
   return amendError(error, {
     message: `Target ${targetSlug} may have been created, but is not listed: ${error.message}`,
-    advice: [['Look for it before you create it again: ', {run: ['target:list', ...flags]}]],
+    advice: [['Look for it before you create it again: ', {run: ['target:list', ...open.flags()]}]],
     details: {targetSlug},
   });
 }

@@ -3,10 +3,8 @@ import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {invoke, quickLook} from '../call-backend.js';
-import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
-import type {DataOf} from '../outlet.js';
 import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from '../targets.js';
 import {allowChange, isUnclear} from './change.js';
 
@@ -42,15 +40,14 @@ export interface DeletedTarget extends TargetResult, Pick<DoomedTarget, 'running
  */
 export async function findDoomed(
   open: OpenBackend,
-  {targetSlug, ifExists = false, force = false, production = false}: DataOf<DeleteTargetOptions>,
-  host: RunHost,
+  {targetSlug, ifExists = false, force = false, production = false}: DeleteTargetOptions,
 ): Promise<DoomedTarget | undefined> {
   const targets = await targetsIfListed(open);
   const found = targets?.find((item) => item.targetSlug === targetSlug);
   if (targets !== undefined && found === undefined && ifExists) return undefined;
   const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug);
   const isProduction = production || item.production === true || isProductionName(targetSlug);
-  refuseUnsafe({operation: 'delete-target', targetSlug, production: isProduction}, host);
+  refuseUnsafe({operation: 'delete-target', targetSlug, production: isProduction}, open.host);
   if (isProduction && !force) throw productionRefused(targetSlug);
   const status = open.backend.listDeployments && (await quickLook(open, (again) => targetStatus(again, item)));
   const {bundleId, message} = status?.live ?? {};
@@ -70,10 +67,9 @@ export async function deleteTargetFrom(
   open: OpenBackend,
   {targetSlug, state}: DoomedTarget,
   dryRun: boolean,
-  host: RunHost,
 ): Promise<void> {
   if (state === 'deleting') return;
-  await allowChange(open, {operation: 'delete-target', targetSlug, dryRun}, host);
+  await allowChange(open, {operation: 'delete-target', targetSlug, dryRun});
   if (dryRun) return;
   try {
     await invoke(open, 'deleteTarget', {targetSlug});
@@ -84,7 +80,7 @@ export async function deleteTargetFrom(
     open.signal.throwIfAborted();
     const left = targets?.find((one) => one.targetSlug === targetSlug);
     if (targets !== undefined && (left === undefined || left.state === 'deleting')) {
-      host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
+      open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
       return;
     }
     const known = targets === undefined ? 'Whether it is still there is not known' : 'It is still listed';

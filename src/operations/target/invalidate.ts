@@ -1,6 +1,5 @@
 import {createError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
-import type {RunHost} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissingTarget} from '../targets.js';
@@ -29,16 +28,18 @@ export function invalidatedPatterns({patterns = []}: Pick<InvalidateOptions, 'pa
   });
 }
 
+/** `Invalidating /*, /images/* of staging` */
+export function describeInvalidation({targetSlug, patterns, dryRun = false}: Invalidation): string {
+  return `${dryRun ? 'Would invalidate' : 'Invalidating'} ${patterns.join(', ')} of ${targetSlug}`;
+}
+
+type Invalidation = Pick<InvalidateResult, 'targetSlug' | 'patterns'> & {readonly dryRun?: boolean};
+
 export async function invalidateIn(
   open: OpenBackend,
-  {
-    targetSlug,
-    patterns,
-    dryRun = false,
-  }: Pick<InvalidateResult, 'targetSlug' | 'patterns'> & {readonly dryRun?: boolean},
-  host: RunHost,
+  {targetSlug, patterns, dryRun = false}: Invalidation,
 ): Promise<void> {
-  await allowChange(open, {operation: 'invalidate', targetSlug, dryRun}, host);
+  await allowChange(open, {operation: 'invalidate', targetSlug, dryRun});
   for (const pattern of dryRun ? [] : patterns) {
     await invoke(open, 'invalidate', {targetSlug, pattern}).catch(async (error: unknown) => {
       throw await explainMissingTarget(error, open, targetSlug, 'invalidate');

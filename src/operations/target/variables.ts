@@ -1,10 +1,9 @@
 import type {VariableItem} from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
-import type {Host, RunHost} from '../host.js';
+import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
-import type {DataOf} from '../outlet.js';
 import {everything, listPages} from '../pages.js';
 import {explainMissingTarget} from '../targets.js';
 import {allowChange} from './change.js';
@@ -73,17 +72,19 @@ export function checkVariables({set = {}, unset = []}: Pick<SetVariablesOptions,
 }
 
 /** A host whose messages and errors mask these values. Other output may have the same words: `production`. */
-export function maskingHost<Given extends Host>(host: Given, {set = {}}: Pick<SetVariablesOptions, 'set'>): Given {
+export function maskingHost<Masking extends Host>(
+  host: Masking,
+  {set = {}}: Pick<SetVariablesOptions, 'set'>,
+): Masking {
   return {...host, secrets: [...(host.secrets ?? []), ...Object.values(set)]};
 }
 
 export async function setVariablesOn(
   open: OpenBackend,
-  {targetSlug, set = {}, unset = [], dryRun = false}: DataOf<SetVariablesOptions>,
-  host: RunHost,
+  {targetSlug, set = {}, unset = [], dryRun = false}: SetVariablesOptions,
 ): Promise<void> {
   const variables = [...Object.keys(set), ...unset];
-  await allowChange(open, {operation: 'set-variables', targetSlug, variables, dryRun}, host);
+  await allowChange(open, {operation: 'set-variables', targetSlug, variables, dryRun});
   if (dryRun) return;
   await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
     throw await explainMissingTarget(error, open, targetSlug, 'set-variables');

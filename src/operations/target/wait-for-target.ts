@@ -1,13 +1,10 @@
 import type {TargetItem} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {amendError, createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
-import {placeFlags} from '../../text/suggest.js';
 import {isLost, maxLostPolls} from '../deploy/wait-for-deployment.js';
 import {startPoll} from '../deploy/poll.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {WaitOptions} from '../options.js';
-import type {Outlet} from '../outlet.js';
 import {listTargets} from '../targets.js';
 
 /** Making a target takes minutes. */
@@ -17,14 +14,9 @@ const defaultPollInterval = 10;
  * Waits until a target is made and nothing is being published to it.
  * @throws RuntimeCliError `ERR_DEPLOYMENT_FAILED` if that failed, `ERR_WAIT_TIMEOUT`.
  */
-export async function waitForTarget(
-  open: OpenBackend,
-  targetSlug: string,
-  {pollInterval = defaultPollInterval, timeout}: WaitOptions,
-  outlet: Outlet,
-): Promise<TargetItem> {
+export async function waitForTarget(open: OpenBackend, targetSlug: string): Promise<TargetItem> {
   const {signal} = open;
-  const poll = startPoll({pollInterval, timeout}, signal);
+  const poll = startPoll(open, {pollInterval: defaultPollInterval});
   const polled = open.with({signal: poll.signal});
   let last: TargetItem | undefined;
   const orLate = (error: unknown): never => {
@@ -44,7 +36,7 @@ export async function waitForTarget(
     last = seen?.item ?? last;
     if (seen?.item?.state === 'failed' || seen?.item?.state === 'deleting') throw failed(open, seen.item);
     if (seen?.item && !seen.isBusy) return seen.item;
-    outlet.progress({
+    open.host.outlet.progress({
       phase: 'wait',
       transferred: 0,
       description: last?.state ?? 'not listed yet',
@@ -64,8 +56,7 @@ async function look(open: OpenBackend, targetSlug: string) {
 }
 
 function commandOf(open: OpenBackend) {
-  const {projectSlug, backend, commandFlags} = open;
-  return {run: ['target:list', ...placeFlags({projectSlug, backend: backend.name}, commandFlags)]};
+  return {run: ['target:list', ...open.flags()]};
 }
 
 function failed(open: OpenBackend, {targetSlug, state}: TargetItem): Error {

@@ -1,6 +1,6 @@
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {BundleId, DeploymentItem} from '../../../src/backends/contract.js';
-import type {PromoteBundleOptions} from '../../../src/operations/deploy/promote-bundle.js';
+import type {PromoteBundleOptions} from '../../../src/operations/options.js';
 import {ApiKeyStrategy} from '../../../src/http/index.js';
 import {startRecordingServer} from '../../recording-server.js';
 import {acme} from '../acme.js';

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {FailedCheck} from '../../../src/operations/host.js';
-import type {RollbackBundleOptions} from '../../../src/operations/deploy/rollback-bundle.js';
+import type {RollbackBundleOptions} from '../../../src/operations/options.js';
 import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
 import {startService, stagingHistory as history, type Service} from '../pushed-bundles.js';
 import {createProject} from '../test-host.js';

@@ -1,0 +1,216 @@
+import {shownUrl} from '../../backends/answers.js';
+import type {BundleId, DeployResult, DeploymentItem} from '../../backends/contract.js';
+import {isUnderWay} from '../../backends/references.js';
+import {deployFallbackReason} from '../../backends/select.js';
+import {amendError, createError, interrupted, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {asSentence, oneLine} from '../../text/sentence.js';
+import {invoke, quickLook} from '../call-backend.js';
+import {withFallback, withOtherBackend, type ChosenBackend} from '../choose-backend.js';
+import {checkNotOlder} from '../guard/guards.js';
+import {explainMissingBundle, readHistory, resolveBundleId} from '../list.js';
+import type {OpenBackend} from '../open-backend.js';
+import {requireTargetUrl} from './check-deployment.js';
+import {startPoll, type Poll} from './poll.js';
+import {withLastLines} from './read-logs.js';
+import type {AcceptedDeployment, Release} from './release.js';
+import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
+
+/** The bundle of a deployment. */
+interface DeployedBundle {
+  readonly bundleId: BundleId;
+  /** The target that runs it, for a promotion. */
+  readonly from?: string | undefined;
+}
+
+/**
+ * Requests the deployment of a bundle of the service. With `auto`, only `latest` falls back from Api to legacy (on 401,
+ * 403 and `invalid_scope`), because the backend that deploys resolves it, and reports it before the request. IDs never
+ * cross backends.
+ */
+export async function startDeployment(
+  chosen: ChosenBackend,
+  release: Release,
+  bundle: DeployedBundle,
+): Promise<AcceptedDeployment> {
+  const deployWith = (open: OpenBackend) => deployFrom(open, release, bundle);
+  const reasonFor = (error: unknown) => {
+    if (bundle.bundleId !== 'latest') throw withOtherBackend(error, chosen.fallback?.backend.name);
+    return deployFallbackReason(error);
+  };
+  return withFallback(chosen, {reasonFor, first: deployWith, second: deployWith});
+}
+
+async function deployFrom(open: OpenBackend, release: Release, bundle: DeployedBundle): Promise<AcceptedDeployment> {
+  const {operation, targetSlug} = release;
+  const {backendName: backend, projectSlug, host} = open;
+  const bundleId = await resolveBundleId(open, bundle.bundleId);
+  if (bundle.bundleId === 'latest') host.outlet.note(`Latest bundle: ${String(bundleId)}`);
+  await requireTargetUrl(open, release);
+  await host.writes?.before({operation, backend, projectSlug, targetSlug, bundleIds: [bundleId]});
+  return acceptDeployment(open, release, bundleId, await requestDeploy(open, release, {...bundle, bundleId}));
+}
+
+/** Takes note of a deployment that a backend has accepted. */
+export function acceptDeployment(
+  open: OpenBackend,
+  {targetSlug, watch}: Release,
+  bundleId: BundleId,
+  {deployment, status, warnings = [], raw, ...result}: DeployResult,
+): AcceptedDeployment {
+  const {outlet, writes} = open.host;
+  const url = shownUrl(result.url);
+  watch?.note({bundleId, deployment});
+  writes?.learn({deployment, status, url});
+  warnings.forEach((warning) => outlet.warn(warning));
+  return {open, bundleId, targetSlug, deployment, status, url, raw};
+}
+
+/** Waits for an accepted deployment to end. */
+export async function waitForAccepted<Accepted extends AcceptedDeployment>(deployed: Accepted): Promise<Accepted> {
+  const {open, bundleId, deployment} = deployed;
+  const state = await waitForDeployment(open, deployment).catch((error: unknown) => {
+    throw isRuntimeCliError(error) && !isOwnReason(error, open) ? amendError(error, {details: {bundleId}}) : error;
+  });
+  const {status} = state;
+  const url = shownUrl(state.url) ?? deployed.url;
+  open.host.writes?.learn(url === undefined ? {status} : {status, url});
+  return {...deployed, status, url};
+}
+
+/** Whether a caller has aborted with a reason of its own, which is passed on unchanged. */
+export function isOwnReason({code}: RuntimeCliError, {signal}: OpenBackend): boolean {
+  return signal.aborted && code !== 'ERR_INTERRUPTED';
+}
+
+/**
+ * Requests a deployment from a backend once the target is free: with `from`, a promotion if the backend has its own.
+ */
+export async function requestDeploy(
+  open: OpenBackend,
+  release: Release,
+  {bundleId, from}: DeployedBundle,
+): Promise<DeployResult> {
+  const {targetSlug, watch} = release;
+  const send = () =>
+    from !== undefined && open.backend.promote
+      ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
+      : invoke(open, 'deploy', {bundleId, targetSlug});
+  const result = await inTargetSlot(open, release, bundleId, send).catch(async (error: unknown) => {
+    throw await explainMissingBundle(error, open, bundleId);
+  });
+  const {deployment} = result;
+  watch?.note({bundleId, deployment});
+  if (result.status === 'failed')
+    throw await withLastLines(deploymentFailed(deployment, result, open.backend), open, deployment);
+  return result;
+}
+
+/** Consecutive refusals without a running deployment before we assume that they mean something else. */
+const maxUnexplained = 5;
+
+/** What occupies a target: `none` as far as the server shows, `unknown` if it does not list deployments. */
+type Occupant = DeploymentItem | 'none' | 'unknown';
+
+/**
+ * Sends a request that starts a deployment. A target accepts one at a time, and is busy while another is running. It
+ * has done nothing then, so the request can be sent again. With `waitForSlot`, that happens once the other has ended.
+ */
+export async function inTargetSlot<Result>(
+  open: OpenBackend,
+  release: Release,
+  bundleId: BundleId | undefined,
+  send: () => Promise<Result>,
+): Promise<Result> {
+  const {targetSlug, waitForSlot} = release;
+  const poll = startPoll(open);
+  for (let unexplained = 0; ;) {
+    try {
+      // Others may have deployed during the build, the upload or the wait for the target.
+      await checkNotOlder(release, open, bundleId);
+      await release.watch?.look(open);
+      return await send();
+    } catch (error) {
+      if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
+      const occupant = await findOccupant(open, targetSlug);
+      unexplained = occupant === 'none' ? unexplained + 1 : 0;
+      if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
+      await waitUntilFree(open, targetSlug, {poll, occupant, error});
+    }
+  }
+}
+
+/** Waits until a deployment to a target has ended, or for one pause if the server lists none. */
+async function waitUntilFree(
+  open: OpenBackend,
+  targetSlug: string,
+  {poll, error, ...seen}: {readonly poll: Poll; readonly error: RuntimeCliError; readonly occupant: Occupant},
+): Promise<void> {
+  const {signal, host} = open;
+  let {occupant} = seen;
+  do {
+    const description = describeOccupant(occupant, targetSlug);
+    host.outlet.progress({phase: 'slot', transferred: 0, description, leftMs: poll.leftMs()});
+    if (poll.isLate()) throw slotTimedOut(error, open, targetSlug, poll.timeout, occupant);
+    try {
+      await poll.pause();
+      occupant = await findOccupant(open, targetSlug);
+    } catch (reason) {
+      throw signal.aborted
+        ? interrupted(reason, 'Nothing was deployed.', {details: {deploymentRequested: false}})
+        : reason;
+    }
+  } while (typeof occupant === 'object');
+}
+
+/** The newest deployment to the target, if it has not ended. */
+async function findOccupant(open: OpenBackend, targetSlug: string): Promise<Occupant> {
+  if (!open.backend.listDeployments) return 'unknown';
+  const items = await quickLook(open, (again) => readHistory(again, targetSlug, 10));
+  open.signal.throwIfAborted();
+  const [newest] = items ?? [];
+  if (items === undefined || newest?.status === 'unknown') return 'unknown';
+  return newest !== undefined && isUnderWay(newest.status) ? newest : 'none';
+}
+
+/** `bundle 3 "main: 1a2b3c" has been deploying to staging since 2026-01-01T00:00:00Z, started by jane` */
+function describeOccupant(occupant: Occupant, targetSlug: string): string {
+  if (typeof occupant === 'string') return `another deployment to ${targetSlug} is running`;
+  const {bundleId, message, createdAt, createdBy} = occupant;
+  const bundle = bundleId === undefined ? 'another bundle' : `bundle ${String(bundleId)}`;
+  const named = message === undefined ? bundle : `${bundle} "${message}"`;
+  const what =
+    createdAt === undefined
+      ? `${named} is being deployed to ${targetSlug}`
+      : `${named} has been deploying to ${targetSlug} since ${createdAt}`;
+  return oneLine(createdBy === undefined ? what : `${what}, started by ${createdBy}`);
+}
+
+function targetBusy(error: RuntimeCliError, targetSlug: string, occupant: Occupant): Error {
+  const wait = 'Try again once it has ended. With --wait-for-slot, bundle:push and bundle:deploy wait for that.';
+  if (typeof occupant === 'string')
+    return amendError(error, {suggestions: [`Another deployment may be running. ${wait}`]});
+  return amendError(error, {
+    message: `The target is busy${error.status === undefined ? '' : ` (${String(error.status)})`}: ${describeOccupant(occupant, targetSlug)}.`,
+    suggestions: [wait],
+    details: {running: occupant},
+  });
+}
+
+function slotTimedOut(
+  error: RuntimeCliError,
+  {flags}: OpenBackend,
+  targetSlug: string,
+  timeout: number,
+  occupant: Occupant,
+): Error {
+  const why = typeof occupant === 'string' ? error.message : describeOccupant(occupant, targetSlug);
+  return createError('ERR_WAIT_TIMEOUT', asSentence(`The target was still busy after ${String(timeout)} s: ${why}`), {
+    suggestions: [
+      'Nothing was deployed. Pass a longer --timeout, or check what is running:',
+      [{run: ['bundle:history', ...flags(targetSlug)]}],
+    ],
+    status: error.status,
+    details: typeof occupant === 'string' ? undefined : {running: occupant},
+    cause: error,
+  });
+}
