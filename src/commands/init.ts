@@ -49,10 +49,10 @@ export default class Init extends BaseCommand<typeof Init> {
     const {output, cwd} = context;
     const {force, yes, verify} = this.flags;
     const asks = !yes && canAsk(context);
-    const taking = this.flags.import ? 'all' : asks ? 'asked' : 'names';
+    const mode = this.flags.import ? 'all' : asks ? 'ask' : 'names';
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
-    const plan = await planProject(context, settings, {asks, verify, taking});
+    const plan = await planProject(context, settings, {asks, verify, mode});
     const file = await writeProject(context, plan);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];

@@ -122,11 +122,18 @@ export function problemSentence(problems: readonly OptionProblem[]): string {
   return asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; '));
 }
 
-/** Throws one error for all problems, if there are any: `ERR_PATTERN_INVALID` if only patterns are invalid. */
-export function rejectProblems(problems: readonly OptionProblem[]): void {
+/**
+ * Throws one error for all problems, if there are any: `ERR_PATTERN_INVALID` if only patterns are invalid.
+ * @param nameOf what an option is called. @default as in the library
+ */
+export function rejectProblems(
+  problems: readonly OptionProblem[],
+  nameOf: (option: string) => string = (option) => option,
+): void {
   if (problems.length === 0) return;
+  const named = problems.map(({option, message}) => ({option: nameOf(option), message}));
   const onlyPatterns = problems.every(({option}) => /^ssr(?:Only|Shared)\b/.test(option));
-  throw createError(onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID', problemSentence(problems), {
+  throw createError(onlyPatterns ? 'ERR_PATTERN_INVALID' : 'ERR_OPTION_INVALID', problemSentence(named), {
     suggestions: problems.flatMap(({suggestion}) => (suggestion === undefined ? [] : [suggestion])),
     details: {problems},
   });

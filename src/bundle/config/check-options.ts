@@ -86,18 +86,26 @@ const bundleKeys = settingKeys.filter((key) => definitions[key].set === 'bundle'
 
 /** All problems with the options for a bundle. Only checks the options themselves. */
 export function checkBundleOptions(options: BundlePlanOptions): readonly OptionProblem[] {
-  const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...others} = options;
-  const {issues = []} = v.safeParse(contentSchema, {ssrOnly, ssrShared, ssrParameters, bundleMetadata});
   return [
     ...formatProblems(options),
-    ...optionProblems(others, ['projectSlug', ...bundleKeys]),
-    ...fieldProblems(issues).map(({field, message}) => ({option: field, message})),
-    ...staticProblems(options),
+    ...optionProblems(options, ['projectSlug']),
+    ...contentProblems(options),
     ...epochProblems(options.env['SOURCE_DATE_EPOCH']),
   ];
 }
 
-function formatProblems({
+/** The problems with what goes into a bundle, whatever its format. */
+export function contentProblems(options: BundleContentOptions): readonly OptionProblem[] {
+  const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...others} = options;
+  const {issues = []} = v.safeParse(contentSchema, {ssrOnly, ssrShared, ssrParameters, bundleMetadata});
+  return [
+    ...optionProblems(others, bundleKeys),
+    ...fieldProblems(issues).map(({field, message}) => ({option: field, message})),
+    ...staticProblems(options),
+  ];
+}
+
+export function formatProblems({
   format,
   projectSlug,
 }: {
@@ -116,7 +124,7 @@ function formatProblems({
   return [{option, message: `must not start with a drive such as "c:" in a v1 bundle, unlike "${projectSlug}"`}];
 }
 
-function staticProblems(options: BundlePlanOptions): readonly OptionProblem[] {
+function staticProblems(options: BundleContentOptions): readonly OptionProblem[] {
   if (options.static !== true) return [];
   const given = (['ssrOnly', 'ssrShared'] as const).filter((option) => options[option] !== undefined);
   if (given.length === 0) return [];

@@ -12,7 +12,6 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
-import {describeError} from '../settings/settings.js';
 import type {AllowedWrite} from '../settings/write-hooks.js';
 
 // All that the file of a command needs.
@@ -39,7 +38,6 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   /** All that is no flag, for commands that are not strict. */
   protected words: readonly string[] = [];
 
-  /** Does the work. Resolves to the document that `--json` prints. */
   protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;
 
   /**
@@ -98,8 +96,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       const {withOldSettings} = await import('../setup/take-over.js');
-      const told = await withOldSettings(error, context);
-      throw context.settings === undefined ? told : describeError(told, context.settings);
+      throw await withOldSettings(error, context);
     }
   }
 

@@ -5,12 +5,10 @@ import type {CommandContext} from './context.js';
 import {dryRunFlag, flagsOf} from './flags.js';
 import {guardOptions, targetWait} from './operation-options.js';
 
-/** The flags of the commands that change variables. */
 export const variableFlags = {...flagsOf('connection', 'wait', 'rateLimit', 'events'), ...dryRunFlag};
 
 type Reached = Awaited<ReturnType<typeof reachBackends<'projectSlug' | 'targetSlug'>>>;
 
-/** Sets or removes variables, and shows the outcome. */
 export async function changeVariables(
   {setVariables}: Pick<typeof Targets, 'setVariables'>,
   change: Pick<SetVariablesOptions, 'set' | 'unset' | 'dryRun'>,

@@ -18,10 +18,8 @@ export class CommandContext {
   readonly signal: AbortSignal;
   /** Absolute; `--cwd` is applied. */
   readonly cwd: string;
-  /** Undefined until the settings are loaded, and if there is none. */
   configFile: ConfigFile | undefined;
   readonly credentialFile: CredentialFile;
-  /** Undefined until they are loaded. */
   settings: Settings | undefined;
 
   /**
@@ -44,7 +42,6 @@ export class CommandContext {
     return this.session.stdin;
   }
 
-  /** Absolute folder of the configuration file, or else the working directory. */
   get configDirectory(): string {
     return this.configFile === undefined ? this.cwd : dirname(this.configFile.path);
   }

@@ -85,7 +85,6 @@ export interface OclifError extends Error {
   readonly parse?: {readonly input?: {readonly flags?: Readonly<Record<string, unknown>>}};
 }
 
-/** The exit code of a request to exit (`this.exit()`, help); undefined for other errors. */
 export function requestedExitCode(error: unknown): number | undefined {
   return isOclifError(error) && 'code' in error && error.code === 'EEXIT' ? (error.oclif.exit ?? 0) : undefined;
 }

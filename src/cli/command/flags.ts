@@ -16,7 +16,6 @@ import * as Flags from '@oclif/core/flags';
 import type {FlagValues, SettingValue} from '../settings/settings.js';
 import {readings, type Secret} from '../settings/text.js';
 
-/** How to define the flag of a setting, by its shape. */
 const shapes = {
   one: (key: SettingKey) => Flags.string(properties(key)),
   several: (key: SettingKey) => Flags.string({...properties(key), multiple: true, multipleNonGreedy: true}),

@@ -3,21 +3,30 @@ import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {TargetConfirmation} from '../../operations/options.js';
-import {definitions, settingKeys, type SettingKey} from '../../settings/definitions.js';
+import {definitions, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {CommandContext} from './context.js';
 import {partsOf, type Suggestion} from '../../errors/suggestion.js';
+import {pushRecordFiles, uploadStateFiles} from './records.js';
 
 /**
  * Converts the settings of a bundle to the library's options of the same names. `--node-version` sets the SSR parameter
  * `SSRFunctionNodeVersion`, and `--dependencies auto` means all those in the project's package.json.
- * @throws RuntimeCliError `ERR_CONFIG_INVALID` when that package.json cannot be read.
+ * @throws RuntimeCliError if they are invalid, or that package.json cannot be read.
  */
-export async function bundleOptions(settings: Settings) {
+export async function bundleOptions(settings: Settings, format: BundleFormat = 'v2') {
   const {nodeVersion, dependencies: _, ccOverrides: __, ...options} = valuesOf(settings, 'bundle');
   const version = nodeVersion === undefined ? undefined : {SSRFunctionNodeVersion: nodeVersion};
   const ssrParameters = version === undefined ? options.ssrParameters : {...options.ssrParameters, ...version};
-  return {...options, ssrParameters, bundleMetadata: await bundleMetadata(settings)} satisfies BundleContentOptions;
+  const content = {
+    ...options,
+    ssrParameters,
+    bundleMetadata: await bundleMetadata(settings),
+  } satisfies BundleContentOptions;
+  const {contentProblems, formatProblems} = await import('../../bundle/config/check-options.js');
+  const problems = [...formatProblems({format, projectSlug: settings.projectSlug?.value}), ...contentProblems(content)];
+  rejectProblems(problems, (option) => nameOf(option, settings));
+  return content;
 }
 
 async function bundleMetadata(settings: Settings): Promise<BundleV2Metadata | undefined> {
@@ -88,6 +97,28 @@ export function deploymentOptions(
     invalidate,
     ...guardOptions(settings, context),
     projectDirectory: settings.projectDirectory.value,
+  };
+}
+
+/** What a push is made of, by the settings: its bundle, its deployment, and what is remembered of it. */
+export async function pushOptions(
+  settings: Settings,
+  {archive, invalidate}: {readonly archive?: string | undefined; readonly invalidate?: readonly string[] | undefined},
+  context: CommandContext,
+) {
+  const {dataDir} = context.config;
+  return {
+    ...(await bundleOptions(
+      archive === undefined ? settings : archiveSettings(settings),
+      settings.v2.value ? 'v2' : 'v1',
+    )),
+    ...deploymentOptions(settings, context, {invalidate}),
+    v2: settings.v2.source.kind === 'default' ? undefined : settings.v2.value,
+    pushRecords: pushRecordFiles(dataDir),
+    uploadStates: uploadStateFiles(dataDir),
+    archive,
+    cwd: context.cwd,
+    onFormat: (format: BundleFormat) => rejectV2OnlyFlags(format, settings, '--v2'),
   };
 }
 
@@ -168,7 +199,6 @@ function flagsAmong(settings: Settings, matches: (key: SettingKey) => boolean): 
 export interface Missing {
   /** A noun: `build`. */
   readonly what: string;
-  /** The error to report if nothing else is missing. */
   readonly error: RuntimeCliError;
 }
 

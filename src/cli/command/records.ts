@@ -96,7 +96,6 @@ function isFree(name: string): boolean {
   return pid === undefined || hasDied(Number(pid), space);
 }
 
-/** The name of the file of a place, or of a target or an archive there. */
 function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: PushPlace, ...more: readonly string[]) {
   const parts = [backend, origin, organizationId, optionsSha256, projectSlug, ...more];
   return `${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}.json`;

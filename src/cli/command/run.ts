@@ -319,7 +319,6 @@ function printDocument({ended, output}: Session): void {
   if (ended !== undefined && 'document' in ended && ended.document !== undefined) output.document(ended.document);
 }
 
-/** Prints an error for users and, with `--json`, for programs. Returns the exit code. */
 function fail(session: Session, error: unknown): number {
   const {output, signal, foreign} = session;
   const requested = requestedExitCode(error);

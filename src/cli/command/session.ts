@@ -30,7 +30,6 @@ export interface Session {
   writes: readonly AllowedWrite[];
   /** What to exit with after success, when it is the outcome of another program. */
   exitCode?: number | undefined;
-  /** Where `--events` go. */
   events?: RunEvents | undefined;
   /** How our command ended, whatever plugins' hooks do. */
   ended?: {readonly document: JsonDocument | undefined} | {readonly error: unknown};

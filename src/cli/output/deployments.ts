@@ -91,7 +91,6 @@ export function renderBuild(
   };
 }
 
-/** How many files a dry run lists. `--json` has them all. */
 const listedFiles = 20;
 
 function listFiles(files: ReturnType<typeof plannedDocument>['files'], output: Output): void {

@@ -115,7 +115,6 @@ const changeColumns: readonly Column<FileChange>[] = [
   {name: 'path', value: (change) => describeChange(change), flexible: true},
 ];
 
-/** A path, with what changed if it is not the content. */
 function describeChange({path, differs, before, after}: FileChange): string {
   const target = after?.linkTarget;
   const texts = {

@@ -13,10 +13,8 @@ function weightOf(level = ''): number {
 }
 
 interface EntryRules {
-  /** How old an entry may be, in milliseconds. */
   readonly sinceMs: number | undefined;
   readonly level: string | undefined;
-  /** A regular expression. */
   readonly grep: string | undefined;
 }
 
@@ -40,7 +38,6 @@ function expressionOf(text: string): RegExp {
   }
 }
 
-/** Shows an entry in one line, in the color of its level. */
 export function renderEntry({time, level, requestId, message}: LogEntry, output: Output): void {
   const line = [time, level?.toUpperCase().padEnd(5), requestId, oneLine(message)].filter(Boolean).join('  ');
   output.result(line, {style: styleOf(weightOf(level))});

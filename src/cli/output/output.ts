@@ -23,10 +23,8 @@ import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggesti
 /** A result for programs: plain JSON, without `schemaVersion`. */
 export type JsonDocument = object;
 
-/** How a line stands out. */
 export type LineStyle = 'bold' | 'dim' | 'red' | 'yellow';
 
-/** What makes the commands that users are told to type shorter. */
 interface HintContext {
   readonly aliases: ReadonlyMap<string, string>;
   /** Flags that the configuration or the environment give anyway, with their values. */
@@ -36,7 +34,6 @@ interface HintContext {
 export interface OutputOptions {
   readonly stdout: Writable & MaybeTerminal;
   readonly stderr: Writable & MaybeTerminal;
-  /** Whether to print one JSON document to stdout, and nothing else there. */
   readonly json: boolean;
   readonly quiet: boolean;
   readonly debugging: boolean;
@@ -56,9 +53,7 @@ export interface OutputOptions {
  */
 export class Output implements Logger {
   readonly json: boolean;
-  /** Whether `stream` is a terminal that can be used for prompts. */
   readonly interactive: boolean;
-  /** Whether task lists may redraw `stream`. */
   readonly redraws: boolean;
   readonly color: boolean;
   readonly unicode: boolean;
@@ -66,7 +61,6 @@ export class Output implements Logger {
   readonly width: number;
   /** stderr, for task lists and prompts. Neither sanitizes nor masks. */
   readonly stream: Writable & MaybeTerminal;
-  /** Whether stdout is reserved for data. */
   stdoutClaimed: boolean;
   readonly #options: OutputOptions;
   readonly #writeStdout: Writable['write'];
@@ -223,7 +217,6 @@ export class Output implements Logger {
     this.#hasLines = true;
   }
 
-  /** A document with the keys of every document. */
   complete(document: JsonDocument): JsonDocument {
     const {warnings: own}: {readonly warnings?: unknown} = document;
     const listed: readonly unknown[] = Array.isArray(own) ? own : [];
@@ -231,12 +224,10 @@ export class Output implements Logger {
     return {schemaVersion: 1, ...document, ...(all.size > 0 && {warnings: [...all]})};
   }
 
-  /** A value as one line of JSON, masked and safe for a terminal. */
   jsonLine(value: unknown): string {
     return this.#json(value, 0);
   }
 
-  /** Calls `onWarning` with every warning so far and from now on. */
   followWarnings(onWarning: (message: string) => void): void {
     this.#warnings.forEach(onWarning);
     this.#onWarning = onWarning;
@@ -284,7 +275,6 @@ export class Output implements Logger {
     return this.#options.annotating ? withoutCommands(text) : text;
   }
 
-  /** Writes a sentence after its label, wrapped between words on a terminal. */
   #write(sentence: string, label = '', style?: 'red' | 'yellow'): void {
     const lead = label === '' ? '' : `${label} `;
     const indent = ' '.repeat(style === undefined ? lead.length + 2 : lead.length);

@@ -39,7 +39,6 @@ export class RunEvents {
     output.followWarnings((message) => this.emit({type: 'warning', message}));
   }
 
-  /** The last event, unless there is one already. */
   succeed(document: JsonDocument | undefined): void {
     const result = document && this.#output.complete(document);
     this.emit({type: 'outcome', status: 'success', ...(result && {result})});

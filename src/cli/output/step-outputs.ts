@@ -11,7 +11,6 @@ import type {CommandContext} from '../command/context.js';
 import type {JsonDocument, Output} from './output.js';
 import {htmlInMarkdown} from './terminal.js';
 
-/** A document, or the details of an error. */
 type Facts = Readonly<Record<string, unknown>>;
 type Outputs = Readonly<Record<string, string | undefined>>;
 

@@ -60,7 +60,6 @@ async function located(file: FileContent, cwd: string, isNamed: boolean): Promis
   return {...file, directory: own};
 }
 
-/** Whether a relative path leads out of where it starts. */
 function isOutside(path: string): boolean {
   return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
 }

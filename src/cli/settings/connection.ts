@@ -183,7 +183,6 @@ export function settingNames(settings: Settings): SettingNames {
   };
 }
 
-/** Warns about what `incompleteApi` would refuse, for commands that only show settings. */
 export function warnOfIncompleteApi({output, env}: ConnectionContext, settings: Settings): void {
   const error = incompleteApi(settings, env);
   if (error === undefined) return;

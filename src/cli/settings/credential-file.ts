@@ -50,13 +50,23 @@ const storedCredentials = v.object({
   backends: v.optional(keyed(backendCredentials)),
 });
 
-/** The stored credentials, including secrets. Never shown. */
 export type StoredCredentials = v.InferOutput<typeof storedCredentials>;
-/** The credentials of one origin, including secrets. Never shown. */
 export type OriginCredentials = v.InferOutput<typeof originCredentials>;
 
 export const credentialKinds = ['api-key', 'client-secret', 'api-token'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
+
+interface CredentialRow {
+  readonly setting: 'apiKey' | 'clientSecret' | 'apiToken';
+  readonly backend: BuiltInName;
+  /** Where it is sent, the service first. */
+  readonly addresses: readonly [service: 'origin' | 'apiOrigin', tokenUrl?: 'tokenUrl'];
+}
+export const credentialRows: Readonly<Record<CredentialKind, CredentialRow>> = {
+  'api-key': {setting: 'apiKey', backend: 'legacy', addresses: ['origin']},
+  'client-secret': {setting: 'clientSecret', backend: 'api', addresses: ['apiOrigin', 'tokenUrl']},
+  'api-token': {setting: 'apiToken', backend: 'api', addresses: ['apiOrigin']},
+};
 
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
@@ -140,10 +150,8 @@ export function trustAddresses(file: CredentialFile, urls: readonly string[]): P
   }));
 }
 
-/** Credentials of built-in backends at these origins, and secrets of plugins' backends. */
 export interface RemovedCredentials {
   readonly origins: readonly string[];
-  /** `legacy`, `api`, and names of plugins' backends. */
   readonly backends: readonly string[];
 }
 

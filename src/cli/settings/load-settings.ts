@@ -37,7 +37,6 @@ import {
 import {isQuoted, pathFrom, Secret} from './text.js';
 
 interface SecretReader {
-  /** Absolute base directory for `@FILE`. */
   readonly cwd: string;
   readonly stdin: Readable;
   readonly output: Pick<Output, 'warn'>;
@@ -47,7 +46,6 @@ interface SettingsContext extends SecretReader, Pick<SettingsSources, 'flags' | 
   readonly credentialFile: CredentialFile;
 }
 
-/** What a command does with its settings. */
 export interface SettingsUse {
   /** Whether credentials that a login stored count. @default true */
   readonly stored?: boolean | undefined;
@@ -57,7 +55,6 @@ export interface SettingsUse {
   readonly targetSlug?: string | undefined;
 }
 
-/** Resolves every setting, from the sources that are returned too. */
 export async function loadSettings(context: SettingsContext, use: SettingsUse) {
   const sources = await readSources(context, use);
   const settings = resolveSettings(sources);
@@ -123,7 +120,6 @@ function namesService(settings: Settings): boolean {
   return preference === 'api' ? isApiSet : preference !== 'auto' || isLegacySet || isApiSet;
 }
 
-/** The service of the last login to the backend that is asked for. */
 function lastService(
   {runtimeBackend: {value: preference}, organizationId}: Settings,
   {last}: StoredCredentials,

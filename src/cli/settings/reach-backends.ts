@@ -17,7 +17,6 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly context: CommandContext;
   readonly settings: Settings;
   readonly needs: readonly Needed[];
-  /** Whether it also requires a build. */
   readonly builds?: boolean | undefined;
   /** Whether it asks nothing of the backend, so that it needs no credentials. */
   readonly previews?: boolean | undefined;

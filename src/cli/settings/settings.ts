@@ -2,7 +2,7 @@ import {relative} from 'node:path';
 import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
-import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {isRecord, ownValue} from '../../text/json.js';
 import {shownAddress} from '../../http/origin.js';
 import {isSecretName} from '../../http/redact.js';
@@ -10,7 +10,6 @@ import type {Environment} from '../../http/types.js';
 import type {Syntax} from '../../settings/row.js';
 import {
   definitions,
-  problemSentence,
   secretKeys,
   settingKeys,
   variableOf,
@@ -35,7 +34,6 @@ export interface Setting<T> {
   readonly source: ValueSource;
 }
 
-/** The value of a setting. `auto` stands for the dependencies in package.json. */
 export type SettingValue<K extends SettingKey> = K extends SecretKey
   ? Secret
   : ValidValue<K> | (K extends 'dependencies' ? 'auto' : never);
@@ -47,7 +45,6 @@ export type Settings = {
   readonly [K in Exclude<SettingKey, DefaultedKey>]?: Setting<SettingValue<K>> | undefined;
 };
 
-/** The values of the settings of a set, by name. */
 export function valuesOf<Set extends FlagSet>(settings: Settings, set: Set) {
   const keys = settingKeys.filter((key) => definitions[key].set === set);
   // TypeScript cannot know that a loop covered every key.
@@ -83,7 +80,6 @@ export interface ConfigFile {
   readonly targets: ReadonlyMap<string, ConfigSettings>;
 }
 
-/** Flags as given on the command line, without environment variables or defaults. */
 export type FlagValues = Readonly<Record<string, unknown>>;
 
 export interface SettingsSources {
@@ -92,7 +88,6 @@ export interface SettingsSources {
   /** Absolute base directory for relative paths in flags and environment variables. */
   readonly cwd: string;
   readonly file?: ConfigFile | undefined;
-  /** Stored credentials, for the service that the other sources lead to. */
   readonly stored?: Partial<Settings> | undefined;
 }
 
@@ -144,14 +139,12 @@ function resolveSetting<K extends SettingKey>(key: K, sources: SettingsSources):
   return strongest && {value: valueOf(key, candidates) as SettingValue<K>, source: strongest.source};
 }
 
-/** The value that the first of the candidates gives, objects merged over those of the others. */
 function valueOf(key: SettingKey, candidates: readonly Candidate[]): unknown {
   const {depth = 0} = readings[definitions[key].syntax];
   if (depth === 0) return candidates[0]?.read();
   return candidates.map(({read}) => read()).reduceRight((weaker, stronger) => merged(weaker, stronger, depth));
 }
 
-/** What the configuration file sets, that for the target over that for all. */
 function fromFile(key: SettingKey, {path, settings, targets}: ConfigFile, sources: SettingsSources): unknown {
   const target = () => resolveSetting('targetSlug', sources)?.value ?? '';
   if (key === 'backendOptions') return settings[key] && optionsAt(settings[key], target(), path);
@@ -280,11 +273,12 @@ export function impliedFlags(settings: Settings, otherFile: boolean) {
   return [...chosen, ...given];
 }
 
-/** What a setting is called where it was set: its flag, its variable, or its key in the configuration file. */
-export function nameOf(key: SettingKey, settings: Settings): string {
-  const {kind, name} = settings[key]?.source ?? {};
-  if (kind === 'config') return `${definitions[key].config ?? key} in ${String(name)}`;
-  return kind === 'flag' || kind === 'environment' ? String(name) : key;
+/** What an option is called where it was set: by its flag, its variable, or its key in the configuration file. */
+export function nameOf(option: string, settings: Settings): string {
+  const key = settingKeys.find((name) => name === option.split('.', 1)[0]);
+  const {kind, name} = (key && settings[key]?.source) ?? {};
+  if (key !== undefined && kind === 'config') return `${definitions[key].config ?? key} in ${String(name)}`;
+  return kind === 'flag' || kind === 'environment' ? String(name) : option;
 }
 
 /** A line for each setting that has a value, with its source: `project  my-shop  (--project)`. */
@@ -327,19 +321,4 @@ export function missingSetting(key: SettingKey): RuntimeCliError {
 export function flagAndVariable(key: SettingKey): string {
   const {flag, label} = definitions[key];
   return flag === undefined ? label : `--${flag.name} (${String(variableOf(key))})`;
-}
-
-/** An error about options, each called what it is where it was set. */
-export function describeError(error: unknown, settings: Settings): unknown {
-  const problems: unknown = isRuntimeCliError(error) ? error.details?.['problems'] : undefined;
-  if (!isRuntimeCliError(error) || !Array.isArray(problems)) return error;
-  const given = problems
-    .filter(isRecord)
-    .map(({option, message}) => ({option: String(option), message: String(message)}));
-  if (error.message !== problemSentence(given)) return error;
-  const named = given.map(({option, message}) => {
-    const key = settingKeys.find((name) => name === option.split('.', 1)[0]);
-    return {message, option: key && settings[key] ? nameOf(key, settings) : option};
-  });
-  return amendError(error, {message: problemSentence(named)});
 }

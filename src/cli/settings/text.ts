@@ -56,7 +56,6 @@ export function judged<T>(schema: v.GenericSchema<unknown, T>, value: unknown): 
 interface Place {
   /** A variable has a whole list, a flag one item of it each time. */
   readonly isVariable: boolean;
-  /** Absolute folder that paths are relative to. */
   readonly directory: string;
 }
 
@@ -99,7 +98,6 @@ function nameOf(texts: readonly string[], {isVariable}: Place): string {
   return text.trim();
 }
 
-/** How text is read, by syntax. */
 export const readings: Readonly<Record<Syntax, Reading>> = {
   text: one,
   id: {shape: 'one', convert: nameOf},
@@ -150,7 +148,6 @@ export function finished(syntax: Syntax, value: unknown, directory: string): unk
   return syntax === 'path' ? resolve(directory, value) : value;
 }
 
-/** Merges objects over those of a weaker source. */
 export function merged(weaker: unknown, stronger: unknown, depth: number): unknown {
   if (depth === 0 || !isRecord(weaker) || !isRecord(stronger)) return stronger;
   const entries = Object.entries(stronger).map(

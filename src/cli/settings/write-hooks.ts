@@ -11,9 +11,7 @@ import type {Output} from '../output/output.js';
 import {withoutPlugin} from '../command/error-report.js';
 import {locateFailures} from '../command/plugin-failures.js';
 
-/** The hook that is asked before a change. */
 const beforeHook = 'mycli:before-write';
-/** The hook that is told the outcome of a change. */
 const afterHook = 'mycli:after';
 
 /** Whether a plugin follows changes. Loads none of its code. */
@@ -38,7 +36,6 @@ const interruptedTimeoutMs = 500;
 
 export type PluginConfig = Pick<Interfaces.Config, 'plugins' | 'runHook'>;
 
-/** What a hook of a plugin has returned or thrown. */
 type Answer = {readonly plugin: string} & ({readonly result: unknown} | {readonly error: unknown});
 
 /**

@@ -3,45 +3,50 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/context.js';
 import {serviceUrl, trustedOrigins, type AddressKey} from '../settings/connection.js';
-import {readCredentials, trustAddresses, type StoredCredentials} from '../settings/credential-file.js';
+import {readCredentials, trustAddresses} from '../settings/credential-file.js';
 import type {Setting, Settings} from '../settings/settings.js';
 import type {Secret} from '../settings/text.js';
 import {canAsk, confirm} from './prompts.js';
 
-/** The addresses that the user has neither set up a project with nor confirmed, each once. */
-export function unknownAddresses(urls: readonly string[], {trusted = []}: StoredCredentials): readonly string[] {
-  const known = new Set(trusted.map((url) => new URL(url).href));
-  return [...new Set(urls)].filter((url) => !known.has(new URL(url).href));
+/**
+ * Those addresses of a configuration file that are new on this machine: the user has neither set up a project with
+ * them, nor confirmed them, nor logged in there. The file may be that of somebody else's checkout. None with
+ * `MYCLI_TRUSTED_ORIGINS`: what it does not list is refused elsewhere.
+ */
+export async function unknownAddresses<Address extends {readonly url: string}>(
+  {env, credentialFile}: Pick<CommandContext, 'env' | 'credentialFile'>,
+  addresses: readonly Address[],
+): Promise<readonly Address[]> {
+  if (addresses.length === 0 || trustedOrigins(env) !== undefined) return [];
+  const {trusted = [], origins} = await readCredentials(credentialFile);
+  const hrefs = new Set(trusted.map((url) => new URL(url).href));
+  return addresses.filter(({url}) => {
+    const {href, origin} = new URL(url);
+    return !hrefs.has(href) && !(origin in origins);
+  });
 }
 
 /**
  * Asks in a terminal before a secret of the environment goes to an address that a configuration file sets and that is
- * new here, and remembers the answer: the file may be that of somebody else's checkout. Not with
- * `MYCLI_TRUSTED_ORIGINS`: what it does not list is refused elsewhere.
+ * new here, and remembers the answer.
  * @throws RuntimeCliError `ERR_USAGE` if the answer is no.
  */
 export async function confirmAddresses(context: CommandContext, settings: Settings): Promise<void> {
-  if (!canAsk(context) || trustedOrigins(context.env) !== undefined) return;
+  if (!canAsk(context)) return;
   const {runtimeBackend, apiKey, apiToken, clientSecret} = settings;
-  const sent = [
+  const unknown = await unknownAddresses(context, [
     ...(mayUse(runtimeBackend.value, 'legacy') ? sentTo(settings, ['origin', 'logsOrigin'], apiKey) : []),
     ...(mayUse(runtimeBackend.value, 'api')
       ? sentTo(settings, apiToken ? ['apiOrigin'] : ['apiOrigin', 'tokenUrl'], apiToken ?? clientSecret)
       : []),
-  ];
-  if (sent.length === 0) return;
-  const stored = await readCredentials(context.credentialFile);
-  const unknown = unknownAddresses(
-    sent.map(({url}) => url),
-    stored,
-  );
-  const urls = unknown.filter((url) => !(new URL(url).origin in stored.origins));
-  if (urls.length === 0) return;
-  const shown = urls.map(shownAddress).join(' and ');
-  const names = [...new Set(sent.filter(({url}) => urls.includes(url)).map(({secret}) => secret))].join(' and ');
+  ]);
+  if (unknown.length === 0) return;
+  const each = (of: (address: (typeof unknown)[number]) => string) => [...new Set(unknown.map(of))].join(' and ');
   const file = context.configFile?.path ?? '';
-  const question = `${file} names ${shown}, not used on this machine before. Send ${names} there?`;
+  const places = each(({url}) => shownAddress(url));
+  const question = `${file} names ${places}, not used on this machine before. Send ${each(({secret}) => secret)} there?`;
   await confirm(question, 'Cancelled. Nothing was sent.', context);
+  const urls = unknown.map(({url}) => url);
   await trustAddresses(context.credentialFile, urls).catch((error: unknown) => {
     if (!isRuntimeCliError(error)) throw error;
     context.output.warn(`The answer is not remembered. ${error.message}`);

@@ -44,7 +44,6 @@ export interface CheckResult {
 
 type Finding = Omit<CheckResult, 'name'>;
 
-/** Runs every check, even after failures. */
 export async function runChecks(context: CommandContext): Promise<readonly CheckResult[]> {
   const {env, cwd, config} = context;
   let settings: Settings | undefined;

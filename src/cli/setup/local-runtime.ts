@@ -32,7 +32,6 @@ const allVariables: Variables = {...legacyVariables, ...apiVariables};
 
 export const unsetVariables = Object.fromEntries(Object.keys(allVariables).map((name) => [name, undefined]));
 
-/** The variables that point mycli at a local runtime, for both backends. */
 export function runtimeVariables(runtime: Runtime): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(allVariables).map(([name, of]) => [name, of(runtime)]));
 }
@@ -40,14 +39,15 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
 /**
  * The environment of a command that runs against a local runtime: without what would lead it to another service, and
  * without secrets.
+ * @param configured the backend of the configuration file, if there is one
  */
-export function commandEnvironment(env: Environment, runtime: Runtime): Environment {
+export function commandEnvironment(env: Environment, runtime: Runtime, configured = 'auto'): Environment {
   const foreign: SettingKey[] = [...secretKeys, 'apiUser', 'scopes', 'backendOptions'];
   const left = [...foreign.map(variableOf), trustedOriginsVariable];
   const backend = String(variableOf('runtimeBackend'));
-  if (isPluginBackend(env[backend] ?? 'auto')) left.push(backend);
+  const chosen = isPluginBackend(env[backend] ?? configured) ? {[backend]: 'auto'} : {};
   const kept = Object.entries(env).filter((entry) => !left.includes(entry[0]) && !looksSecret(entry));
-  return {...Object.fromEntries(kept), ...runtimeVariables(runtime)};
+  return {...Object.fromEntries(kept), ...chosen, ...runtimeVariables(runtime)};
 }
 
 /** Variables that programs need and that contain no secrets. */

@@ -7,22 +7,16 @@ import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
-import {partsOf, type CommandToRun} from '../../errors/suggestion.js';
+import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
 import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/host.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {
-  addressOf,
-  assertTrustedOrigin,
-  trustedOrigins,
-  trustedOriginsVariable,
-  type AddressKey,
-} from '../settings/connection.js';
+import {addressOf, assertTrustedOrigin, trustedOriginsVariable, type AddressKey} from '../settings/connection.js';
 import {
   credentialPath,
-  readCredentials,
+  credentialRows,
   updateCredentials,
   type CredentialKind,
   type OriginCredentials,
@@ -34,24 +28,28 @@ import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {unknownAddresses} from './confirm-addresses.js';
 import {askService, isRefusal, type Service} from './check-credentials.js';
-import {takeOver, type Taking} from './take-over.js';
+import {takeOver, type ImportMode} from './take-over.js';
 import {askText, askYesNo, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
+
+/** An address that only the configuration file sets, and how to name it on the command line. */
+interface ConfiguredAddress {
+  readonly url: string;
+  readonly flag: string;
+  readonly file: string;
+}
 
 /** What a login is for: a service of a built-in backend, or that of a plugin's. */
 interface Login {
-  /** What would be sent: `api-key`. */
   readonly what: string;
   /** Lines with the addresses and their sources. */
   readonly shown: readonly string[];
-  /** The addresses that only the configuration file sets, and how to name them on the command line. */
-  readonly configured: readonly {readonly url: string; readonly flag: string; readonly file: string}[];
+  readonly configured: readonly ConfiguredAddress[];
   readonly ask: () => Promise<Entered>;
 }
 
 type Verified = Pick<AuthLoginDocument, 'verified' | 'account' | 'expiresAt'>;
 
 interface Entered {
-  /** What `--json` tells of them. */
   readonly facts: Pick<AuthLoginDocument, 'origin' | 'backend' | 'options' | 'kind'>;
   readonly secrets: readonly string[];
   /** Completes "Stored ... in FILE". */
@@ -59,7 +57,6 @@ interface Entered {
   /** What the service is asked with. Undefined if it cannot be asked. */
   readonly service: Service | undefined;
   readonly settings: Settings;
-  /** Says that it accepted them. */
   readonly accepted: string;
   readonly store: (stored: StoredCredentials) => StoredCredentials;
 }
@@ -72,32 +69,20 @@ export async function logIn(context: CommandContext, login: Login, verifies: boo
   return {...entered.facts, file: credentialPath(context.credentialFile), ...verified};
 }
 
-/**
- * Shows where secrets would go, and has addresses confirmed that only a configuration file sets. That of a checkout may
- * be a stranger's, so it takes a confirmation, unless the user has set up a project with the address, or
- * `MYCLI_TRUSTED_ORIGINS` is set: what it does not list is refused elsewhere.
- */
-async function confirmConfigured(
-  context: CommandContext,
-  {what, configured, shown}: Login,
-  asks: boolean,
-): Promise<void> {
+/** Shows where secrets would go, and has addresses confirmed that only a configuration file sets. */
+async function confirmConfigured(context: CommandContext, {what, configured, shown}: Login, asks: boolean) {
   for (const line of shown) context.output.info(line);
-  if (configured.length === 0 || trustedOrigins(context.env) !== undefined) return;
-  const unknown = unknownAddresses(
-    configured.map(({url}) => url),
-    await readCredentials(context.credentialFile),
-  );
+  const unknown = await unknownAddresses(context, configured);
   if (unknown.length === 0) return;
-  const files = configured.flatMap(({url, file}) => (unknown.includes(url) ? [file] : []));
-  const file = [...new Set(files)].join(' and ');
-  const message = `The ${what} would go to ${unknown.map(shownAddress).join(' and ')}, which only ${file} sets.`;
+  const each = (of: (address: ConfiguredAddress) => string) => [...new Set(unknown.map(of))];
+  const file = each((address) => address.file).join(' and ');
+  const message = `The ${what} would go to ${each(({url}) => shownAddress(url)).join(' and ')}, which only ${file} sets.`;
   if (asks) {
     await confirm(`${message} Continue?`, 'Cancelled. Nothing was sent or stored.', context);
     return;
   }
-  const origins = [...new Set(unknown.map((url) => new URL(url).origin))];
-  const flags = [...new Set(configured.flatMap(({url, flag}) => (unknown.includes(url) ? [flag] : [])))].join(' ');
+  const origins = each(({url}) => new URL(url).origin);
+  const flags = each(({flag}) => flag).join(' ');
   throw createError('ERR_ORIGIN_UNTRUSTED', `${message} Nothing was sent.`, {
     suggestions: [`If you trust it, pass ${flags}. In CI, list ${origins.join(',')} in ${trustedOriginsVariable}.`],
     details: {origin: origins[0], file},
@@ -141,38 +126,30 @@ function refuse(error: unknown): never {
   });
 }
 
-const credentialWords = {'api-key': 'API key', 'client-secret': 'client secret', 'api-token': 'API token'} as const;
-
 interface BuiltInLogin extends Login {
   readonly prompt: string;
   readonly enter: (secret: string) => Entered;
 }
 
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind): BuiltInLogin {
-  const backend = kind === 'api-key' ? 'legacy' : 'api';
-  const addressAt = (key: AddressKey) => {
-    const {[key]: setting} = settings;
-    if (setting === undefined) throw missingSetting(key);
-    return addressOf(context, key, setting, true);
-  };
-  const service = kind === 'api-key' ? 'origin' : 'apiOrigin';
-  const url = addressAt(service);
+  const {setting, backend, addresses} = credentialRows[kind];
+  const [service] = addresses;
+  const keys: readonly AddressKey[] = addresses.filter((key) => key !== undefined);
+  const [url = '', tokenUrl = ''] = keys.map((key) => {
+    const {[key]: address} = settings;
+    if (address === undefined) throw missingSetting(key);
+    return addressOf(context, key, address, true);
+  });
   const {origin} = new URL(url);
-  const takesClient = kind === 'client-secret';
-  const clientId = takesClient ? requireSetting(settings, 'clientId') : '';
-  const tokenUrl = takesClient ? addressAt('tokenUrl') : '';
-  const addresses = takesClient ? ([service, 'tokenUrl'] as const) : ([service] as const);
-  const fromFile = addresses.filter((key) => settings[key]?.source.kind === 'config');
-  const prompt = {
-    'api-key': `API key for ${origin}`,
-    'api-token': `Access token for ${origin}`,
-    'client-secret': `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`,
-  }[kind];
-  const enter = (given: string): Entered => {
-    const keyFile = kind === 'api-key' ? keyFileIn(given) : undefined;
-    const secret = checkedSecret(keyFile?.key ?? given, `the ${credentialWords[kind]}`, [
-      ['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.'],
-    ]);
+  const {label} = definitions[setting];
+  const clientId = kind === 'client-secret' ? requireSetting(settings, 'clientId') : '';
+  const prompt =
+    kind === 'client-secret'
+      ? `Client secret of ${clientId} for ${origin}, to be sent to ${tokenUrl}`
+      : `${label} for ${origin}`;
+  const enter = (input: string): Entered => {
+    const keyFile = kind === 'api-key' ? keyFileIn(input) : undefined;
+    const secret = checkedSecret(keyFile?.key ?? input, `the ${label}`, [enterSecret]);
     const credentials: OriginCredentials = {
       'api-key': {apiKey: {key: secret, user: settings.apiUser?.value ?? keyFile?.user}},
       'api-token': {api: {kind: 'api-token' as const, token: secret}},
@@ -184,10 +161,10 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     return {
       facts: {origin, kind},
       secrets: [secret],
-      label: `the ${credentialWords[kind]} for ${origin}`,
+      label: `the ${label} for ${origin}`,
       service: backend,
       settings: {...settings, [service]: {...settings[service], value: url}, ...legacy, ...api},
-      accepted: `${origin} accepted the ${credentialWords[kind]}`,
+      accepted: `${origin} accepted the ${label}`,
       store({origins, last, ...others}) {
         const api = {origin: url, organizationId: settings.organizationId?.value};
         return {
@@ -199,37 +176,41 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
     };
   };
   return {
-    what: credentialWords[kind],
-    shown: describeSettings(settings, addresses, context.cwd),
+    what: label,
+    shown: describeSettings(settings, keys, context.cwd),
     prompt,
     enter,
-    configured: fromFile.map((key) => {
+    configured: keys.flatMap((key) => {
+      const {source} = settings[key] ?? {};
       const address = key === 'tokenUrl' ? tokenUrl : url;
       const flag = `--${String(definitions[key].flag?.name)} ${shellLine(address)}`;
-      return {url: address, flag, file: settings[key]?.source.name ?? ''};
+      return source?.kind === 'config' ? [{url: address, flag, file: source.name}] : [];
     }),
     ask: async () => enter(await readSecretInput(prompt, context)),
   };
 }
 
+const enterSecret: Suggestion = ['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.'];
+
 /**
  * A login with what other clients have stored, which is shown.
- * @param kindOf the kind of credential, and so the backend, for what is found
+ * @param kindOf the kind of credential, and so the backend, for what they have
  */
 export async function importedLogin(
   context: CommandContext,
   settings: Settings,
   kindOf: (settings: Settings) => CredentialKind,
 ): Promise<Login> {
-  const found = await takeOver(context, {...settings, apiKey: undefined, clientSecret: undefined}, 'all');
-  const kind = kindOf(found);
-  const secret = {'api-key': found.apiKey, 'client-secret': found.clientSecret, 'api-token': undefined}[kind];
+  const own = {apiKey: undefined, clientSecret: undefined, apiToken: undefined};
+  const imported = await takeOver(context, {...settings, ...own}, 'all');
+  const kind = kindOf(imported);
+  const {setting} = credentialRows[kind];
+  const {[setting]: secret} = imported;
   if (secret === undefined) {
-    throw createError('ERR_CREDENTIALS_MISSING', `No other client has stored the ${credentialWords[kind]}.`, {
-      suggestions: [['Enter it in a terminal, or pipe it: ', {run: ['auth:login']}, ' < FILE.']],
-    });
+    const message = `No other client has stored the ${definitions[setting].label}.`;
+    throw createError('ERR_CREDENTIALS_MISSING', message, {suggestions: [enterSecret]});
   }
-  const login = builtInLogin(context, found, kind);
+  const login = builtInLogin(context, imported, kind);
   return {...login, ask: () => Promise.resolve(login.enter(secret.value.reveal()))};
 }
 
@@ -335,8 +316,7 @@ export interface ProjectSetup {
   /** Whether the user can be asked. Otherwise, what the questions suggest is taken. */
   readonly asks: boolean;
   readonly verify: boolean;
-  /** How what other clients have stored is taken over. */
-  readonly taking: Taking;
+  readonly mode: ImportMode;
 }
 
 /**
@@ -351,31 +331,31 @@ export async function signIn(
   {asks, verify}: ProjectSetup,
 ): Promise<CredentialKind | undefined> {
   if (!isBuiltIn(backend)) return undefined;
-  const {apiKey, apiToken, clientSecret} = settings;
-  const kind = backend === 'legacy' ? 'api-key' : apiToken === undefined ? 'client-secret' : 'api-token';
-  const secret = {'api-key': apiKey, 'client-secret': clientSecret, 'api-token': apiToken}[kind];
+  const kind = backend === 'legacy' ? 'api-key' : settings.apiToken === undefined ? 'client-secret' : 'api-token';
+  const {setting} = credentialRows[kind];
+  const {[setting]: secret} = settings;
+  const {label} = definitions[setting];
   if (secret?.source.kind === 'stored' || (secret === undefined && !asks)) return undefined;
   if (secret?.source.kind === 'environment') {
-    const question = `Store the ${credentialWords[kind]} from ${secret.source.name}, for when it is not set?`;
+    const question = `Store the ${label} from ${secret.source.name}, for when it is not set?`;
     if (!asks || !(await askYesNo(question, true, context))) return undefined;
   }
   const login = builtInLogin(context, settings, kind);
   await confirmConfigured(context, login, asks);
-  let given = secret?.value.reveal();
+  let input = secret?.value.reveal();
   let verifies = verify;
   for (;;) {
-    given ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
-    if (asks && given.trim() === '') return undefined;
+    input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
+    if (asks && input.trim() === '') return undefined;
     try {
-      await verifyAndStore(context, login.enter(given), verifies);
+      await verifyAndStore(context, login.enter(input), verifies);
       return kind;
     } catch (error) {
       if (!asks || context.signal.aborted || !isRuntimeCliError(error) || error.code === 'ERR_OUTPUT') throw error;
       context.output.error(error.message, []);
       const isWrong = isRefusal(error) || error.code === 'ERR_OPTION_INVALID';
-      if (!isWrong && (await askYesNo(`Store the ${credentialWords[kind]} without checking it?`, false, context)))
-        verifies = false;
-      else given = undefined;
+      if (!isWrong && (await askYesNo(`Store the ${label} without checking it?`, false, context))) verifies = false;
+      else input = undefined;
     }
   }
 }

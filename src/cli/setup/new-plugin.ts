@@ -54,7 +54,6 @@ export async function writePlugin({name, directory, force, mycli}: NewPlugin): P
   }
 }
 
-/** Writes the files of the templates, with the names that they have in the plugin. */
 async function writeTemplates(
   template: string,
   directory: string,

@@ -4,7 +4,6 @@ export interface OldWord {
   /** In capitals: any word. */
   readonly was: string;
   readonly now: string;
-  /** What is better, missing or otherwise, for the guide. */
   readonly note?: string;
 }
 
@@ -73,7 +72,6 @@ export const oldFlags: readonly OldWord[] = [
 interface NamedCommand {
   /** The words that were taken for its name. What follows them may be a secret. */
   readonly words: readonly string[];
-  /** The arguments of our command. */
   readonly command: readonly string[];
 }
 
@@ -122,9 +120,7 @@ export type OldKey =
   | ('apiOrigin' | 'organizationId' | 'tokenUrl' | 'clientId' | 'clientSecret' | 'scopes');
 
 interface OldSetting {
-  /** The setting that it becomes. */
   readonly key: OldKey;
-  /** The strongest first. */
   readonly variables: readonly string[];
   /** Its key in dw.json and in `b2c` of package.json, also in kebab-case. */
   readonly field?: string;
@@ -133,7 +129,6 @@ interface OldSetting {
   readonly becomes?: (value: string) => string;
   /** The value when nothing sets it, but something sets `needs`. */
   readonly standard?: {readonly value: string; readonly needs: OldKey};
-  /** For the guide. */
   readonly note?: string;
 }
 

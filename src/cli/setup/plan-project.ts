@@ -27,14 +27,12 @@ interface ProjectPlan {
   readonly config: MycliConfig;
   readonly configName: NewConfigName;
   readonly hasCredentials: boolean;
-  /** What a plugin's backend still needs before a push. */
   readonly problem?: RuntimeCliError | undefined;
   readonly stored?: CredentialKind | undefined;
   /** The URLs in the configuration that the user gave, not an earlier configuration file. */
   readonly addresses: readonly string[];
   /** Whether the build is there, or it is known how to build it. */
   readonly canBuild: boolean;
-  /** Commands to run before the first push. */
   readonly buildSteps: readonly string[];
   readonly framework?: string | undefined;
 }
@@ -53,7 +51,7 @@ export async function planProject(
   const detected = await detectBuild(cwd);
   if (detected !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
-  const suggested = await withSuggestions(await takeOver(context, settings, setup.taking), detected, cwd);
+  const suggested = await withSuggestions(await takeOver(context, settings, setup.mode), detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
   const backend = backendOf(answers);
   // The secret is asked for.
@@ -62,7 +60,7 @@ export async function planProject(
   requireTogether(missingSettings(answers, ['projectSlug', ...needed]));
   const stored = await signIn(context, answers, backend, setup);
   const unused = backend === 'api' ? answers.apiKey : backend === 'legacy' ? answers.clientSecret : undefined;
-  if (setup.taking !== 'names' && unused?.source.kind === 'flag') {
+  if (setup.mode !== 'names' && unused?.source.kind === 'flag') {
     const other = backend === 'api' ? 'legacy' : 'api';
     const login = {run: ['auth:login', '--import', '--runtime-backend', other]};
     const {label} = definitions[backend === 'api' ? 'apiKey' : 'clientSecret'];
@@ -137,7 +135,6 @@ function describeBuild({framework, buildDirectory, exists: isBuilt, static: isSt
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;
 }
 
-/** The settings with what the project's files suggest for the project and the build folder. */
 async function withSuggestions(settings: Settings, detected: DetectedBuild | undefined, cwd: string) {
   const source = {kind: 'default', name: 'detected'} as const;
   const slug = await suggestedSlug(cwd);
@@ -181,7 +178,6 @@ type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 
 
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
 
-/** Asks for what neither flags nor variables set. */
 async function interview(context: CommandContext, settings: Settings): Promise<Settings> {
   const {cwd, env} = context;
   let known = settings;
@@ -251,7 +247,6 @@ function checkSlug(answer: string): void {
   if (problem !== undefined) throw createError('ERR_OPTION_INVALID', `It ${problem}.`);
 }
 
-/** A folder relative to the new file, with slashes. */
 function folderFrom(cwd: string, folder: string): string {
   const path = relative(cwd, folder);
   return isAbsolute(path) ? path : path.split(sep).join('/') || '.';
@@ -269,7 +264,6 @@ async function notForVisitors(cwd: string, configName: string, isStatic: boolean
   return [configName, ...names.filter((_, index) => found[index])];
 }
 
-/** Refuses to set up a project that is already set up. */
 export async function refuseExistingConfig(directory: string): Promise<void> {
   const path = await configIn(directory);
   if (path === undefined) return;
@@ -286,7 +280,7 @@ export async function offerSetup(context: CommandContext, settings: Settings): P
   const isSetUp = settings.projectSlug !== undefined || (await configIn(cwd)) !== undefined;
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
-  const plan = await planProject(context, settings, {asks: true, verify: true, taking: 'asked'});
+  const plan = await planProject(context, settings, {asks: true, verify: true, mode: 'ask'});
   const file = await writeProject(context, plan);
   output.info(`Wrote ${relative(cwd, file)}.`);
   return context.loadSettings();

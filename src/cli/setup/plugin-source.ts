@@ -6,7 +6,6 @@ import {asSentence} from '../../text/sentence.js';
 import type {Session} from '../command/session.js';
 import {canAsk, confirm} from './prompts.js';
 
-/** What `plugins:install` was asked for. */
 export interface PluginSource {
   /** What oclif takes for the same. */
   readonly spec: string;

@@ -34,19 +34,16 @@ export function deletionConsent(
   });
 }
 
-/** Asks for consent. `refusal`: the message of the error if the answer is no. */
 export async function confirm(question: string, refusal: string, context: QuestionContext): Promise<void> {
   if (!(await askYesNo(question, false, context))) throw createError('ERR_USAGE', refusal);
 }
 
-/** Asks a question that is answered with yes or no. `fallback`: the meaning of an empty answer. */
 export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
   const message = context.output.clean(question);
   return ask(({confirm}, terminal) => confirm({message, default: fallback}, terminal), context);
 }
 
 export interface Question {
-  /** What to ask for: `Project slug`. */
   readonly text: string;
   /** The meaning of an empty line. @default none: a value is required */
   readonly fallback?: string | undefined;
@@ -54,7 +51,6 @@ export interface Question {
   readonly check?: ((answer: string) => void | Promise<void>) | undefined;
 }
 
-/** Asks for a line, again while it is invalid. */
 export async function askText({text: question, fallback, check}: Question, context: QuestionContext): Promise<string> {
   const validate = async (given: string) => {
     const answer = given.trim();

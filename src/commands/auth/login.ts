@@ -3,7 +3,7 @@ import {checkUrl} from '../../cli/settings/connection.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthLoginDocument} from '../../cli/output/documents.js';
-import {credentialKinds} from '../../cli/settings/credential-file.js';
+import {credentialKinds, credentialRows} from '../../cli/settings/credential-file.js';
 import {loadAllBackends} from '../../cli/settings/load-backends.js';
 import {missingSetting, type Settings} from '../../cli/settings/settings.js';
 import {builtInLogin, importedLogin, logIn, pluginLogin} from '../../cli/setup/login.js';
@@ -61,12 +61,9 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
       return logIn(context, login, flags.verify);
     }
     const kind = kindFor(backend);
-    const service = kind === 'api-key' ? 'origin' : 'apiOrigin';
-    const outcome = await logIn(
-      context,
-      builtInLogin(context, await withUrl(context, settings, service), kind),
-      flags.verify,
-    );
+    const [service] = credentialRows[kind].addresses;
+    const login = builtInLogin(context, await withUrl(context, settings, service), kind);
+    const outcome = await logIn(context, login, flags.verify);
     const project = settings.projectSlug === undefined ? ['--project', 'SLUG'] : [];
     context.output.info(['Push a bundle: ', {run: ['bundle:push', ...project]}]);
     return outcome;
@@ -75,14 +72,14 @@ export default class AuthLogin extends BaseCommand<typeof AuthLogin> {
   /** The backend to log in to: the one that the flags are for, or else the configured one. */
   #backend({runtimeBackend, origin, apiOrigin, apiKey, clientSecret}: Settings): string {
     const {flags} = this;
-    const ofKind = flags.kind && (flags.kind === 'api-key' ? 'legacy' : 'api');
-    const {'runtime-backend': named = 'auto'} = flags;
-    if (named !== 'auto' && ofKind !== undefined && ofKind !== named) {
-      throw createError('ERR_USAGE', `--kind ${String(flags.kind)} cannot be used with --runtime-backend ${named}.`, {
+    const {kind, 'runtime-backend': wanted = 'auto'} = flags;
+    const ofKind = kind && credentialRows[kind].backend;
+    if (wanted !== 'auto' && kind !== undefined && ofKind !== wanted) {
+      throw createError('ERR_USAGE', `--kind ${kind} cannot be used with --runtime-backend ${wanted}.`, {
         suggestions: ['Remove one of them.'],
       });
     }
-    if (named !== 'auto') return named;
+    if (wanted !== 'auto') return wanted;
     if (ofKind !== undefined) return ofKind;
     if (flags.origin !== undefined) return 'legacy';
     if (flags['api-origin'] !== undefined) return 'api';

@@ -71,7 +71,7 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
     const {renderBuild, renderBuildPreview} = await import('../../cli/output/deployments.js');
     const {cwd, signal} = context;
     const host = commandHost(context);
-    const build = {...(await bundleOptions(settings)), format, projectSlug, signal, cwd};
+    const build = {...(await bundleOptions(settings, format)), format, projectSlug, signal, cwd};
     if (stdout) {
       await buildBundleIntoPipe(stdout, build, host);
       return undefined;

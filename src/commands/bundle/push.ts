@@ -1,7 +1,7 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePushDocument} from '../../cli/output/documents.js';
 import {lackedTarget} from '../../cli/command/operation-options.js';
-import {pushOptions} from '../../cli/command/push-options.js';
+import {pushOptions} from '../../cli/command/operation-options.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';

@@ -1,6 +1,6 @@
 import {BaseCommand, type CommandContext} from '../../cli/command/base-command.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '../../cli/command/flags.js';
-import {pushOptions} from '../../cli/command/push-options.js';
+import {pushOptions} from '../../cli/command/operation-options.js';
 import type {PreviewUpDocument} from '../../cli/output/documents.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {branchArg, findBranch} from '../../cli/setup/preview-branch.js';

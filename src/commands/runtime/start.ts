@@ -4,6 +4,7 @@ import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {RuntimeStartDocument} from '../../cli/output/documents.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
+import {loadConfigFile} from '../../cli/settings/config-file.js';
 import {createError} from '../../errors/index.js';
 import {isLikelySecret} from '../../http/redact.js';
 import type {RequestRecord} from '../../testing.js';
@@ -94,7 +95,10 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       const announcement = `Local runtime for development at ${origin}, deployed apps at ${appsOrigin}, data in ${dataDirectory}`;
       if (command !== undefined) {
         output.info(announcement);
-        context.session.exitCode = await runCommand(command, {cwd, env: commandEnvironment(env, runtime), signal});
+        // What is wrong with it, the command will say.
+        const file = await loadConfigFile({cwd, warn: () => undefined}, this.flags.config).catch(() => undefined);
+        const variables = commandEnvironment(env, runtime, file?.settings.runtimeBackend);
+        context.session.exitCode = await runCommand(command, {cwd, env: variables, signal});
         return undefined;
       }
       output.document({origin, appsOrigin, dataDirectory, credentials} satisfies RuntimeStartDocument, {

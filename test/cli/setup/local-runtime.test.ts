@@ -50,7 +50,6 @@ test('a command gets the variables of the runtime, and neither secrets nor what 
     MYCLI_API_TOKEN: 'secret',
     MYCLI_API_USER: 'ann',
     MYCLI_BACKEND_OPTION: 'bucket=real',
-    MYCLI_RUNTIME_BACKEND: 's3',
     MYCLI_TRUSTED_ORIGINS: 'https://runtime.example',
   };
   const kept = {
@@ -65,9 +64,9 @@ test('a command gets the variables of the runtime, and neither secrets nor what 
   const env = commandEnvironment({...secrets, ...kept}, runtimeWith('key'));
   expect(env).toMatchObject({...kept, MYCLI_API_KEY: 'key', MYCLI_CLIENT_SECRET: 's'});
   expect(Object.keys(env).filter((name) => name in secrets)).toEqual([]);
-  expect(commandEnvironment({MYCLI_RUNTIME_BACKEND: 'legacy'}, runtimeWith('key'))).toHaveProperty(
-    'MYCLI_RUNTIME_BACKEND',
-  );
+  const backend = (named?: string, configured?: string) =>
+    commandEnvironment({MYCLI_RUNTIME_BACKEND: named}, runtimeWith('key'), configured)['MYCLI_RUNTIME_BACKEND'];
+  expect([backend('legacy', 's3'), backend('s3'), backend(undefined, 's3')]).toEqual(['legacy', 'auto', 'auto']);
 });
 
 test('servers of apps get what is given to them, and no credentials', () => {

@@ -78,7 +78,7 @@ async function plan(
   let shown = '';
   const settings = await context.loadSettings();
   const asks = dialogue.length > 0;
-  const planned = planProject(context, settings, {asks, verify: true, taking: asks ? 'asked' : 'names'});
+  const planned = planProject(context, settings, {asks, verify: true, mode: asks ? 'ask' : 'names'});
   const isOver = planned.then(
     () => true,
     () => true,
