@@ -117,6 +117,7 @@ const program = {
   static: false,
   buildDirectory: 'dist',
   public: ['public', 'client', 'static'],
+  needs: 'an `ssr.js` or `ssr.mjs` that exports its app, its packages in the build',
 } as const;
 const programEntries = ['ssr', 'server', 'main', 'index', 'app'].flatMap((name) => [
   `${name}.js`,
@@ -449,12 +450,6 @@ export const frameworks: readonly Framework[] = [
   site('gatsby', 'Gatsby', ['gatsby'], 'gatsby build', 'public'),
   site('eleventy', 'Eleventy', ['@11ty/eleventy'], 'eleventy', '_site'),
   site('create-react-app', 'Create React App', ['react-scripts'], 'react-scripts build', 'build'),
-  site('vue-cli', 'Vue CLI', ['@vue/cli-service'], 'vue-cli-service build', 'dist', {
-    configFile: /^vue\.config\.[cm]?js$/,
-    output: {folder: 'dist', setting: /\boutputDir\s*:\s*['"`]([^'"`]+)/},
-  }),
-  site('ember', 'Ember', ['ember-cli'], 'ember build', 'dist'),
-  site('expo', 'Expo', ['expo'], 'expo export --platform web', 'dist'),
   site('slidev', 'Slidev', ['@slidev/cli'], 'slidev build', 'dist'),
   site('rspress', 'Rspress', ['@rspress/core', 'rspress'], 'rspress build', 'doc_build'),
   {

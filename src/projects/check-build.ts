@@ -36,10 +36,11 @@ export async function buildWarnings(
   const entry = framework.entries?.find((path) => paths.includes(path));
   if (entry === undefined) return warnings;
   if (framework.isProgram === true && !/^ssr\.m?js$/.test(entry)) {
+    const isExported = await hasDefault(join(directories.build, entry));
+    const first = isExported ? 'Add' : `Export the app or its handler from ${entry} as default, and add`;
     warnings.push(
-      `The Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. Add an ssr.mjs to it that exports the app ` +
-        'or its handler: export {default} from ' +
-        `'./${entry}';`,
+      `The Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. ${first} an ssr.mjs to the build: ` +
+        `export {default} from './${entry}';`,
     );
   }
   const names = await missingPackages(entry, directories.build, paths);
@@ -76,8 +77,7 @@ async function hasFiles(directory: string): Promise<boolean> {
 
 /** The packages that the entry, or a module of the build that it imports, needs and Node would not find. */
 async function missingPackages(entry: string, build: string, paths: readonly string[]): Promise<readonly string[]> {
-  const {init, parse} = await import('es-module-lexer');
-  await init;
+  const parse = await lexer();
   // A package of pnpm is a link.
   const installed = new Set(paths.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
   const missing = new Set<string>();
@@ -97,6 +97,25 @@ async function missingPackages(entry: string, build: string, paths: readonly str
     }
   }
   return [...missing].sort();
+}
+
+async function lexer(): Promise<typeof Parse> {
+  const {init, parse} = await import('es-module-lexer');
+  await init;
+  return parse;
+}
+
+/** Whether a module exports an app: one that only starts it has no default. All of CommonJS has one. */
+async function hasDefault(file: string): Promise<boolean> {
+  const parse = await lexer();
+  const source = await readTextFile(file).catch(() => '');
+  try {
+    const [, exports, , hasModuleSyntax] = parse(source);
+    return !hasModuleSyntax || exports.some(({n}) => n === 'default');
+  } catch {
+    // A syntax that the lexer does not know.
+    return true;
+  }
 }
 
 function importsOf(parse: typeof Parse, source: string): readonly string[] {

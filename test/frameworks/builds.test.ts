@@ -148,6 +148,20 @@ describe('planBundle', () => {
     );
   });
 
+  test.each([
+    [
+      'export default app;',
+      /only has main\.js\. Add an ssr\.mjs to the build: export \{default\} from '\.\/main\.js';$/,
+    ],
+    ['await app.listen(3000);\nexport const a = 1;', /Export the app or its handler from main\.js as default, and add/],
+  ])('planBundle: a program without an ssr.js, %j, is told what to add', async (source, advice) => {
+    await write('@nestjs/core', {'dist/main.js': source, 'dist/public/a.js': ''});
+    const {warnings} = await plan({buildDirectory: 'dist'});
+    expect(warnings).toEqual([expect.stringMatching(advice)]);
+    await write('@nestjs/core', {'dist/ssr.mjs': "export {default} from './main.js';"});
+    expect((await plan({buildDirectory: 'dist'})).warnings).toEqual([]);
+  });
+
   test('planBundle: tells how to complete a standalone build of Next.js', async () => {
     await write('next', {
       '.next/standalone/server.js': '',
