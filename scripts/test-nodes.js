@@ -1,6 +1,7 @@
 // `npm run test:nodes`: the tests, on the oldest Node that the package allows and on each newer line that has long-term
 // support; and what a Node that is too old is told. The npm package `node` brings them. Built before, as for the tests.
 //   npm run test:nodes -- --node 24 test/cli     only on Node 24, only these tests
+//   npm run test:nodes -- --node 24 --config FILE     the tests of another configuration
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {parseArgs} from 'node:util';
@@ -14,7 +15,7 @@ const supported = [`${floor}.0`, '22', '24'];
 const tooOld = ['10.24.1', '12.0.0', '14', '16', '18', '20.18.3'];
 
 const {values, positionals: filters} = parseArgs({
-  options: {node: {type: 'string', multiple: true}},
+  options: {node: {type: 'string', multiple: true}, config: {type: 'string', default: 'vitest.config.ts'}},
   allowPositionals: true,
 });
 const root = new URL('..', import.meta.url);
@@ -41,7 +42,15 @@ function versionOf(range) {
 
 function passesTests(range) {
   // Its own reporter: the gate's report in coverage/ stays what it is.
-  const script = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'default', ...filters];
+  const script = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--config',
+    values.config,
+    '--reporter',
+    'default',
+    ...filters,
+  ];
   return runOn(range, script, {stdio: 'inherit'}).status === 0;
 }
 

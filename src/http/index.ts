@@ -1,10 +1,5 @@
 export {authorize} from './auth/authorize.js';
-export {
-  ApiKeyStrategy,
-  BearerTokenStrategy,
-  OAuthClientCredentialsStrategy,
-  type OAuthClientCredentialsOptions,
-} from './auth/strategies.js';
+export {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} from './auth/strategies.js';
 export type {ClientKey} from './auth/client-assertion.js';
 export {createRequestBodies} from './request-bodies.js';
 export {
@@ -21,16 +16,4 @@ export {openStream} from './open-stream.js';
 export {readJson, wrongAnswer} from './errors/failure.js';
 export {createRedactor} from './redact.js';
 export {readSocket} from './web-socket.js';
-export type {
-  AuthContext,
-  AuthStrategy,
-  BodyOptions,
-  ByteSource,
-  HttpClient,
-  HttpOptions,
-  HttpRequest,
-  HttpResponse,
-  HttpStream,
-  RetryEvent,
-  UploadProgress,
-} from './types.js';
+export type {AuthStrategy, BodyOptions, ByteSource, HttpClient, RetryEvent, UploadProgress} from './types.js';

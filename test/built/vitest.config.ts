@@ -2,9 +2,20 @@ import {fileURLToPath} from 'node:url';
 import {defineConfig, type ViteUserConfig} from 'vitest/config';
 import all from '../../vitest.config.js';
 
+const include = [
+  'test/{local-runtime,http,modules}/**/*.test.ts',
+  'test/bundle/archive/*.test.ts',
+  'test/cli/command/{binary,signals,startup}.test.ts',
+];
+// Their processes run what is in dist anyway, or take gigabytes.
+const exclude = ['test/local-runtime/{large-uploads,persistence,ssr}.test.ts', '**/*.property.test.ts'];
+
 const {test: {projects: _, ...test} = {}, ...config}: ViteUserConfig = all;
 
-/** The tests of the runtime and of HTTP with the modules in `dist`: a bundler may drop a statement that only throws. */
+/**
+ * Tests of the runtime and of HTTP with the modules in `dist`, as a bundler may drop a statement that only throws, and
+ * those of what depends most on Node: `npm run test:node-24` runs them all there.
+ */
 export default defineConfig({
   ...config,
   resolve: {
@@ -15,5 +26,5 @@ export default defineConfig({
       },
     ],
   },
-  test: {...test, include: ['test/{local-runtime,http}/**/*.test.ts'], reporters: ['default']},
+  test: {...test, include, exclude, reporters: ['default']},
 });

@@ -6,16 +6,15 @@ import {Readable, Writable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import {run} from '../../dist/cli/command/run.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const script = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 
 let events = new EventEmitter();
 process.removeAllListeners('warning');
 process.on('warning', (warning) => events.emit('warning', warning));
 process.on('disconnect', () => process.exit());
-process.on('message', async ({args, cwd, env, stdin}) => process.send(await runCommand({args, cwd, env, stdin})));
+process.on('message', async (asked) => process.send(await runCommand(asked)));
 
-async function runCommand({args, cwd, env, stdin}) {
+async function runCommand({args, root, cwd, env, stdin}) {
   const {
     stdout: {write: writeStdout},
     stderr: {write: writeStderr},

@@ -10,18 +10,28 @@ trap 'rm -rf "$base"' EXIT
 trap 'exit 130' INT TERM HUP
 
 cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/rate-limit" "$base"
-for client in pwa-kit-dev storefront-next-dev; do
-  started=$SECONDS
-  # Without a lock file: npm makes none that it can read again while overrides lead to folders.
-  (cd "$base/$client" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --legacy-peer-deps --omit=dev \
-    --omit=optional --loglevel=error)
-  echo "$client installed in $((SECONDS - started)) s"
-done
-
 cp -R "$here/../../examples/monorepo" "$base"
-(cd "$base/monorepo" && npm install --no-package-lock --no-audit --no-fund --loglevel=error)
 
-(cd "$base/rate-limit" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error)
+# Installs a folder, from npm's cache where that has a package.
+install() {
+  local folder=$1 started=$SECONDS
+  shift
+  (cd "$base/$folder" && npm install --no-package-lock --engine-strict=false --ignore-scripts --no-audit --no-fund --loglevel=error \
+    --prefer-offline "$@")
+  echo "$folder installed in $((SECONDS - started)) s"
+}
+
+# All at once: they wait for the registry. Without a lock file: npm makes none that it can read again while overrides lead to folders.
+pids=()
+for client in pwa-kit-dev storefront-next-dev; do
+  install "$client" --legacy-peer-deps --omit=dev --omit=optional &
+  pids+=($!)
+done
+install rate-limit &
+pids+=($!)
+(cd "$base/monorepo" && npm install --no-package-lock --no-audit --no-fund --loglevel=error --prefer-offline) &
+pids+=($!)
+for pid in "${pids[@]}"; do wait "$pid"; done
 
 cd "$here/../.."
 MYCLI_TEST_CLIENTS=$base npx vitest run --config test/clients/vitest.config.ts \

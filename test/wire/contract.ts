@@ -166,22 +166,6 @@ function tighten(value: unknown, strictness: Strictness): unknown {
   };
 }
 
-/** What a schema requires of a value, with `rest` in place of all else; undefined takes it away. */
-export function least(schema: Schema, value: unknown, rest: null | undefined): unknown {
-  const {properties, required, items} = resolve(schema) as {
-    readonly properties?: Readonly<Record<string, Schema>>;
-    readonly required?: readonly string[];
-    readonly items?: Schema;
-  };
-  if (Array.isArray(value) && items) return value.map((item) => least(items, item, rest));
-  if (typeof value !== 'object' || value === null || !properties) return value;
-  const members = Object.entries(value).map(([name, member]) => {
-    const inner = properties[name];
-    return [name, inner && required?.includes(name) === true ? least(inner, member, rest) : rest] as const;
-  });
-  return Object.fromEntries(members);
-}
-
 const formats = {
   binary: true,
   uri: (text: string) => URL.canParse(text),

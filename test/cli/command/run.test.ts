@@ -2,13 +2,15 @@ import {execFile} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {fixtureBinary, runCli, type Ended} from '../spawn-cli.js';
+import {fixtureBinary, runCli, type Ended, type SpawnOptions} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
-const run = (args: readonly string[], options: Parameters<typeof runCli>[2] = {}) =>
-  runCli(fixtureBinary, args, options);
+const run = (args: readonly string[], options: SpawnOptions = {}) => runWarm(args, options, dirname(fixtureBinary));
+/** In a process of its own, for what comes from outside the command. */
+const runProcess = (args: readonly string[], options: SpawnOptions = {}) => runCli(fixtureBinary, args, options);
 
 function parsed(ended: Ended): Record<string, unknown> {
   return JSON.parse(ended.stdout) as Record<string, unknown>;
@@ -108,14 +110,14 @@ describe('failures of commands', () => {
   });
 
   test.each(['bug', 'uncaught'])('a bug (%s) is one sentence and how to report it', async (how) => {
-    const ended = await run(['fail', '--how', how], {env});
+    const ended = await runProcess(['fail', '--how', how], {env});
     expect(ended).toMatchObject({code: 1, stdout: ''});
     expect(ended.stderr).toMatch(/^Warning: .*\nError: mycli failed unexpectedly: .*\n {2}This is a bug\..*\n$/);
     expect(ended.stderr).not.toContain('canary');
   });
 
   test('its stack is shown with --debug, without secrets', async () => {
-    const ended = await run(['fail', '--how', 'uncaught', '--debug'], {env});
+    const ended = await runProcess(['fail', '--how', 'uncaught', '--debug'], {env});
     expect(ended.stderr).toMatch(/debug: Error: nobody caught \*\*\*\n +at /);
     expect(ended.stderr).not.toContain('canary');
   });
@@ -190,7 +192,7 @@ describe('what a command is given', () => {
   });
 
   test('no logger of oclif prints the arguments, whatever DEBUG says', async () => {
-    const ended = await run(['show', '--api-key', 'canary-11'], {cwd, env: {DEBUG: '*', CLI_FLAGS_DEBUG: '1'}});
+    const ended = await runProcess(['show', '--api-key', 'canary-11'], {cwd, env: {DEBUG: '*', CLI_FLAGS_DEBUG: '1'}});
     expect(ended.code).toBe(0);
     expect(ended.stdout + ended.stderr).not.toContain('canary');
   });
@@ -213,7 +215,7 @@ describe('stdout', () => {
   });
 
   test('everything is written before the process ends, also through a pipe', async () => {
-    const ended = await run(['print', '--json']);
+    const ended = await runProcess(['print', '--json']);
     expect((parsed(ended)['lines'] as string[]).length).toBe(20_000);
   });
 });

@@ -8,6 +8,7 @@ import {startProxy} from '../../http/proxies.js';
 import {startTlsServer} from '../../http/with-server.js';
 import {startRecordingServer, type RecordingServer} from '../../recording-server.js';
 import {binary, runCli} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 
 const token = 'canary-token.fetched-4711.signature';
 
@@ -53,7 +54,7 @@ test.each([
   const cwd = await makeFolder(smallBuild);
   const [output, summary] = [join(cwd, 'output'), join(cwd, 'summary')];
   const env = {...apiEnvironment(server, cwd), GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary};
-  const {stdout, stderr, code} = await runCli(binary, args, {cwd, env});
+  const {stdout, stderr, code} = await runWarm(args, {cwd, env});
   expect(code, stderr).toBe(0);
   const written = await Promise.all([output, summary].map(async (file) => readFile(file, 'utf8').catch(() => '')));
   const everything = [stdout, stderr, ...written].join('\n');
@@ -123,8 +124,8 @@ test.each([
   const cwd = await makeFolder(smallBuild);
   const env = {HOME: cwd, MYCLI_API_KEY: 'some-key'};
   for (const args of commands) {
-    const asFlag = await runCli(binary, [...args, '--origin', origin], {cwd, env});
-    const asVariable = await runCli(binary, [...args, '--json'], {cwd, env: {...env, MYCLI_RUNTIME_ORIGIN: origin}});
+    const asFlag = await runWarm([...args, '--origin', origin], {cwd, env});
+    const asVariable = await runWarm([...args, '--json'], {cwd, env: {...env, MYCLI_RUNTIME_ORIGIN: origin}});
     const everything = [asFlag, asVariable].map(({stdout, stderr}) => stdout + stderr).join('\n');
     expect(everything, args.join(' ')).not.toContain('canary');
   }

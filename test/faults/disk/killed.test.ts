@@ -6,7 +6,8 @@ import {expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../../src/testing.js';
 import {makeFolder, writeTree} from '../../folder.js';
 import {smallBuild} from '../../bundle/project.js';
-import {binary, runCli, start, type Ended} from '../../cli/spawn-cli.js';
+import {binary, start, type Ended} from '../../cli/spawn-cli.js';
+import {runWarm} from '../../cli/warm-cli.js';
 
 interface Kill {
   readonly args: readonly string[];
@@ -48,7 +49,7 @@ async function service() {
     XDG_DATA_HOME: data,
     XDG_CONFIG_HOME: join(cwd, 'config'),
   };
-  const mycli = (...args: readonly string[]) => runCli(binary, args, {cwd, env});
+  const mycli = (...args: readonly string[]) => runWarm(args, {cwd, env});
   return {runtime, cwd, temporary, data, env, mycli};
 }
 
@@ -107,7 +108,7 @@ test.each([2, 4])('a login that is killed leaves the credentials as they were, o
   const {cwd, env} = await service();
   const args = ['auth:login', '--no-verify', '--origin', 'https://runtime.example'];
   const folder = join(cwd, 'config/mycli');
-  const login = (stdin: string) => runCli(binary, args, {cwd, env, stdin});
+  const login = (stdin: string) => runWarm(args, {cwd, env, stdin});
   expect((await login('old')).code).toBe(0);
   await killAt(nth, folder, {args, cwd, env, stdin: 'new'});
   const stored = JSON.parse(await readFile(join(folder, 'credentials.json'), 'utf8')) as {origins: object};
