@@ -196,8 +196,8 @@ export function openApiDocument() {
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [local],
     tags: [
-      {name: 'Api', description: 'The Api backend: OAuth, v2 bundles.'},
-      {name: 'legacy', description: 'The legacy backend: API key, v1 and v2 bundles.'},
+      {name: 'Api', description: 'Runtime (OAuth): v2 bundles.'},
+      {name: 'legacy', description: 'Runtime (API key): v1 and v2 bundles.'},
     ],
     paths,
     components: {

@@ -12,11 +12,11 @@ import type {BuiltInName} from './names.js';
 
 /** How to reach the backends. */
 export interface BackendSettings {
-  /** Connection to the Api backend. When absent, `auto` uses legacy and `api` throws. */
+  /** Connection to Runtime (OAuth). When absent, `auto` uses legacy and `api` throws. */
   readonly apiConnection?: ApiRuntimeConnection | undefined;
-  /** API-key authentication. Needed only when the legacy backend actually runs. */
+  /** API-key authentication. Needed only when Runtime (API key) actually runs. */
   readonly legacyAuth?: AuthStrategy | undefined;
-  /** Address of the legacy backend. @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
+  /** Address of Runtime (API key). @default the environment variable `MYCLI_RUNTIME_ORIGIN` */
   readonly origin?: string | undefined;
   /** Address of the logs of apps. @default that of `origin`, with its first label `cloud` replaced by `logs` */
   readonly logsOrigin?: string | undefined;
@@ -64,9 +64,9 @@ export interface NotConfigured {
 export interface Identity {
   /** Whether the service was asked. A token can only be tried on a project. */
   readonly asked: boolean;
-  /** OAuth client (Api backend). */
+  /** OAuth client, for Runtime (OAuth). */
   readonly clientId?: string | undefined;
-  /** When the access token expires, ISO 8601 (Api backend). */
+  /** When the access token expires, ISO 8601, for Runtime (OAuth). */
   readonly expiresAt?: string | undefined;
 }
 

@@ -102,13 +102,13 @@ export async function callInContext<Result>(
   let cleaned: Promise<void> | undefined;
   const begin = () => {
     if (cleanups.length === 0) return;
-    cleaned ??= cleanUp(async (given) => {
+    cleaned ??= cleanUp(async (surroundings) => {
       const hasResolved = work.then(
         () => true,
         () => false,
       );
       if (await Promise.race([hasResolved, delay(endOfCallMs, false, {ref: false})])) return;
-      await Promise.all(cleanups.map((cleanup) => cleanup(given)));
+      await Promise.all(cleanups.map((cleanup) => cleanup(surroundings)));
     });
   };
   const onAbort = (cleanup: AbortCleanup) => {

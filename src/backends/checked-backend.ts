@@ -15,19 +15,6 @@ type Member = (...given: readonly unknown[]) => Promise<unknown>;
  * backend and the plugin, instead of a failure somewhere in the host.
  */
 export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend {
-  const {
-    apiVersion,
-    name,
-    summary,
-    formats,
-    bundleIds,
-    targetSlugs,
-    limits,
-    options,
-    required = [],
-    secrets,
-    secretEnv,
-  } = backend;
   const check = async (answer: unknown, schema: StandardSchemaV1, row: MemberRow) => {
     const {issues} = await schema['~standard'].validate(answer);
     if (issues) throw wrongAnswer(backend, plugin, row, issues);
@@ -50,20 +37,21 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     return [[key, checked] as const];
   });
   const members = Object.fromEntries(calls) as unknown as Pick<AnyBackend, 'upload' | 'check'>;
+  const {required = []} = backend;
   return {
     ...members,
     plugin,
-    apiVersion,
-    name,
-    summary,
-    formats,
-    bundleIds,
-    targetSlugs,
-    limits,
-    options,
+    apiVersion: backend.apiVersion,
+    name: backend.name,
+    summary: backend.summary,
+    formats: backend.formats,
+    bundleIds: backend.bundleIds,
+    targetSlugs: backend.targetSlugs,
+    limits: backend.limits,
+    options: backend.options,
     required,
-    secrets,
-    secretEnv,
+    secrets: backend.secrets,
+    secretEnv: backend.secretEnv,
     async check(context) {
       const unset = unsetOptions(required, context.options);
       const {signal} = new AbortController();

@@ -43,8 +43,8 @@ function optionIn(what: string): string {
 
 /** The options in `required` that are not set. */
 export function unsetOptions(required: readonly string[], options: unknown): readonly string[] {
-  const given = asRecord(options);
-  return required.filter((option) => [undefined, null, ''].includes(given[option] as undefined));
+  const values = asRecord(options);
+  return required.filter((option) => [undefined, null, ''].includes(values[option] as undefined));
 }
 
 /** Nothing decides about the options of a backend without a schema, so texts stay texts. */

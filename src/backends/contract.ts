@@ -125,10 +125,7 @@ export interface BackendCapabilities<Options = unknown> {
    * Capability `deploy`. Resolves when the server has accepted the request.
    * @throws `ERR_TARGET_BUSY` if another deployment is running: the host may call again. `ERR_BUNDLE_UNKNOWN`.
    */
-  deploy?(
-    request: {readonly bundleId: BundleId; readonly targetSlug: string},
-    context: BackendContext<Options>,
-  ): Promise<DeployResult>;
+  deploy?(request: DeployRequest, context: BackendContext<Options>): Promise<DeployResult>;
   /**
    * Capability `promote`, for services where promoting is more than deploying the same bundle again. Deploys to the
    * target `to` the bundle that the target `from` runs. @throws if that is another one by now
@@ -143,10 +140,7 @@ export interface BackendCapabilities<Options = unknown> {
   /** Capability `list`: the bundles of the project, newest first. */
   listBundles?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<BundleItem>>;
   /** Capability `history`: the deployments to a target, newest first. */
-  listDeployments?(
-    request: ListRange & {readonly targetSlug: string},
-    context: BackendContext<Options>,
-  ): Promise<ListResult<DeploymentItem>>;
+  listDeployments?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<DeploymentItem>>;
   /** Capability `targets`: the targets of the project, also those that are being made or deleted. */
   listTargets?(range: ListRange, context: BackendContext<Options>): Promise<ListResult<TargetItem>>;
   /**
@@ -156,28 +150,22 @@ export interface BackendCapabilities<Options = unknown> {
    */
   createTarget?(request: CreateTargetRequest, context: BackendContext<Options>): Promise<CreateTargetResult>;
   /** Capability `delete-target`. Resolves when the service has accepted the request, or the target is gone. */
-  deleteTarget?(request: {readonly targetSlug: string}, context: BackendContext<Options>): Promise<void>;
+  deleteTarget?(request: TargetRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `variables`: the environment variables of a target, without their values. */
-  listVariables?(
-    request: ListRange & {readonly targetSlug: string},
-    context: BackendContext<Options>,
-  ): Promise<ListResult<VariableItem>>;
+  listVariables?(request: TargetRange, context: BackendContext<Options>): Promise<ListResult<VariableItem>>;
   /**
    * Capability `set-variables`. Changes the named variables in one request, and leaves the others alone. The service
    * may publish the target again. The values are masked in the errors of the call and in what `logger` is told.
    */
   setVariables?(request: SetVariablesRequest, context: BackendContext<Options>): Promise<void>;
   /** Capability `invalidate`. Resolves when the service has accepted to drop what its cache has for the pattern. */
-  invalidate?(
-    request: {readonly targetSlug: string; readonly pattern: string},
-    context: BackendContext<Options>,
-  ): Promise<void>;
+  invalidate?(request: InvalidateRequest, context: BackendContext<Options>): Promise<void>;
   /**
    * Capability `tail-logs`. Yields what the app of a target logs from now on, for as long as its connection to the
    * service lasts. The host calls again when it ends, or fails with `ERR_NETWORK` or `ERR_TIMEOUT`. Ends with the
    * signal.
    */
-  tailLogs?(request: {readonly targetSlug: string}, context: BackendContext<Options>): AsyncIterable<LogEntry>;
+  tailLogs?(request: TargetRequest, context: BackendContext<Options>): AsyncIterable<LogEntry>;
   /**
    * Capability `logs`. Resolves to what there is of a log from `cursor` on, or from its start without one. No lines and
    * a cursor: there may be more later, and the host asks again.
@@ -245,29 +233,47 @@ export interface VerifyResult {
   readonly account?: string | undefined;
 }
 
-/** Answer to an upload. */
-export interface UploadResult {
-  readonly bundleId: BundleId;
-  readonly warnings?: readonly string[] | undefined;
-  /** http(s) URL of a preview of the bundle. */
-  readonly url?: string | undefined;
+/** An answer of the service. */
+export interface ServiceAnswer {
   /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
   readonly raw?: unknown;
 }
 
+/** A request about a target. */
+export interface TargetRequest {
+  readonly targetSlug: string;
+}
+
+/** A bundle to deploy. */
+export interface DeployRequest extends TargetRequest {
+  readonly bundleId: BundleId;
+}
+
+/** What to drop from the cache of a target. */
+export interface InvalidateRequest extends TargetRequest {
+  /** Starts with a slash; `*` stands for anything. */
+  readonly pattern: string;
+}
+
+/** Answer to an upload. */
+export interface UploadResult extends ServiceAnswer {
+  readonly bundleId: BundleId;
+  readonly warnings?: readonly string[] | undefined;
+  /** http(s) URL of a preview of the bundle. */
+  readonly url?: string | undefined;
+}
+
 /** Answer to a request to deploy. */
-export interface DeployResult {
+export interface DeployResult extends ServiceAnswer {
   readonly deployment: DeploymentRef;
   readonly status: DeploymentStatus;
   /** http(s) URL of the target. */
   readonly url?: string | undefined;
   readonly warnings?: readonly string[] | undefined;
-  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
-  readonly raw?: unknown;
 }
 
 /** State of a deployment. */
-export interface DeploymentState {
+export interface DeploymentState extends ServiceAnswer {
   readonly status: DeploymentStatus;
   readonly description?: string | undefined;
   /** 0 to 100. */
@@ -276,8 +282,6 @@ export interface DeploymentState {
   readonly url?: string | undefined;
   /** http(s) URL of a log of the deployment. */
   readonly logUrl?: string | undefined;
-  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
-  readonly raw?: unknown;
 }
 
 /** A bundle in a list. */
@@ -332,8 +336,7 @@ export interface TargetItem {
 }
 
 /** A target to make. */
-export interface CreateTargetRequest {
-  readonly targetSlug: string;
+export interface CreateTargetRequest extends TargetRequest {
   /** Its name for people. @default the slug */
   readonly name?: string | undefined;
   /** Another target of the project, whose variables and settings it starts with. What that runs may be deployed. */
@@ -341,10 +344,8 @@ export interface CreateTargetRequest {
 }
 
 /** Answer to a request to make a target: with the slug that it has. */
-export interface CreateTargetResult extends TargetItem {
+export interface CreateTargetResult extends TargetItem, ServiceAnswer {
   readonly warnings?: readonly string[] | undefined;
-  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
-  readonly raw?: unknown;
 }
 
 /** An environment variable of a target. Its value stays on the service. */
@@ -358,8 +359,7 @@ export interface VariableItem {
 }
 
 /** Variables to change, at least one. */
-export interface SetVariablesRequest {
-  readonly targetSlug: string;
+export interface SetVariablesRequest extends TargetRequest {
   /** Values by name. */
   readonly set: Readonly<Record<string, string>>;
   /** Names of variables to remove. One that is not there is no error. */
@@ -392,6 +392,9 @@ export interface ListRange {
   /** The `cursor` of the part before it. Undefined: the first part. */
   readonly cursor?: string | undefined;
 }
+
+/** Which part of a list of a target it asks for. */
+export interface TargetRange extends ListRange, TargetRequest {}
 
 /** What an interrupted download left behind. */
 export interface DownloadResume {
@@ -427,14 +430,12 @@ export interface DownloadRequest {
 }
 
 /** Part of a list, newest first. A short list, or one that is in memory, may be one part. */
-export interface ListResult<Item> {
+export interface ListResult<Item> extends ServiceAnswer {
   readonly items: readonly Item[];
   /** Where the next part starts, such as an offset, or a token of the service. Without one, the list ends here. */
   readonly cursor?: string | undefined;
   /** The length of the whole list, if the server reports it. */
   readonly total?: number | undefined;
-  /** The server's own response, unmodified, for `--json`. Plain JSON. @default undefined */
-  readonly raw?: unknown;
 }
 
 /** What a service refuses anyway. The host says so before it builds or sends what would be refused. */

@@ -1,8 +1,8 @@
 import type {StandardSchemaV1} from '@standard-schema/spec';
 import * as v from 'valibot';
 import {isRecord} from '../text/json.js';
-import type {BuiltInContext} from './built-in.js';
-import type {Backend, BackendCapability, LogEntry} from './contract.js';
+import type {BuiltInContext, HostBackend} from './built-in.js';
+import type {Backend, BackendCapability, LogEntry, WriteOperation} from './contract.js';
 import {deploymentStatuses, targetStates} from './references.js';
 
 // What the host relies on in an answer. Other members of it are left alone.
@@ -81,11 +81,11 @@ function loggedIn({secrets = [], secretEnv = []}: Secrets) {
   const name = v.picklist(names, 'is listed neither in secrets nor in secretEnv');
   const value = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
   const some = `must have at least one of: ${names.join(', ') || 'none are listed'}`;
-  const given = v.pipe(
+  const values = v.pipe(
     v.record(name, value, some),
     v.check((answer) => Object.keys(answer).length > 0, some),
   );
-  return v.looseObject({secrets: given}, 'must be {secrets: {...}}');
+  return v.looseObject({secrets: values}, 'must be {secrets: {...}}');
 }
 
 type Secrets = Pick<Backend, 'secrets' | 'secretEnv'>;
@@ -103,25 +103,29 @@ export type RequestOf<Name extends MemberName> =
 export type AnswerTo<Name extends MemberName> = Awaited<ReturnType<Called[Name]>>;
 
 /** All that the host knows of a function of a backend, besides its types. */
-export interface MemberFacts {
+type MemberFacts = {
   /** What goes on while it is called, for errors. */
   readonly doing: string;
-  /** What users call it who compare backends. Undefined: every backend has it, or the host can do without. */
-  readonly capability?: BackendCapability;
-  /** Whether it changes something, so that an odd answer leaves open what. */
-  readonly effect: 'reads' | 'writes';
   /** Whether all its requests may be repeated, whatever their method. */
   readonly repeatable?: true;
-}
+  /**
+   * `effect`: whether it changes something, so that an odd answer leaves open what. Hooks then know it by its
+   * capability. `capability`: what users call it who compare backends. Undefined: every backend has it, or the host can
+   * do without.
+   */
+} & (
+  | {readonly effect: 'reads'; readonly capability?: BackendCapability}
+  | {readonly effect: 'writes'; readonly capability?: BackendCapability & WriteOperation}
+);
 
 /** What a function may answer. */
 type Answers<Answer> = StandardSchemaV1<unknown, Answer> | ((backend: Secrets) => StandardSchemaV1<unknown, Answer>);
 
-export interface MemberRow<Answer = unknown> extends MemberFacts {
+export type MemberRow<Answer = unknown> = MemberFacts & {
   readonly answer: Answers<Answer>;
   /** What each piece must be of an answer that comes in pieces. */
   readonly piece?: StandardSchemaV1 | undefined;
-}
+};
 
 /** A row. Its type has no schemas of valibot, which is not installed with mycli. */
 function row<const Facts extends MemberFacts, Answer>(facts: Facts, answer: Answers<Answer>, piece?: StandardSchemaV1) {
@@ -190,6 +194,11 @@ export const backendMembers = {
 export type OptionalMember = {
   [Name in MemberName]: (typeof backendMembers)[Name] extends {readonly capability: BackendCapability} ? Name : never;
 }[MemberName];
+
+/** A backend of this package: whatever the contract has, or may get, except what its service lacks. */
+export type BuiltInBackend<Options, Lacking extends OptionalMember> = HostBackend<Options> &
+  Required<Pick<HostBackend<Options>, Exclude<OptionalMember, Lacking>>>;
+
 /** The context for a call of a member. */
 export function contextFor(member: MemberName, context: BuiltInContext): BuiltInContext {
   return 'repeatable' in backendMembers[member] ? {...context, http: context.http.extend({repeatable: true})} : context;

@@ -36,14 +36,14 @@ function optionOf({path}: StandardSchemaV1.Issue): string | undefined {
  */
 export async function validateOptionTexts(
   schema: StandardSchemaV1,
-  given: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
 ): Promise<StandardSchemaV1.Result<unknown>> {
   const validate = async (isParsed: (name: string) => boolean) => {
     const valueOf = (name: string, value: unknown): unknown => {
       if (!(value instanceof OptionText)) return value;
       return isParsed(name) ? value.shown : value.text;
     };
-    const options = Object.entries(given).map(([name, value]) => [name, valueOf(name, value)] as const);
+    const options = Object.entries(values).map(([name, value]) => [name, valueOf(name, value)] as const);
     return schema['~standard'].validate(Object.fromEntries(options));
   };
   const asTexts = await validate(() => false);

@@ -48,8 +48,8 @@ export async function discoverBackends(
   const host = {version, apiVersion: backendApiVersion};
   const reports = await Promise.all(
     ordered.map(async (plugin) => {
-      const asked = withTimeout(plugin.runHook({host}, timeoutMs), timeoutMs, signal);
-      const outcome = await asked.catch((error: unknown) => {
+      const running = withTimeout(plugin.runHook({host}, timeoutMs), timeoutMs, signal);
+      const outcome = await running.catch((error: unknown) => {
         signal.throwIfAborted();
         return {successes: [], failures: [{error}]};
       });

@@ -1,15 +1,10 @@
 /** ID of an uploaded bundle. IDs never cross backends. */
 export type BundleId = string | number;
 
-/** Status of a deployment. */
-export type DeploymentStatus = 'queued' | 'in_progress' | 'finished' | 'failed';
+export const deploymentStatuses = ['queued', 'in_progress', 'finished', 'failed'] as const;
 
-export const deploymentStatuses = [
-  'queued',
-  'in_progress',
-  'finished',
-  'failed',
-] as const satisfies readonly DeploymentStatus[];
+/** Status of a deployment. */
+export type DeploymentStatus = (typeof deploymentStatuses)[number];
 
 /** Whether a deployment with this status, if it is known, has yet to end. */
 export function isUnderWay(status: string | undefined): boolean {
@@ -23,16 +18,10 @@ export interface DeploymentRef {
   readonly [key: string]: unknown;
 }
 
+export const targetStates = ['creating', 'ready', 'publishing', 'failed', 'deleting'] as const;
+
 /**
  * State of a target. `publishing`: it gets a bundle or variables. `failed`: it could not be made, or what was last
  * published failed.
  */
-export type TargetState = 'creating' | 'ready' | 'publishing' | 'failed' | 'deleting';
-
-export const targetStates = [
-  'creating',
-  'ready',
-  'publishing',
-  'failed',
-  'deleting',
-] as const satisfies readonly TargetState[];
+export type TargetState = (typeof targetStates)[number];

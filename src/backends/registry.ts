@@ -83,15 +83,15 @@ export function createBackendRegistry(
     return {...entry, name: names.filter((other) => other === name).length > 1 ? qualified(entry) : name};
   });
   const candidates = (name: string) => {
-    const found = registrations.filter((entry) => entry.backend.name === name || qualified(entry) === name);
-    const preferred = found.filter((entry) => chosen.includes(qualified(entry)));
-    return preferred.length === 1 ? preferred : found;
+    const matches = registrations.filter((entry) => entry.backend.name === name || qualified(entry) === name);
+    const preferred = matches.filter((entry) => chosen.includes(qualified(entry)));
+    return preferred.length === 1 ? preferred : matches;
   };
   const find = (name: string) => {
-    const [found, ...others] = candidates(name);
-    if (found === undefined) throw unknownBackend(name, registrations, refused);
-    if (others.length > 0) throw ambiguousBackend(name, [found, ...others]);
-    return found;
+    const [match, ...others] = candidates(name);
+    if (match === undefined) throw unknownBackend(name, registrations, refused);
+    if (others.length > 0) throw ambiguousBackend(name, [match, ...others]);
+    return match;
   };
   return {
     registrations,
@@ -119,14 +119,14 @@ function qualified({plugin, backend}: Pick<BackendRegistration, 'plugin' | 'back
   return qualifiedName(plugin, backend.name);
 }
 
-function ambiguousBackend(name: string, found: readonly BackendRegistration[]): Error {
-  const plugins = found.map(({plugin}) => plugin);
+function ambiguousBackend(name: string, matches: readonly BackendRegistration[]): Error {
+  const plugins = matches.map(({plugin}) => plugin);
   return createError(
     'ERR_BACKEND_AMBIGUOUS',
     `Several plugins have a backend named "${name}": ${plugins.join(', ')}.`,
     {
       suggestions: [
-        `Pass ${found.map((entry) => `--runtime-backend ${qualified(entry)}`).join(' or ')}.`,
+        `Pass ${matches.map((entry) => `--runtime-backend ${qualified(entry)}`).join(' or ')}.`,
         'To choose one for the project, set runtimeBackend in mycli.config to that name, or name its options so in backends.',
       ],
       details: {backend: name, plugins},
@@ -139,15 +139,15 @@ function unknownBackend(
   registrations: readonly BackendRegistration[],
   failures: readonly BackendFailure[],
 ): Error {
-  const known = registrations.map((entry) => entry.name);
-  const near = nearest(name, ['auto', ...known]);
+  const names = registrations.map((entry) => entry.name);
+  const near = nearest(name, ['auto', ...names]);
   const isInstalled = near !== undefined || failures.length > 0;
-  return createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}". Use auto, ${known.join(', ')}.`, {
+  return createError('ERR_BACKEND_UNKNOWN', `Unknown backend: "${name}". Use auto, ${names.join(', ')}.`, {
     suggestions: [
       ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
       ...(isInstalled ? [] : [['If a plugin adds it, install the plugin: ', {run: ['plugins:install', 'PLUGIN']}]]),
       ...failures.map(({message, suggestion = []}) => [message, suggestion].flat().join(' ')),
     ],
-    details: {backend: name, known},
+    details: {backend: name, known: names},
   });
 }

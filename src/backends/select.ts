@@ -5,7 +5,7 @@ import type {RuntimeBackend} from './names.js';
 /** What `auto` decides by. */
 interface BackendCandidates {
   readonly hasApi: boolean;
-  /** Why a configured Api backend cannot serve this call: the slugs it would need. Empty if it can. */
+  /** Why a configured Runtime (OAuth) cannot serve this call: the slugs it would need. Empty if it can. */
   readonly apiUnfit: readonly string[];
   readonly hasLegacy: boolean;
 }
@@ -14,7 +14,7 @@ interface BackendCandidates {
 export interface BackendSelection {
   readonly backend: RuntimeBackend;
   readonly reason: string;
-  /** Why `auto` already passed over a configured Api backend, for a warning. */
+  /** Why `auto` already passed over a configured Runtime (OAuth), for a warning. */
   readonly fellBack?: string | undefined;
   /** Why it could not serve; only for a preview. */
   readonly unconfigured?: string | undefined;
@@ -23,7 +23,7 @@ export interface BackendSelection {
 }
 
 /**
- * Selects the backend for `auto`: Api if it is configured, else legacy. Only a configured legacy backend serves as a
+ * Selects the backend for `auto`: Api if it is configured, else legacy. Only a configured Runtime (API key) serves as a
  * fallback. It is used at once if Api is configured but cannot take the slugs of the call.
  */
 export function selectBackend({hasApi, apiUnfit, hasLegacy}: BackendCandidates): BackendSelection {
@@ -78,11 +78,11 @@ export function deployFallbackReason(error: unknown): string | undefined {
 
 /** The server's own message, which often says what to correct. */
 function serverSentence({details}: RuntimeCliError): string {
-  const said = details?.['serverMessage'];
-  return typeof said === 'string' && said !== '' ? `: ${said}` : '';
+  const message = details?.['serverMessage'];
+  return typeof message === 'string' && message !== '' ? `: ${message}` : '';
 }
 
-/** The error for a configured Api backend that cannot take the slugs of a call. */
+/** The error for a configured Runtime (OAuth) that cannot take the slugs of a call. */
 export function unfitForApi(unfit: readonly string[]): Error {
   return createError('ERR_OPTION_INVALID', `The Runtime (OAuth) backend requires ${unfit.join(', and ')}.`, {
     suggestions: [

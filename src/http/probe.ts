@@ -72,8 +72,11 @@ async function follow(
     const next = redirects.has(status) ? redirectOf(url, answered.location) : undefined;
     if (next === undefined) {
       const isText = answered['content-encoding'] === undefined && body.length <= maxQuotedCharacters;
-      const said = isText ? serverMessage(body, redact, status) : undefined;
-      return {status, problem: `it returned ${statusName(status)}${said === undefined ? '' : `: ${said}`}`};
+      const explanation = isText ? serverMessage(body, redact, status) : undefined;
+      return {
+        status,
+        problem: `it returned ${statusName(status)}${explanation === undefined ? '' : `: ${explanation}`}`,
+      };
     }
     if (next.origin !== url.origin) {
       const shown = redact(`${next.origin}${next.pathname}`);

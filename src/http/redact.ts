@@ -8,11 +8,11 @@ const mask = '***';
  * list may grow.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  let known = 0;
+  let count = 0;
   let sorted: readonly string[] = [];
   return (text) => {
-    if (secrets.length !== known) {
-      known = secrets.length;
+    if (secrets.length !== count) {
+      count = secrets.length;
       // Longest first, because one form may contain another.
       sorted = maskable(secrets).toSorted((a, b) => b.length - a.length);
     }

@@ -30,12 +30,12 @@ export async function* readSocket(
 ): AsyncGenerator<string, void, undefined> {
   signal.throwIfAborted();
   const {createWebSocketStream, WebSocket} = await import('ws');
-  const [call, asked] = [new Call(), new URL(url.href.replace(/^ws/, 'http'))];
+  const [call, httpUrl] = [new Call(), new URL(url.href.replace(/^ws/, 'http'))];
   const attempt = call.nextAttempt();
-  const request = {method: 'GET', url: asked, headers: {}, context: {}, signal};
+  const request = {method: 'GET', url: httpUrl, headers: {}, context: {}, signal};
   const errors = {secrets, limitedStatusCodes: []};
   const socket = new WebSocket(url, {
-    agent: createSocketAgent(asked, env, {connectTimeoutMs, signal, attempt}),
+    agent: createSocketAgent(httpUrl, env, {connectTimeoutMs, signal, attempt}),
     handshakeTimeout: connectTimeoutMs,
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,

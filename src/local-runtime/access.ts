@@ -19,7 +19,7 @@ export function checkHost({origin, request, context}: Pick<Call, 'origin' | 'req
   // No DNS name is involved if the host is the connection's own address. A dual-stack socket writes IPv4 this way.
   const localAddress = request.socket.localAddress?.replace(/^::ffff:/, '');
   const own = ['localhost', '127.0.0.1', '::1', localAddress, context.host, ...context.allowedHosts];
-  if (name.endsWith('.localhost') || own.some((known) => known?.toLowerCase() === name)) return;
+  if (name.endsWith('.localhost') || own.some((host) => host?.toLowerCase() === name)) return;
   throw new HttpFailure(
     421,
     `This server does not answer requests for the host "${name}", only for localhost and the host it listens on.`,
@@ -42,7 +42,7 @@ export function checkOrigin({headers, method}: IncomingMessage): void {
 }
 
 /**
- * Admits a request to the legacy backend: with the API key as a bearer token, or as the password of any user.
+ * Admits a request to Runtime (API key): with the API key as a bearer token, or as the password of any user.
  * @throws HttpFailure 401 for wrong credentials.
  */
 export function admitLegacy({context, request}: Call): string {
@@ -56,7 +56,7 @@ export function admitLegacy({context, request}: Call): string {
 }
 
 /**
- * Admits a request to the Api backend: with an access token of this runtime's token endpoint, for its only
+ * Admits a request to Runtime (OAuth): with an access token of this runtime's token endpoint, for its only
  * organization.
  * @throws HttpFailure 401 for a wrong or expired token, 403 for one without the scopes and for another organization.
  */
@@ -81,14 +81,14 @@ export function authorization(request: IncomingMessage): {readonly scheme: strin
   return {scheme: scheme.toLowerCase(), value};
 }
 
-async function checkToken(request: IncomingMessage, {credentials, scopes, now}: RuntimeContext): Promise<void> {
+async function checkToken(request: IncomingMessage, context: RuntimeContext): Promise<void> {
   const {scheme, value} = authorization(request);
-  const claims = scheme === 'bearer' ? await readToken(value, credentials.clientSecret, now()) : undefined;
+  const claims = scheme === 'bearer' ? await readToken(value, context.credentials.clientId, context) : undefined;
   if (!claims) {
     const problem = scheme === '' ? 'The request has no access token.' : 'The access token is wrong or has expired.';
     throw new HttpFailure(401, problem, {'www-authenticate': 'Bearer error="invalid_token"'});
   }
-  const missing = scopes?.find((scope) => !claims.scope.split(' ').includes(scope));
+  const missing = context.scopes?.find((scope) => !claims.scope.split(' ').includes(scope));
   if (missing !== undefined) {
     throw new HttpFailure(403, `The access token does not have the scope "${missing}".`, {
       'www-authenticate': 'Bearer error="insufficient_scope"',
@@ -98,46 +98,39 @@ async function checkToken(request: IncomingMessage, {credentials, scopes, now}: 
 
 const claimsSchema = v.object({sub: v.string(), scope: v.string(), exp: v.number()});
 
-/** Issues a token: a JWT, which clients can decode, and which survives a restart of the runtime. */
-export function issueToken(scope: string, {credentials, tokenSeconds, now}: RuntimeContext): Promise<string> {
-  const iat = Math.floor(now().getTime() / 1000);
-  const claims = {sub: credentials.clientId, scope, iat, exp: iat + tokenSeconds, jti: randomUUID()};
-  return signToken(claims, credentials.clientSecret, 'HS256');
+/** Issues an access token: a JWT, which clients can decode, and which survives a restart of the runtime. */
+export function issueToken(scope: string, context: RuntimeContext): Promise<string> {
+  return issue({sub: context.credentials.clientId, scope, seconds: context.tokenSeconds}, context);
 }
 
-const logClaimsSchema = v.object({logs: v.string(), exp: v.number()});
+/** Whom tokens for logs are issued to. They are no access tokens. */
+const logReader = 'log-reader';
 
-/** Issues a token for the logs of a target, which is no access token. */
-export function issueLogToken(site: SiteName, {credentials, now}: RuntimeContext): Promise<string> {
-  const iat = Math.floor(now().getTime() / 1000);
-  return signToken({logs: sitePath(site), iat, exp: iat + 300}, credentials.clientSecret, 'HS256');
+/** Issues a token for the logs of a target. */
+export function issueLogToken(site: SiteName, context: RuntimeContext): Promise<string> {
+  return issue({sub: logReader, scope: sitePath(site), seconds: 300}, context);
 }
 
 /** Whether a token is for the logs of a target. */
-export async function admitsToLogs(
-  token: string,
-  site: SiteName,
+export async function admitsToLogs(token: string, site: SiteName, context: RuntimeContext): Promise<boolean> {
+  return (await readToken(token, logReader, context))?.scope === sitePath(site);
+}
+
+function issue(
+  {sub, scope, seconds}: {readonly sub: string; readonly scope: string; readonly seconds: number},
   {credentials, now}: RuntimeContext,
-): Promise<boolean> {
-  const claims = await readClaims(token, credentials.clientSecret, now(), logClaimsSchema);
-  return claims?.logs === sitePath(site);
+): Promise<string> {
+  const iat = Math.floor(now().getTime() / 1000);
+  return signToken({sub, scope, iat, exp: iat + seconds, jti: randomUUID()}, credentials.clientSecret, 'HS256');
 }
 
-/** The claims of a token that was made with `key` and has not expired at `now`. */
-function readToken(token: string, key: string, now: Date) {
-  return readClaims(token, key, now, claimsSchema);
-}
-
-async function readClaims<Claims extends {readonly exp: number}>(
-  token: string,
-  key: string,
-  now: Date,
-  schema: v.GenericSchema<unknown, Claims>,
-): Promise<Claims | undefined> {
+/** The claims of a token that was issued to `sub` and has not expired. */
+async function readToken(token: string, sub: string, {credentials, now}: RuntimeContext) {
   // The library would compare its times with the system's clock.
   const options = {alg: 'HS256', exp: false, iat: false} as const;
-  const claims = v.safeParse(schema, await verifyToken(token, key, options).catch(() => undefined));
-  return claims.success && claims.output.exp * 1000 > now.getTime() ? claims.output : undefined;
+  const verified = await verifyToken(token, credentials.clientSecret, options).catch(() => undefined);
+  const {success, output} = v.safeParse(claimsSchema, verified);
+  return success && output.sub === sub && output.exp * 1000 > now().getTime() ? output : undefined;
 }
 
 /** Whether the client has signed this assertion for this audience, and it has not expired (RFC 7523). */

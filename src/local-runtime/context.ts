@@ -9,6 +9,7 @@ import type {Deployments} from './store/deployments.js';
 import type {BundleRecord, Store} from './store/store.js';
 import type {Targets} from './store/targets.js';
 import type {LogFeed} from './sites/log-feed.js';
+import type {SiteName} from './sites/site-address.js';
 
 export interface RuntimeContext {
   readonly store: Store;
@@ -84,9 +85,31 @@ export function param({params}: Pick<Call, 'params'>, name: string): string {
   return value;
 }
 
-/** A bundle of a project. @throws HttpFailure 404 when there is none with this ID. */
-export function findBundle({context}: Call, projectSlug: string, id: number): BundleRecord {
-  const bundle = context.store.bundle(projectSlug, id);
+/** The project that a path names, in the words of either wire. */
+export function projectOf(call: Pick<Call, 'params'>): string {
+  return param(call, 'storefrontId' in call.params ? 'storefrontId' : 'projectSlug');
+}
+
+/** The target that a path names, in the words of either wire. */
+export function siteOf(call: Pick<Call, 'params'>): SiteName {
+  const targetSlug = param(call, 'environmentId' in call.params ? 'environmentId' : 'targetSlug');
+  return {projectSlug: projectOf(call), targetSlug};
+}
+
+/** A bundle of the project that the path names. @throws HttpFailure 404 when there is none with this ID. */
+export function findBundle(call: Call, id = Number(param(call, 'bundleId'))): BundleRecord {
+  const projectSlug = projectOf(call);
+  const bundle = call.context.store.bundle(projectSlug, id);
   if (!bundle) throw new HttpFailure(404, `The project "${projectSlug}" has no bundle ${id}.`);
   return bundle;
+}
+
+/** How many requests are kept. */
+const maxRecords = 1000;
+
+/** Records a request that has ended. */
+export function recordRequest({requests, onRequest}: RuntimeContext, record: RequestRecord): void {
+  requests.push(record);
+  if (requests.length > maxRecords) requests.shift();
+  onRequest(record);
 }

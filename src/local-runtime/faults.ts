@@ -146,8 +146,8 @@ export class FaultBook {
   #last = 0;
 
   /** @throws RuntimeCliError `ERR_OPTION_INVALID` for an invalid rule. */
-  add(given: string | FaultRule): void {
-    const rule = typeof given === 'string' ? parseFault(given) : given;
+  add(fault: string | FaultRule): void {
+    const rule = typeof fault === 'string' ? parseFault(fault) : fault;
     this.#last += 1;
     this.#entries = [...this.list(), {number: this.#last, rule, left: rule.count ?? Infinity}];
   }

@@ -2,15 +2,15 @@ import type {FaultRule, RouteName} from './faults.js';
 
 /** Credentials of a local runtime. They are for development only and may be printed. */
 export interface LocalRuntimeCredentials {
-  /** Legacy backend: a bearer token, or the password of HTTP Basic with any user name. */
+  /** Runtime (API key): a bearer token, or the password of HTTP Basic with any user name. */
   readonly apiKey: string;
-  /** Api backend: the only organization. */
+  /** Runtime (OAuth): the only organization. */
   readonly organizationId: string;
-  /** Api backend: client ID of the client credentials grant. */
+  /** Runtime (OAuth): client ID of the client credentials grant. */
   readonly clientId: string;
-  /** Api backend: client secret of the client credentials grant. */
+  /** Runtime (OAuth): client secret of the client credentials grant. */
   readonly clientSecret: string;
-  /** Api backend: the token endpoint, on the runtime's origin. */
+  /** Runtime (OAuth): the token endpoint, on the runtime's origin. */
   readonly tokenUrl: string;
 }
 
@@ -57,7 +57,7 @@ export interface LocalRuntimeOptions {
   /** Lifetime of an access token in seconds. @default 3600 */
   readonly tokenSeconds?: number | undefined;
   /**
-   * OAuth scopes that the Api backend requires. A token request for any other scope fails with `invalid_scope`; one
+   * OAuth scopes that Runtime (OAuth) requires. A token request for any other scope fails with `invalid_scope`; one
    * without scopes gets all. A token that lacks any of them is refused (403).
    * @default every scope is granted and none is required
    */

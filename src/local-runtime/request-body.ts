@@ -64,9 +64,9 @@ export class RequestBody {
 
   /** Many clients send no content type, which is accepted. @throws HttpFailure 415 for another type. */
   refuseOtherTypes(type: string): void {
-    const [given = ''] = (this.#request.headers['content-type'] ?? type).split(';');
-    if (given.trim().toLowerCase() !== type) {
-      throw new HttpFailure(415, `The content type must be ${type}, not "${given}".`);
+    const [actual = ''] = (this.#request.headers['content-type'] ?? type).split(';');
+    if (actual.trim().toLowerCase() !== type) {
+      throw new HttpFailure(415, `The content type must be ${type}, not "${actual}".`);
     }
   }
 }

@@ -9,8 +9,7 @@ import {messageOf, systemCode} from '../errors/system-failure.js';
 import {checkHost, checkOrigin} from './access.js';
 import {alreadySent, HttpFailure} from './answer.js';
 import {applyFaults} from './apply-faults.js';
-import type {Call, Protocol, Route, RuntimeContext} from './context.js';
-import type {RequestRecord} from './options.js';
+import {recordRequest, type Call, type Protocol, type Route, type RuntimeContext} from './context.js';
 import {pagesProtocol} from './pages/routes.js';
 import {RequestBody} from './request-body.js';
 import {siteProtocol} from './sites/serve-site.js';
@@ -21,8 +20,6 @@ import {wireProtocols} from './wire/protocols.js';
 
 /** How long a connection may be idle. Longer than in clients, whose requests would fail if the server closed first. */
 const keepAliveMilliseconds = 65_000;
-
-const maxRecords = 1000;
 
 /** What a server of a runtime serves, those with the longer prefixes first. */
 const roles = {api: [pagesProtocol, ...wireProtocols], apps: [siteProtocol]} as const;
@@ -37,7 +34,7 @@ export function serve(server: Server, role: keyof typeof roles, context: Runtime
   const underway = new Set<Promise<unknown>>();
   server.on('request', (request, response) => {
     const call = openCall(request, response, context);
-    const listen = getRequestListener((asked) => app.fetch(asked, call), {overrideGlobalObjects: false});
+    const listen = getRequestListener((webRequest) => app.fetch(webRequest, call), {overrideGlobalObjects: false});
     const answering = listen(request, response).finally(() => underway.delete(answering));
     underway.add(answering);
   });
@@ -141,7 +138,7 @@ function recordAtEnd(call: Call): void {
   response.setHeader('x-request-id', requestId);
   const started = performance.now();
   response.once('close', () => {
-    const record: RequestRecord = {
+    recordRequest(context, {
       method: request.method ?? 'GET',
       path,
       status: response.headersSent ? response.statusCode : 0,
@@ -151,9 +148,6 @@ function recordAtEnd(call: Call): void {
       fault: call.fault,
       userAgent: request.headers['user-agent'],
       requestId,
-    };
-    context.requests.push(record);
-    if (context.requests.length > maxRecords) context.requests.shift();
-    context.onRequest(record);
+    });
   });
 }

@@ -123,7 +123,7 @@ const acceptedEnvironment = {
   mayConflict: true,
 } as const;
 
-/** The half of the wire for the Api backend. */
+/** The half of the wire for Runtime (OAuth). */
 export const api = {
   kind: 'Api',
   prefix: 'api',

@@ -38,7 +38,7 @@ const deployment = object(
     status: optional(
       s.word(
         ['Queued', 'In Progress', 'Finished', 'Failed'],
-        '`Finished` and `Failed` are final. If missing, the deployment counts as queued.',
+        '`Finished` and `Failed` are final. If missing, a client that waits goes on waiting, and others take it for unknown.',
       ),
     ),
     deploy_type: optional(s.word(['Publish', 'Reset Bundle', 'Push', 'Deploy Settings', 'Redeploy'], 'What it was.')),
@@ -213,7 +213,7 @@ const v1 = {
   also: [201],
 } as const;
 
-/** The half of the wire for the legacy backend. */
+/** The half of the wire for Runtime (API key). */
 export const legacy = {
   kind: 'Legacy',
   prefix: 'legacy',

@@ -41,7 +41,7 @@ export const word = <const Word extends string | number>(words: readonly Word[],
   v.pipe(
     v.custom<Word>((value) => value !== undefined && value !== null),
     say(description, {type: 'string', enum: words, ...json}),
-    v.transform((given): unknown => given),
+    v.transform((value): unknown => value),
   );
 
 /** Texts of an answer. Clients show anything else as JSON. */
@@ -51,14 +51,14 @@ export const shownTexts = (description: string, json?: Part) =>
       v.pipe(
         v.custom<string>((value) => value !== undefined),
         v.metadata({type: 'string'}),
-        v.transform((given) => shownText(given)),
+        v.transform((value) => shownText(value)),
       ),
     ),
     say(description, json),
   );
 
-function shownText(given: unknown): string {
-  return typeof given === 'string' ? given : JSON.stringify(given);
+function shownText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /**
@@ -131,7 +131,7 @@ export function bundleIdAs(description: string, json?: Part) {
   return v.pipe(
     v.custom<number>((value) => numericId(value) !== undefined, 'is not an integer below 2^53'),
     say(description, {type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...json}),
-    v.transform((given) => numericId(given) ?? given),
+    v.transform((value) => numericId(value) ?? value),
   );
 }
 
@@ -146,7 +146,7 @@ export const total = optional(v.pipe(wholeNumber(0), say('Length of the whole li
 export const ssrParameters = objectOf(v.unknown(), 'Parameters of the server, such as `SSRFunctionNodeVersion`.');
 export const exampleId = '0b9f6a1e-3f43-4b5e-9d0c-5a1f6f6d2c11';
 
-/** What can be called a project or an environment of the Api backend, and a new target of either. */
+/** What can be called a project or an environment of Runtime (OAuth), and a new target of either. */
 export const identifier = v.pipe(
   v.string(),
   v.regex(/^[a-z0-9]+(?:-+[a-z0-9]+)*$/, 'must be lowercase letters, digits and inner hyphens'),

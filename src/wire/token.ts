@@ -28,7 +28,7 @@ export const tokenSchemas = {
   }),
   OAuthError: object('A refusal of the token endpoint (RFC 6749, section 5.2).', {
     error: text(
-      'Such as `invalid_client`, `invalid_scope`, `invalid_request` or `unsupported_grant_type`. A client that may fall back to the legacy backend does so after `invalid_scope`.',
+      'Such as `invalid_client`, `invalid_scope`, `invalid_request` or `unsupported_grant_type`. A client that may fall back to Runtime (API key) does so after `invalid_scope`.',
     ),
     error_description: optional(text('The reason, for people.')),
   }),

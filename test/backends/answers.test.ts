@@ -64,7 +64,7 @@ const readings: Readonly<Record<string, Reading>> = {
   'legacy: the list of deployments': {
     call: (context) => only(promised(legacyBackend.listDeployments)(inTarget, context)),
     answer: legacyPage,
-    told: [...statuses({...legacyWords, Cancelled: 'unknown'}), [{status: 4}, {status: 'unknown'}]],
+    told: [...statuses({...legacyWords, Cancelled: 'unknown'}, 'unknown'), [{status: 4}, {status: 'unknown'}]],
   },
   'legacy: a look at the deployment that is waited for': {
     call: (context) => promised(legacyBackend.getDeployment)({...deployment, before: 'none'}, context),

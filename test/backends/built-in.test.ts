@@ -205,10 +205,17 @@ describe('a built-in backend: answers that it reads', () => {
     const results = [
       {bundle: {id: '6', message: null}, status: 'Finished', created_at: null, user: null},
       {bundle: null, status: 'Failed', deploy_type: 'Deploy Settings'},
+      // The target may run it, so it must not be passed over as one that has yet to end.
+      {bundle: {id: 5}},
       {},
     ];
     expect(await answered('legacy', listDeployments(), 200, {results})).toMatchObject({
-      items: [{bundleId: 6, status: 'finished'}, {status: 'failed'}, {status: 'queued'}],
+      items: [
+        {bundleId: 6, status: 'finished'},
+        {status: 'failed'},
+        {bundleId: 5, status: 'unknown'},
+        {status: 'unknown'},
+      ],
     });
   });
 

@@ -85,7 +85,9 @@ describe('answers that are not 2xx', () => {
     ['a captive portal', 511, {}, '', 'ERR_NETWORK'],
     ['JSON by another name', 403, {'content-type': 'text/html'}, '{"message":"no"}', 'ERR_FORBIDDEN'],
     ['XML', 401, {'content-type': 'application/xml'}, '<?xml version="1.0"?><Error/>', 'ERR_UNAUTHORIZED'],
-    ['a page of a web server', 404, {'content-type': 'text/html'}, '<html>Not Found</html>', 'ERR_REJECTED'],
+    ['a page of another site', 404, {'content-type': 'text/html'}, '<html>Not Found</html>', 'ERR_NETWORK'],
+    ['a page that takes no POST', 405, {'content-type': 'text/html'}, '<html>Not Allowed</html>', 'ERR_NETWORK'],
+    ['not found in JSON', 404, {'content-type': 'application/json'}, '{"detail":"no"}', 'ERR_REJECTED'],
   ])('where the service speaks JSON, %s (%d) with %j and %j is %s', async (_, status, headers, body, code) => {
     const server = await startRecordingServer((response, _request, count) => {
       if (count === 1) sendJson(response, 200, {});
@@ -235,6 +237,20 @@ describe('servers that stall', () => {
     const {http} = await testClient({idleTimeoutMs: 100});
     const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+  });
+
+  test('a server that sends bytes and accepts none of the body: the message has the limit that it exceeded', async () => {
+    const server = await startTcpServer((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5);
+        socket.on('close', () => clearInterval(timer));
+      });
+    });
+    const {http} = await testClient({idleTimeoutMs: 60_000, responseTimeoutMs: 200});
+    const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+    expect(error.message).toMatch(/stalled: no progress while sending for 0\.2 s\.$/);
   });
 
   test('a name that is looked up for ever ends with the time to connect', async () => {

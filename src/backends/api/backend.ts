@@ -14,10 +14,11 @@ import {
   readAnswer,
   readUpload,
 } from '../answers.js';
-import {checkResult, type HostBackend} from '../built-in.js';
+import {checkResult} from '../built-in.js';
 import type {BundleItem, DeploymentItem} from '../contract.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
 import {environmentMembers} from './environments.js';
+import type {BuiltInBackend} from '../members.js';
 import {connect, partsOf} from './requests.js';
 
 const {operations} = api;
@@ -26,7 +27,7 @@ const {operations} = api;
 const maxProject = 20;
 const maxTarget = 19;
 
-/** The Api backend: OAuth, v2 bundles. It supports neither downloads nor deletions. */
+/** Runtime (OAuth): v2 bundles. It supports neither downloads nor deletions. */
 export const apiBackend = {
   apiVersion: 1,
   name: 'api',
@@ -107,7 +108,7 @@ export const apiBackend = {
   },
 
   ...environmentMembers,
-} satisfies HostBackend<ApiBackendOptions>;
+} satisfies BuiltInBackend<ApiBackendOptions, 'promote' | 'tailLogs' | 'readLogs' | 'download' | 'deleteBundle'>;
 
 /**
  * Gets an access token, and tries it on the bundles of the project, when there is one. That the project does not exist

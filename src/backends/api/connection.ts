@@ -5,7 +5,7 @@ export interface ApiBackendOptions {
   readonly connection?: ApiRuntimeConnection | undefined;
 }
 
-/** Connection to the Api backend. */
+/** Connection to Runtime (OAuth). */
 export interface ApiRuntimeConnection {
   /** Base URL of the commerce platform's API; `https://` when it has no scheme. */
   readonly origin: string;

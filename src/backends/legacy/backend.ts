@@ -4,8 +4,9 @@ import {amendError, isRuntimeCliError} from '../../errors/index.js';
 import {asRecord} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {fetchPage, fromTarget, multipartBody, readAcceptance, readObject, readUpload} from '../answers.js';
-import {checkResult, type BuiltInContext, type BuiltInUploadResult, type HostBackend} from '../built-in.js';
+import {checkResult, type BuiltInContext, type BuiltInUploadResult} from '../built-in.js';
 import type {BodyOptions, Bundle, BundleItem} from '../contract.js';
+import type {BuiltInBackend} from '../members.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
 import {deploy, getDeployment, listDeployments, noteBefore, partsOf} from './deployments.js';
 import {downloadArchive} from './download.js';
@@ -13,7 +14,7 @@ import {targetMembers} from './targets.js';
 
 const {operations} = legacy;
 
-/** The legacy backend: API key, v1 bundles, v2 on request. */
+/** Runtime (API key): v1 bundles, v2 on request. */
 export const legacyBackend = {
   apiVersion: 1,
   name: 'legacy',
@@ -59,7 +60,7 @@ export const legacyBackend = {
     });
     readAcceptance(response);
   },
-} satisfies HostBackend<LegacyBackendOptions>;
+} satisfies BuiltInBackend<LegacyBackendOptions, 'promote' | 'readLogs'>;
 
 /** Uploads a v1 bundle, and deploys it in the same request if there is a target. */
 async function uploadV1(bundle: Bundle | StreamedBundle, context: LegacyContext): Promise<BuiltInUploadResult> {

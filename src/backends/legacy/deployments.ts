@@ -6,13 +6,14 @@ import {messageOf} from '../../errors/system-failure.js';
 import {legacy, legacySchemas} from '../../wire/legacy.js';
 import {asText, deploymentStatus, fetchPage, fromTarget, listedStatus, readAcceptance} from '../answers.js';
 import type {
-  BundleId,
+  DeployRequest,
   DeployResult,
   DeploymentItem,
   DeploymentRef,
   DeploymentState,
   ListRange,
   ListResult,
+  TargetRange,
 } from '../contract.js';
 import {connect, type LegacyContext} from './connection.js';
 
@@ -43,10 +44,7 @@ const deployAnswer = [
   ...[LegacyDeployAccepted, LegacyDeployment].flatMap(({entries}) => Object.keys(entries)),
 ];
 
-export async function deploy(
-  {bundleId, targetSlug}: {readonly bundleId: BundleId; readonly targetSlug: string},
-  context: LegacyContext,
-): Promise<DeployResult> {
+export async function deploy({bundleId, targetSlug}: DeployRequest, context: LegacyContext): Promise<DeployResult> {
   const send = connect(context);
   const {before, warnings} = await noteBefore(targetSlug, context);
   const request = send(legacy.operations.deploy, {targetSlug}, {json: {bundle_id: bundleId}});
@@ -62,7 +60,7 @@ export async function deploy(
 }
 
 export async function listDeployments(
-  {targetSlug, ...range}: ListRange & {readonly targetSlug: string},
+  {targetSlug, ...range}: TargetRange,
   context: LegacyContext,
 ): Promise<ListResult<DeploymentItem>> {
   return fetchRows(targetSlug, range, context, (row) => deploymentItem(row, targetSlug));
@@ -125,8 +123,8 @@ export async function getDeployment(deployment: DeploymentRef, context: LegacyCo
     if (row.bundle?.id !== bundleId) return false;
     return createdAt === undefined ? isAfter(row, index, total, before) : row.created_at === createdAt;
   });
-  const found = items[ours];
-  if (found) return {status: deploymentStatus('legacy', found.status), raw: [raw['results']].flat()[ours]};
+  const row = items[ours];
+  if (row) return {status: deploymentStatus('legacy', row.status), raw: [raw['results']].flat()[ours]};
   // Accepted, but not listed yet.
   if (createdAt === undefined) return {status: 'queued', raw};
   throw outcomeUnknown(
@@ -173,13 +171,14 @@ function fetchRows<Item>(targetSlug: string, range: ListRange, context: LegacyCo
 /** A row of the deployment list as a history item. It has no ID, and no member is guaranteed. */
 function deploymentItem({bundle, created_at: createdAt, status, user}: Row, targetSlug: string): DeploymentItem {
   const bundleId = bundle?.id;
-  const found =
+  const identity =
     createdAt === undefined ? {before: {unknown: 'The list does not say when it was created.'}} : {createdAt};
   return {
-    deployment: {bundleId, targetSlug, ...found},
+    deployment: {bundleId, targetSlug, ...identity},
     bundleId,
     createdAt,
-    status: listedStatus(status),
+    // It may have ended long ago, so that the target runs its bundle.
+    status: status === undefined ? 'unknown' : listedStatus(status),
     message: bundle?.message,
     createdBy: user,
   };

@@ -79,9 +79,9 @@ function entriesOf(text: string): readonly LogEntry[] {
 
 function parsedRows(text: string): readonly string[] | undefined {
   try {
-    const given: unknown = JSON.parse(text);
-    if (!Array.isArray(given)) return undefined;
-    return given.map((row: unknown) => {
+    const parsed: unknown = JSON.parse(text);
+    if (!Array.isArray(parsed)) return undefined;
+    return parsed.map((row: unknown) => {
       const message: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'message') : row;
       return typeof message === 'string' ? message : JSON.stringify(message ?? row);
     });

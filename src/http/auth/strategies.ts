@@ -159,9 +159,9 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
 
   async #fetch(context: AuthContext | undefined): Promise<Token> {
     const http = context?.http ?? (await createOwnClient());
-    const askedAt = this.#now();
+    const requestedAt = this.#now();
     const {form, headers: credentials = {}} = this.#credentials();
-    const asked = http.post(this.#tokenUrl, {
+    const tokenRequest = http.post(this.#tokenUrl, {
       form: {...this.#form, ...form},
       headers: credentials,
       throwHttpErrors: false,
@@ -169,7 +169,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       repeatable: true,
       ...(context?.signal === undefined ? {} : {signal: context.signal}),
     });
-    const response = await asked.catch((error: unknown) => {
+    const response = await tokenRequest.catch((error: unknown) => {
       // The status alone is a refusal, even if the answer was cut off.
       if (isRuntimeCliError(error) && isRefusal(error.status)) throw this.#refused(error.status, '');
       throw error;
@@ -187,7 +187,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
       throw createError('ERR_RESPONSE_INVALID', `The token endpoint returned ${problem}.`, {status, ...this.#request});
     }
     const lifeMs = lifeMsOf(expiresIn);
-    const expiresAt = askedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
+    const expiresAt = requestedAt + lifeMs - Math.min(renewalMarginMs, lifeMs / 2);
     this.#token = {header: `Bearer ${token}`, expiresAt};
     return this.#token;
   }
@@ -199,13 +199,13 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   #refused(status: number, body: string): Error {
     const {error} = parseObject(body) ?? {};
     const oauthError = typeof error === 'string' ? serverMessage(error, this.#redact) : undefined;
-    const said = serverMessage(body, this.#redact);
-    const reasons = new Set([oauthError, said].filter((text) => text !== undefined));
+    const explanation = serverMessage(body, this.#redact);
+    const reasons = new Set([oauthError, explanation].filter((text) => text !== undefined));
     const message = [`The token endpoint refused the client (${status})`, ...reasons].join(': ');
     return createError('ERR_OAUTH', asSentence(message), {
       status,
       ...this.#request,
-      details: {...(oauthError && {oauthError}), ...(said && {serverMessage: said})},
+      details: {...(oauthError && {oauthError}), ...(explanation && {serverMessage: explanation})},
       suggestions: [
         oauthError === 'invalid_scope'
           ? 'Pass only scopes that the client is allowed to request (--scope).'

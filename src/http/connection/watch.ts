@@ -62,10 +62,10 @@ export function watchRequest(
   request.once('socket', (socket) => {
     let waitingFor = 'no progress while sending';
     let hasUnread = () => false;
-    const stallUnlessUnread = () => {
-      if (!hasUnread()) stall(waitingFor, idleTimeoutMs);
+    const stallUnlessUnread = (ms: number) => {
+      if (!hasUnread()) stall(waitingFor, ms);
     };
-    socket.on('timeout', stallUnlessUnread);
+    socket.on('timeout', () => stallUnlessUnread(idleTimeoutMs));
     whenReady(socket, () => {
       clearTimeout(connecting);
       attempt.connected = true;
@@ -132,11 +132,11 @@ function deliver(request: ClientRequest, socket: Socket, attempt: Attempt): Prom
 }
 
 /** Calls `stall` whenever the progress has not changed for so long. */
-function whenUnchanged(progress: () => number, ms: number, stall: () => void): NodeJS.Timeout {
-  let seen = progress();
+function whenUnchanged(progress: () => number, ms: number, stall: (ms: number) => void): NodeJS.Timeout {
+  let last = progress();
   return setInterval(() => {
-    if (progress() === seen) stall();
-    seen = progress();
+    if (progress() === last) stall(ms);
+    last = progress();
   }, ms);
 }
 

@@ -171,11 +171,11 @@ interface GotError extends Error {
  */
 export function toCliError(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {
   if (options.signal?.aborted) return options.signal.reason;
-  const known = knownError(error) ?? call.failure;
+  const cliError = knownError(error) ?? call.failure;
   // What was answered with success, in too many bytes to read, may have been carried out.
-  if (known?.code === 'ERR_RESPONSE_INVALID' && (known.status ?? 0) < 300 && isWrite(options))
-    return amendError(known, {suggestions: [checkBeforeRetrying]});
-  if (known !== undefined) return known;
+  if (cliError?.code === 'ERR_RESPONSE_INVALID' && (cliError.status ?? 0) < 300 && isWrite(options))
+    return amendError(cliError, {suggestions: [checkBeforeRetrying]});
+  if (cliError !== undefined) return cliError;
   if (!(error instanceof Error)) return error;
   const redact = redactorFor(options, context);
   const {name, response}: GotError = error;

@@ -35,8 +35,8 @@ interface RefusedRequest {
   readonly speaksJson?: boolean;
 }
 
-/** What a firewall or a proxy answers with. A page for 404 or 405 may also come from the service's own web server. */
-const pageStatuses: ReadonlySet<number> = new Set([400, 401, 403, 406]);
+/** Statuses that mean nothing if a web page came with them: a firewall answers so, a proxy, and any other site. */
+const pageStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 415]);
 
 /** Whether something in front of the service answered for it: a firewall, or a proxy that wants a login. */
 export function isFromBetween(
@@ -63,14 +63,14 @@ export function responseError(
   const {method, path: unsafePath} = describeRequest(response.request.options);
   const path = redact(unsafePath);
   const {code, sentence, suggestions = []} = refusal(response, `${method} ${path}`, refused);
-  const said = serverMessage(response.rawBody?.toString() ?? '', redact, status);
+  const explanation = serverMessage(response.rawBody?.toString() ?? '', redact, status);
   const requestId = requestIdHeaders.map((name) => headers[name]).find((value) => typeof value === 'string');
-  return createError(code, asSentence(redact(said === undefined ? sentence : `${sentence}: ${said}`)), {
+  return createError(code, asSentence(redact(explanation === undefined ? sentence : `${sentence}: ${explanation}`)), {
     status,
     method,
     path,
     requestId: typeof requestId === 'string' ? oneLine(redact(requestId)).slice(0, 200) : undefined,
-    details: said === undefined ? undefined : {serverMessage: said},
+    details: explanation === undefined ? undefined : {serverMessage: explanation},
     suggestions: suggestions.map((advice) => (typeof advice === 'string' ? oneLine(redact(advice)) : advice)),
   });
 }

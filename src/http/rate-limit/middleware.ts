@@ -59,10 +59,10 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
     return count;
   };
 
-  const nextTry = async (request: Request, kept: Request | undefined, response: Response, retries: number) => {
+  const nextTry = async (request: Request, copy: Request | undefined, response: Response, retries: number) => {
     const event = planLimited(response.status, retries, response.headers.get('retry-after'), policy);
     if (event === undefined) return undefined;
-    if (kept === undefined && request.bodyUsed) {
+    if (copy === undefined && request.bodyUsed) {
       warnNotRetried(`the body of ${request.method} ${new URL(request.url).pathname} was already read`, config);
       return undefined;
     }
@@ -70,7 +70,7 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
     if (!(await wait(event.delayMs, request.signal))) return undefined;
     discard(response);
     // Headers that others set after copying belong to the request too.
-    return withHeadersOf(request, (kept ?? request).clone());
+    return withHeadersOf(request, (copy ?? request).clone());
   };
 
   return {
@@ -79,13 +79,13 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
     },
 
     async onResponse({request, response, fetch: redispatch, options}) {
-      const kept = copies.get(request);
+      const copy = copies.get(request);
       copies.delete(request);
       const count = countOf(request);
       let last = response;
       const send = redispatch ?? config.fetch ?? options?.fetch ?? globalFetch();
       while (send !== undefined) {
-        const again = await nextTry(request, kept, last, count.retries);
+        const again = await nextTry(request, copy, last, count.retries);
         if (again === undefined) break;
         count.retries += 1;
         if (redispatch !== undefined) {
@@ -97,8 +97,8 @@ export function createRateLimitMiddleware(config: RateLimitMiddlewareConfig = {}
       }
       // It may be passed in again with the current response.
       const over = !policy.statusCodes.includes(last.status) || count.retries >= policy.maxRetries;
-      if (kept === undefined || over) discard(kept);
-      else copies.set(request, kept);
+      if (copy === undefined || over) discard(copy);
+      else copies.set(request, copy);
       return last;
     },
   };

@@ -72,8 +72,8 @@ const longestTimerMs = 2_147_483_647;
  */
 export function resolveRateLimitPolicy(config: RateLimitMiddlewareConfig = {}): RateLimitPolicy {
   // Callers without types may pass null.
-  const given: unknown = config;
-  if (!isRecord(given)) throw new TypeError('rateLimit must be an object.');
+  const value: unknown = config;
+  if (!isRecord(value)) throw new TypeError('rateLimit must be an object.');
   const {
     maxRetries = defaultRateLimit.maxRetries,
     baseDelayMs = defaultRateLimit.baseDelayMs,

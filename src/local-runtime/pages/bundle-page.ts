@@ -17,7 +17,7 @@ const [listed, maxConfig] = [100, 50_000];
 export async function showBundle(call: Call): Promise<Response> {
   const {context} = call;
   const projectSlug = param(call, 'projectSlug');
-  const bundle = findBundle(call, projectSlug, Number(param(call, 'bundleId')));
+  const bundle = findBundle(call);
   const {files, problems, config} = await inspect(context, bundle);
   const summary = facts([
     ['Project', html`<a href="${projectPath(projectSlug)}">${foreign(projectSlug)}</a>`],

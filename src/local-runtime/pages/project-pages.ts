@@ -51,9 +51,9 @@ function targetCards(call: Call, projects: readonly string[]): page.Html {
 
 function targetCard(call: Call, site: SiteName, place: page.Html): page.Html {
   const {context} = call;
-  const {projectSlug, targetSlug} = site;
-  const current = context.deployments.current(projectSlug, targetSlug);
-  const [newest] = context.store.deployments(projectSlug, targetSlug);
+  const {targetSlug} = site;
+  const current = context.deployments.current(site);
+  const [newest] = context.store.deployments(site);
   const url = siteUrl(call, site);
   const link = html`<p class="address"><a href="${url}">${page.foreign(url.replaceAll(/^http:\/\/|\/$/g, ''))}</a></p>`;
   const next = newest?.number === current?.number ? undefined : newest;
@@ -115,7 +115,7 @@ const stateWords = {queued: 'Queued', in_progress: 'Deploying', finished: 'Finis
 /** The state of a deployment. The one that is served is live. */
 function stateText(deployment: DeploymentRecord, {deployments, now}: RuntimeContext): page.Html {
   const {status, percentage} = deploymentState(deployment, now());
-  const current = deployments.current(deployment.projectSlug, deployment.targetSlug);
+  const current = deployments.current(deployment);
   if (current?.number === deployment.number) return html`<span class="state live">Live</span>`;
   const progress = status === 'in_progress' && percentage !== undefined ? ` ${percentage}%` : '';
   return html`<span class="state ${status}">${stateWords[status]}${progress}</span>`;
@@ -193,7 +193,9 @@ export async function deployBundle(call: Call): Promise<Response> {
   const targetSlug = form.get('target')?.trim() ?? '';
   const [problem] = slugProblems('target', targetSlug);
   if (problem) throw new HttpFailure(400, `The slug of the target ${problem.message}.`);
-  const bundle = findBundle(call, projectSlug, Number(form.get('bundle')));
-  await call.context.deployments.deploy({bundle, targetSlug, createdBy: call.user});
+  const bundle = findBundle(call, Number(form.get('bundle')));
+  const site = {projectSlug, targetSlug};
+  call.context.targets.verifyReady(site);
+  await call.context.deployments.deploy(site, {bundle, createdBy: call.user});
   return page.seeOther(`${projectPath(projectSlug)}?done=deploy`);
 }

@@ -60,11 +60,11 @@ function serverOf(namespace: unknown): Server | undefined {
 
 function listenerOf(exported: unknown): Listener | undefined {
   for (const name of ['handler', 'reqHandler', 'get', 'fetch', 'buildHandler']) {
-    const found = member(exported, name);
-    if (!isCallable(found)) continue;
-    if (name === 'buildHandler') return fromStreaming(found);
-    if (name === 'fetch') return fromFetch(found.bind(exported));
-    return name === 'get' && !isApp(found) ? fromGateway(found) : fromHandler(found);
+    const candidate = member(exported, name);
+    if (!isCallable(candidate)) continue;
+    if (name === 'buildHandler') return fromStreaming(candidate);
+    if (name === 'fetch') return fromFetch(candidate.bind(exported));
+    return name === 'get' && !isApp(candidate) ? fromGateway(candidate) : fromHandler(candidate);
   }
   return isCallable(exported) ? fromHandler(exported) : undefined;
 }

@@ -57,10 +57,10 @@ export class AppServers {
   async answer(call: ForwardedRequest, deployment: DeploymentRecord): Promise<Response | undefined> {
     if (this.#isClosed) throw new HttpFailure(502, 'The local runtime is stopping.');
     const key = sitePath(deployment);
-    const known = this.#apps.get(key);
+    const latest = this.#apps.get(key);
     // A request may still be for the deployment before.
-    if (known !== undefined && known.deployment.number >= deployment.number) return known.answer(call);
-    this.#stopped = Promise.all([this.#stopped, known?.stop()]);
+    if (latest !== undefined && latest.deployment.number >= deployment.number) return latest.answer(call);
+    this.#stopped = Promise.all([this.#stopped, latest?.stop()]);
     const app = new App(deployment, this.#options);
     this.#apps.set(key, app);
     return app.answer(call);
@@ -68,9 +68,9 @@ export class AppServers {
 
   /** Stops the server of a target, if it runs. */
   async stop(site: SiteName): Promise<void> {
-    const known = this.#apps.get(sitePath(site));
+    const app = this.#apps.get(sitePath(site));
     this.#apps.delete(sitePath(site));
-    await known?.stop();
+    await app?.stop();
   }
 
   async close(): Promise<void> {
@@ -145,13 +145,13 @@ class App {
    */
   async #start({folder, entry, environment}: UnpackedBundle): Promise<AppProcess> {
     const {timeoutSeconds, onOutput, onWarning} = this.#options;
-    const given = this.#options.environment(this.deployment);
+    const variables = this.#options.environment(this.deployment);
     const {signal} = this.#stopping;
     const address = {PORT: String(await freePort()), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1'};
     const child = fork(appProgram, [entry], {
       cwd: path.join(folder, 'app'),
       // By default it would inherit the runtime's environment, with its credentials.
-      env: {NODE_ENV: 'production', ...environment, ...given, ...address},
+      env: {NODE_ENV: 'production', ...environment, ...variables, ...address},
       // A bundle need not have a package.json that names its module type: Node detects that.
       execArgv: ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -46,9 +46,9 @@ async function serveSite(request: Call): Promise<Response> {
   const place = placeOf(request);
   if (place === undefined && requested === '/') return text(200, `${where}, for development only.`);
   if (place === undefined) throw new HttpFailure(404, `Nothing is served at ${requested}. ${where}.`);
-  const {projectSlug, targetSlug} = place.site;
-  const deployment = context.deployments.current(projectSlug, targetSlug);
+  const deployment = context.deployments.current(place.site);
   if (deployment === undefined) {
+    const {projectSlug, targetSlug} = place.site;
     throw new HttpFailure(404, `Nothing is deployed to "${targetSlug}" of "${projectSlug}". ${where}.`);
   }
   const folder = context.store.sitePath(deployment.deploymentId);
@@ -59,10 +59,10 @@ async function serveSite(request: Call): Promise<Response> {
   if (request.request.headers.upgrade?.toLowerCase() === 'websocket') {
     throw new HttpFailure(501, 'The runtime answers requests and passes on no WebSockets. Serve them elsewhere.');
   }
-  const found = isRead && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
-  const isCurrent = (): boolean => context.deployments.current(projectSlug, targetSlug) === deployment;
+  const file = isRead && name !== undefined ? await findFile(folder, namesOf(name)) : undefined;
+  const isCurrent = (): boolean => context.deployments.current(place.site) === deployment;
   try {
-    if (found !== undefined) return await sendSiteFile(call, found);
+    if (file !== undefined) return await sendSiteFile(call, file);
   } catch (error) {
     if (isCurrent() || request.response.headersSent) throw error;
   }
@@ -145,8 +145,8 @@ async function findFile(folder: string, names: readonly string[]): Promise<strin
 
 /** A data folder may come from somebody else, with links that lead out of it. */
 async function statsIn(folder: string, name: string) {
-  const found = await realpath(path.join(folder, name)).catch(() => undefined);
-  return found?.startsWith(`${folder}${path.sep}`) === true ? stat(found).catch(() => undefined) : undefined;
+  const target = await realpath(path.join(folder, name)).catch(() => undefined);
+  return target?.startsWith(`${folder}${path.sep}`) === true ? stat(target).catch(() => undefined) : undefined;
 }
 
 /** Encodings of precompressed files, best first, with their file extensions. */

@@ -57,8 +57,8 @@ async function verify(folder: string): Promise<void> {
   }
   for (const name of ['bundles', 'deployments', 'targets']) {
     const entries = await readdir(path.join(folder, name), {recursive: true, withFileTypes: true}).catch(() => []);
-    const found = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
-    if (found) throw damaged(path.join(found.parentPath, found.name));
+    const stranger = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+    if (stranger) throw damaged(path.join(stranger.parentPath, stranger.name));
   }
 }
 
@@ -114,7 +114,7 @@ export async function openCredentials(
   given: Partial<StoredCredentials>,
 ): Promise<StoredCredentials> {
   const file = path.join(dataFolder, 'credentials.json');
-  const kept = await readJson(file, credentialsSchema).catch(async (error: unknown) => {
+  const saved = await readJson(file, credentialsSchema).catch(async (error: unknown) => {
     if (systemCode(error) === 'ENOENT') return makeCredentials(file, dataFolder);
     throw createError('ERR_OPTION_INVALID', `The credentials of the data folder cannot be read: ${file}.`, {
       cause: error,
@@ -122,10 +122,10 @@ export async function openCredentials(
     });
   });
   const credentials = {
-    apiKey: given.apiKey ?? kept.apiKey,
-    organizationId: given.organizationId ?? kept.organizationId,
-    clientId: given.clientId ?? kept.clientId,
-    clientSecret: given.clientSecret ?? kept.clientSecret,
+    apiKey: given.apiKey ?? saved.apiKey,
+    organizationId: given.organizationId ?? saved.organizationId,
+    clientId: given.clientId ?? saved.clientId,
+    clientSecret: given.clientSecret ?? saved.clientSecret,
   };
   for (const [name, value] of Object.entries(credentials)) {
     if (value === '') throw createError('ERR_OPTION_INVALID', `The ${name} of a local runtime must not be empty.`);

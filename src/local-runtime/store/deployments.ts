@@ -4,7 +4,7 @@ import type {DeploymentStatus} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
 import {HttpFailure} from '../answer.js';
 import type {FaultBook} from '../faults.js';
-import type {SiteName} from '../sites/site-address.js';
+import {sitePath, type SiteName} from '../sites/site-address.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';
 import type {BundleRecord, DeploymentRecord, Store} from './store.js';
 
@@ -39,8 +39,7 @@ export class Deployments {
   }
 
   /** Deploys a bundle to a target. @throws HttpFailure 409 if a deployment to it is in progress. */
-  deploy({targetSlug, ...request}: Omit<DeploymentRequest, 'route'> & {targetSlug: string}): Promise<DeploymentRecord> {
-    const site = {projectSlug: request.bundle.projectSlug, targetSlug};
+  deploy(site: SiteName, request: Omit<DeploymentRequest, 'route'>): Promise<DeploymentRecord> {
     return this.exclusively(site, (start) => start({...request, route: 'deploy'}));
   }
 
@@ -48,34 +47,35 @@ export class Deployments {
    * Runs `work`, which may start a deployment, while no one else can deploy to the target.
    * @throws HttpFailure 409 if a deployment to it is in progress.
    */
-  async exclusively<T>({projectSlug, targetSlug}: SiteName, work: (start: Start) => Promise<T>): Promise<T> {
-    const key = JSON.stringify([projectSlug, targetSlug]);
-    const running = this.running(projectSlug, targetSlug);
+  async exclusively<T>(site: SiteName, work: (start: Start) => Promise<T>): Promise<T> {
+    const key = sitePath(site);
+    const running = this.running(site);
     const since = running?.createdAt ?? this.#busy.get(key)?.toISOString();
     if (since !== undefined) {
       const what = running ? `Bundle ${running.bundleId}` : 'Another bundle';
-      throw new HttpFailure(409, `${what} has been deploying to "${targetSlug}" since ${since}.`);
+      throw new HttpFailure(409, `${what} has been deploying to "${site.targetSlug}" since ${since}.`);
     }
     this.#busy.set(key, this.#options.now());
     try {
-      return await work((request) => this.#start(request, targetSlug));
+      return await work((request) => this.#start(request, site));
     } finally {
       this.#busy.delete(key);
     }
   }
 
   /** @throws HttpFailure 404 if the bundle was deleted meanwhile. */
-  async #start({bundle, createdBy, route}: DeploymentRequest, targetSlug: string): Promise<DeploymentRecord> {
+  async #start({bundle, createdBy, route}: DeploymentRequest, site: SiteName): Promise<DeploymentRecord> {
     const {store, faults, now, seconds} = this.#options;
-    const {id: bundleId, projectSlug, message} = bundle;
+    const {id: bundleId, message} = bundle;
+    const {projectSlug, targetSlug} = site;
     if (!store.bundle(projectSlug, bundleId)) throw new HttpFailure(404, `Bundle ${bundleId} was deleted.`);
     const outcome = faults.take(route, 'fail') ? 'failed' : 'finished';
     const preparing = {bundle, targetSlug};
     this.#preparing.add(preparing);
-    let site: string | undefined;
+    let files: string | undefined;
     try {
       if (outcome === 'finished') {
-        const folder = (site = await store.createTemporaryFolder());
+        const folder = (files = await store.createTemporaryFolder());
         const {root, served} = await store.contents(bundleId);
         // Server-only files cannot be requested, because they are not there.
         await unpackBundle(store.archivePath(bundleId), {root, folder, wanted: new Set(served)});
@@ -85,12 +85,12 @@ export class Deployments {
       const times = {createdAt: created.toISOString(), startsAt: after(queuedShare), endsAt: after(1)};
       const deploymentId = randomUUID();
       const record = {deploymentId, projectSlug, targetSlug, bundleId, message, createdBy, outcome, ...times} as const;
-      const deployment = await store.addDeployment(record, site);
-      await this.#removeOldSites(projectSlug, targetSlug);
+      const deployment = await store.addDeployment(record, files);
+      await this.#removeOldSites(site);
       return deployment;
     } finally {
       this.#preparing.delete(preparing);
-      if (site !== undefined) await rm(site, {recursive: true, force: true});
+      if (files !== undefined) await rm(files, {recursive: true, force: true});
     }
   }
 
@@ -98,60 +98,52 @@ export class Deployments {
    * The deployment that a target serves: the newest one that has finished. When the target switches depends only on the
    * time.
    */
-  current(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
-    return this.#newest(projectSlug, targetSlug, (status) => status === 'finished');
+  current(site: SiteName): DeploymentRecord | undefined {
+    return this.#newest(site, (status) => status === 'finished');
   }
 
   /** The bundle that a target serves, if it was not deleted. */
-  currentBundle({projectSlug, targetSlug}: SiteName): BundleRecord | undefined {
-    const current = this.current(projectSlug, targetSlug);
-    return current && this.#options.store.bundle(projectSlug, current.bundleId);
+  currentBundle(site: SiteName): BundleRecord | undefined {
+    const current = this.current(site);
+    return current && this.#options.store.bundle(site.projectSlug, current.bundleId);
   }
 
   /** The deployment to a target that has not ended yet. */
-  running(projectSlug: string, targetSlug: string): DeploymentRecord | undefined {
-    return this.#newest(projectSlug, targetSlug, isUnderWay);
+  running(site: SiteName): DeploymentRecord | undefined {
+    return this.#newest(site, isUnderWay);
   }
 
   targetsServing({projectSlug, id}: BundleRecord): readonly string[] {
-    return this.#options.store
-      .targets(projectSlug)
-      .filter((target) => this.current(projectSlug, target)?.bundleId === id);
+    const targets = this.#options.store.targets(projectSlug);
+    return targets.filter((targetSlug) => this.current({projectSlug, targetSlug})?.bundleId === id);
   }
 
   targetsAwaiting({projectSlug, id}: BundleRecord): readonly string[] {
     const prepared = [...this.#preparing].filter(({bundle}) => bundle.id === id).map(({targetSlug}) => targetSlug);
-    const running = this.#options.store
-      .targets(projectSlug)
-      .filter((target) => this.running(projectSlug, target)?.bundleId === id);
+    const targets = this.#options.store.targets(projectSlug);
+    const running = targets.filter((targetSlug) => this.running({projectSlug, targetSlug})?.bundleId === id);
     return [...prepared, ...running];
   }
 
-  #newest(
-    projectSlug: string,
-    targetSlug: string,
-    isSought: (status: DeploymentStatus) => boolean,
-  ): DeploymentRecord | undefined {
+  #newest(site: SiteName, isSought: (status: DeploymentStatus) => boolean): DeploymentRecord | undefined {
     const {store, now} = this.#options;
     const time = now();
-    return store
-      .deployments(projectSlug, targetSlug)
-      .find((deployment) => isSought(deploymentState(deployment, time).status));
+    return store.deployments(site).find((deployment) => isSought(deploymentState(deployment, time).status));
   }
 
   /** Removes what a killed run leaves behind. Only once the ports are taken: another runtime may use the folder. */
   async sweep(): Promise<void> {
     const {store} = this.#options;
     await store.sweep();
-    for (const project of store.projects()) {
-      for (const target of store.targets(project)) await this.#removeOldSites(project, target);
+    for (const projectSlug of store.projects()) {
+      for (const targetSlug of store.targets(projectSlug)) await this.#removeOldSites({projectSlug, targetSlug});
     }
   }
 
-  async #removeOldSites(projectSlug: string, targetSlug: string): Promise<void> {
+  async #removeOldSites(site: SiteName): Promise<void> {
     const {store} = this.#options;
-    const needed = [this.current(projectSlug, targetSlug), this.running(projectSlug, targetSlug)];
-    for (const deployment of store.deployments(projectSlug, targetSlug)) {
+    const needed = [this.current(site), this.running(site)];
+    for (const deployment of store.deployments(site)) {
       if (!needed.includes(deployment)) await store.removeSite(deployment.deploymentId);
     }
   }

@@ -158,14 +158,14 @@ export class Store {
 
   /** The slugs of all projects that were ever pushed to, or that have targets, sorted. */
   projects(): readonly string[] {
-    const known = [...this.#bundles.values(), ...this.#targets.values()];
-    return [...new Set(known.map(({projectSlug}) => projectSlug))].sort();
+    const records = [...this.#bundles.values(), ...this.#targets.values()];
+    return [...new Set(records.map(({projectSlug}) => projectSlug))].sort();
   }
 
   /** The slugs of all of a project's targets that were ever made or deployed to, sorted. */
   targets(projectSlug: string): readonly string[] {
-    const made = [...this.#targets.values()].filter((one) => one.projectSlug === projectSlug);
-    const targets = [...this.newestDeployments(Infinity, projectSlug), ...made].map(({targetSlug}) => targetSlug);
+    const records = [...this.#targets.values()].filter((one) => one.projectSlug === projectSlug);
+    const targets = [...this.newestDeployments(Infinity, projectSlug), ...records].map(({targetSlug}) => targetSlug);
     return [...new Set(targets)].sort();
   }
 
@@ -175,16 +175,16 @@ export class Store {
 
   /** Stores what was done to a target. */
   async writeTarget(target: Omit<TargetRecord, 'number'>): Promise<void> {
-    const known = this.target(target);
-    if (!known) this.#lastTarget += 1;
-    const record = {...target, number: known?.number ?? this.#lastTarget};
+    const previous = this.target(target);
+    if (!previous) this.#lastTarget += 1;
+    const record = {...target, number: previous?.number ?? this.#lastTarget};
     await writeJson(this.#path('targets', `${record.number}.json`), record, this.#folder);
     this.#targets.set(sitePath(target), record);
   }
 
   /** Removes the deployments to a target, with the files that they serve. */
-  async removeDeployments({projectSlug, targetSlug}: SiteName): Promise<void> {
-    const removed = this.deployments(projectSlug, targetSlug);
+  async removeDeployments(site: SiteName): Promise<void> {
+    const removed = this.deployments(site);
     this.#deployments = this.#deployments.filter((one) => !removed.includes(one));
     for (const {number, deploymentId} of removed) {
       await rm(this.#path('deployments', `${number}.json`), {force: true});
@@ -236,7 +236,7 @@ export class Store {
   }
 
   /** The deployments to a target of a project, newest first. */
-  deployments(projectSlug: string, targetSlug: string): readonly DeploymentRecord[] {
+  deployments({projectSlug, targetSlug}: SiteName): readonly DeploymentRecord[] {
     return this.#deployments.filter((one) => one.projectSlug === projectSlug && one.targetSlug === targetSlug);
   }
 
@@ -288,11 +288,11 @@ export class Store {
     for (const name of await readdir(this.#path('temporary'))) {
       if (temporaryName.test(name)) await rm(this.#path('temporary', name), {recursive: true, force: true});
     }
-    const known = new Set(this.#deployments.map(({deploymentId}) => deploymentId));
+    const ids = new Set(this.#deployments.map(({deploymentId}) => deploymentId));
     for (const name of await readdir(this.#path('sites'))) {
       if (!siteName.test(name)) continue;
       this.#sites.add(name);
-      if (!known.has(name)) await this.removeSite(name);
+      if (!ids.has(name)) await this.removeSite(name);
     }
   }
 

@@ -46,7 +46,7 @@ export class Targets {
     const record = this.record(site);
     if (record?.deletedAt !== undefined) return 'deleting';
     if (record && this.#isBefore(record.readyAt)) return 'creating';
-    const deployments = store.deployments(site.projectSlug, site.targetSlug);
+    const deployments = store.deployments(site);
     const [newest] = deployments;
     if (newest === undefined) return record?.outcome === 'failed' ? 'create-failed' : 'ready';
     const {status} = deploymentState(newest, now());
@@ -96,7 +96,7 @@ export class Targets {
       invalidations: [],
     });
     const bundle = source && deployments.currentBundle(source);
-    if (bundle) await deployments.deploy({bundle, targetSlug, createdBy: user});
+    if (bundle) await deployments.deploy(site, {bundle, createdBy: user});
   }
 
   /** @throws HttpFailure 409 while a target is made or deleted: nothing can be deployed to it. */
@@ -114,6 +114,13 @@ export class Targets {
     await store.writeTarget({...this.#ensured(site, user), variables: {}, deletedAt: now().toISOString()});
     await store.removeDeployments(site);
     await stopApp(site);
+  }
+
+  /** The variables of a target without their values, and whether it runs with them. @throws HttpFailure 404 */
+  variables(site: SiteName) {
+    const isPublished = this.status(site) === 'ready';
+    const variables = Object.entries(this.record(site)?.variables ?? {});
+    return variables.map(([name, {updatedAt, updatedBy}]) => ({name, isPublished, updatedAt, updatedBy}));
   }
 
   /** The variables of a target, for its server. */
@@ -134,14 +141,14 @@ export class Targets {
     if (wrong !== undefined) throw new HttpFailure(400, `"${wrong}" is not the name of a variable.`);
     const record = this.#ensured(site, user);
     const updated = {updatedAt: now().toISOString(), updatedBy: user};
-    const kept = Object.entries(record.variables).filter(([name]) => !Object.hasOwn(changes, name));
+    const others = Object.entries(record.variables).filter(([name]) => !Object.hasOwn(changes, name));
     const set = Object.entries(changes).flatMap(([name, {value}]) =>
       value === null ? [] : [[name, {value, ...updated}] as const],
     );
-    const write = () => store.writeTarget({...record, variables: Object.fromEntries([...kept, ...set])});
+    const write = () => store.writeTarget({...record, variables: Object.fromEntries([...others, ...set])});
     const bundle = deployments.currentBundle(site);
     // What is being deployed starts with them.
-    if (bundle === undefined || deployments.running(site.projectSlug, site.targetSlug)) return write();
+    if (bundle === undefined || deployments.running(site)) return write();
     await deployments.exclusively(site, async (start) => {
       await write();
       await start({bundle, createdBy: user, route: 'deploy'});
@@ -160,16 +167,16 @@ export class Targets {
   /** The record of a target. One that a deployment has made has none at first. */
   #ensured(site: SiteName, user: string): Omit<TargetRecord, 'number'> {
     const {store, now} = this.#options;
-    const known = this.record(site);
-    if (known) return known;
-    const createdAt = store.deployments(site.projectSlug, site.targetSlug).at(-1)?.createdAt ?? now().toISOString();
-    const made = {name: site.targetSlug, createdAt, createdBy: user, readyAt: createdAt, outcome: 'ready'} as const;
-    return {...site, ...made, variables: {}, invalidations: []};
+    const record = this.record(site);
+    if (record) return record;
+    const createdAt = store.deployments(site).at(-1)?.createdAt ?? now().toISOString();
+    const initial = {name: site.targetSlug, createdAt, createdBy: user, readyAt: createdAt, outcome: 'ready'} as const;
+    return {...site, ...initial, variables: {}, invalidations: []};
   }
 
   #isThere(site: SiteName): boolean {
     const {store} = this.#options;
-    return this.record(site) !== undefined || store.deployments(site.projectSlug, site.targetSlug).length > 0;
+    return this.record(site) !== undefined || store.deployments(site).length > 0;
   }
 
   #isBefore(time: string): boolean {

@@ -4,7 +4,7 @@ import type {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import type busboy from 'busboy';
 import {validate, HttpFailure} from '../answer.js';
-import {param, type Call} from '../context.js';
+import {projectOf, type Call} from '../context.js';
 import {storeStream} from '../store/data-folder.js';
 import type {BundleRecord} from '../store/store.js';
 import {bundleFields} from '../../wire/bundles.js';
@@ -21,11 +21,11 @@ export interface AcceptedUpload extends Pick<CheckedBundle, 'matches' | 'warning
  * Receives a v2 bundle: multipart, streamed to disk, then checked.
  * @throws HttpFailure 400 for an invalid form, 413, 415, and 422 for an invalid archive.
  */
-export async function receiveV2(call: Call, projectSlug: string): Promise<AcceptedUpload> {
+export async function receiveV2(call: Call): Promise<AcceptedUpload> {
   return receive(call, async (archive) => {
-    const given = validate(bundleFields, await receiveMultipart(call, archive), 'The form');
-    const checked = await checkV2Bundle(archive, given);
-    return {checked, bundle: {projectSlug, format: 'v2', message: given.message}};
+    const fields = validate(bundleFields, await receiveMultipart(call, archive), 'The form');
+    const checked = await checkV2Bundle(archive, fields);
+    return {checked, format: 'v2', message: fields.message};
   });
 }
 
@@ -34,35 +34,32 @@ export async function receiveV2(call: Call, projectSlug: string): Promise<Accept
  * @throws HttpFailure 400 for an invalid document, 413, 415, and 422 for an invalid archive.
  */
 export async function receiveV1(call: Call): Promise<AcceptedUpload> {
-  const projectSlug = param(call, 'projectSlug');
   call.body.refuseOtherTypes('application/json');
   return receive(call, async (archive) => {
     const reader = new V1BodyReader();
     await storeStream(decoded(call, reader), archive);
     const document = validate(legacySchemas.LegacyV1Bundle, reader.end(), 'The body');
-    const checked = await checkV1Bundle(archive, projectSlug, document);
-    return {checked, bundle: {projectSlug, format: 'v1', message: document.message}};
+    const checked = await checkV1Bundle(archive, projectOf(call), document);
+    return {checked, format: 'v1', message: document.message};
   });
 }
 
-interface Received {
+interface Received extends Pick<BundleRecord, 'format' | 'message'> {
   readonly checked: CheckedBundle;
-  readonly bundle: Pick<BundleRecord, 'projectSlug' | 'format' | 'message'>;
 }
 
 /** Reads an upload into a folder, and moves that into the store as a bundle. */
-async function receive(
-  {context: {store, now}, user: createdBy}: Call,
-  read: (archive: string) => Promise<Received>,
-): Promise<AcceptedUpload> {
+async function receive(call: Call, read: (archive: string) => Promise<Received>): Promise<AcceptedUpload> {
+  const {store, now} = call.context;
   const folder = await store.createTemporaryFolder();
   try {
-    const {checked, bundle} = await read(path.join(folder, 'archive'));
+    const {checked, ...upload} = await read(path.join(folder, 'archive'));
     const {size, sha256, ssrParameters, files, matches, warnings, root, configPath} = checked;
     const serverOnly = new Set(matches.ssrOnly);
     const served = files.filter((file) => !serverOnly.has(file));
     const shared = configPath === undefined ? [...matches.ssrShared] : undefined;
-    const record = {...bundle, size, sha256, ssrParameters, createdAt: now().toISOString(), createdBy};
+    const created = {projectSlug: projectOf(call), createdAt: now().toISOString(), createdBy: call.user};
+    const record = {...upload, ...created, size, sha256, ssrParameters};
     return {bundle: await store.addBundle(folder, record, {root, served, configPath, shared}), matches, warnings};
   } finally {
     await rm(folder, {recursive: true, force: true});

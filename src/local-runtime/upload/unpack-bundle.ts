@@ -15,7 +15,7 @@ interface UnpackOptions {
 
 /** Unpacks those files of an archive that are wanted. It may be of a data folder from somebody else. */
 export async function unpackBundle(archive: string, {root, folder, wanted}: UnpackOptions): Promise<void> {
-  const made = new Set<string>();
+  const folders = new Set<string>();
   const links: {readonly file: string; readonly target: string}[] = [];
   for await (const {header, content} of readTar(archive, {checkSize: refuseBomb})) {
     const name = entryPath(header.name) ?? '';
@@ -23,8 +23,8 @@ export async function unpackBundle(archive: string, {root, folder, wanted}: Unpa
     if (header.type === 'directory' || !isBelow(name, root) || wanted?.has(inRoot) === false) continue;
     const file = path.join(folder, inRoot);
     const parent = path.dirname(file);
-    if (!made.has(parent)) await mkdir(parent, {recursive: true, mode: 0o700});
-    made.add(parent);
+    if (!folders.has(parent)) await mkdir(parent, {recursive: true, mode: 0o700});
+    folders.add(parent);
     if (header.type === 'symlink') links.push({file, target: header.linkname});
     else await writeFile(file, content, {flag: 'wx', mode: 0o600});
   }

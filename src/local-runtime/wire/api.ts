@@ -1,9 +1,9 @@
 import {STATUS_CODES} from 'node:http';
 import {api, type apiSchemas} from '../../wire/api.js';
 import type {Range} from '../../wire/parameters.js';
-import {answer, HttpFailure, json} from '../answer.js';
+import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
-import {findBundle, param, type Call, type Protocol} from '../context.js';
+import {findBundle, param, projectOf, siteOf, type Call, type Protocol} from '../context.js';
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState, type DeploymentProgress} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
@@ -21,56 +21,47 @@ const descriptions: Readonly<Record<DeploymentProgress['status'], string>> = {
 
 const handlers: Handlers<typeof api.operations> = {
   async uploadBundle(call) {
-    const {bundle, warnings, matches} = await receiveV2(call, param(call, 'storefrontId'));
+    const {bundle, warnings, matches} = await receiveV2(call);
     return {bundleId: bundle.id, warnings, matches};
   },
   listBundles: (call, range) =>
-    page(range, call.context.store.bundles(param(call, 'storefrontId')), (bundle) => bundleRow(bundle, call)),
+    page(range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
   async deploy(call, {bundleId}) {
-    const [projectSlug, targetSlug] = [param(call, 'storefrontId'), param(call, 'environmentId')];
-    const bundle = findBundle(call, projectSlug, bundleId);
-    call.context.targets.verifyReady({projectSlug, targetSlug});
-    return deploymentRow(await call.context.deployments.deploy({bundle, targetSlug, createdBy: call.user}), call);
+    const site = siteOf(call);
+    const bundle = findBundle(call, bundleId);
+    call.context.targets.verifyReady(site);
+    return deploymentRow(await call.context.deployments.deploy(site, {bundle, createdBy: call.user}), call);
   },
-  listDeployments: (call, range) => page(range, deploymentsOf(call), (deployment) => deploymentRow(deployment, call)),
+  listDeployments: (call, range) =>
+    page(range, call.context.store.deployments(siteOf(call)), (deployment) => deploymentRow(deployment, call)),
+  getDeployment(call) {
+    const id = param(call, 'deploymentId');
+    const deployment = call.context.store.deployments(siteOf(call)).find(({deploymentId}) => deploymentId === id);
+    if (!deployment) throw new HttpFailure(404, `Deployment "${id}" does not exist.`);
+    return deploymentRow(deployment, call);
+  },
   listEnvironments(call, range) {
-    const projectSlug = param(call, 'storefrontId');
-    return page(range, call.context.targets.slugs(projectSlug), (targetSlug) =>
-      environmentRow({projectSlug, targetSlug}, call),
-    );
+    const projectSlug = projectOf(call);
+    const slugs = call.context.targets.slugs(projectSlug);
+    return page(range, slugs, (targetSlug) => environmentRow({projectSlug, targetSlug}, call));
   },
   createEnvironment: (call, {displayName: name}) => createEnvironment(call, {name}),
   cloneEnvironment: (call, {displayName: name, sourceEnvironmentId: copyFrom}) =>
     createEnvironment(call, {name, copyFrom}),
   getEnvironment: (call) => environmentRow(siteOf(call), call),
-  async deleteEnvironment(call) {
-    await call.context.targets.remove(siteOf(call), call.user);
-    return answer(api.operations.deleteEnvironment.status, '');
-  },
+  deleteEnvironment: (call) => call.context.targets.remove(siteOf(call), call.user),
   listVariables(call) {
-    const {targets} = call.context;
-    const publishingStatus = targets.status(siteOf(call)) === 'ready' ? 'published' : 'publishing';
-    const variables = Object.entries(targets.record(siteOf(call))?.variables ?? {});
-    return Object.fromEntries(
-      variables.map(([name, {updatedAt: lastModified, updatedBy: lastModifiedBy}]) => {
-        return [name, {value: maskedValue, publishingStatus, lastModified, lastModifiedBy}];
-      }),
-    );
+    const rows = call.context.targets.variables(siteOf(call)).map(({name, isPublished, updatedAt, updatedBy}) => {
+      const publishingStatus = isPublished ? 'published' : 'publishing';
+      return [
+        name,
+        {value: maskedValue, publishingStatus, lastModified: updatedAt, lastModifiedBy: updatedBy},
+      ] as const;
+    });
+    return Object.fromEntries(rows);
   },
-  async setVariables(call, changes) {
-    await call.context.targets.change(siteOf(call), changes, call.user);
-    return answer(api.operations.setVariables.status, '');
-  },
-  async invalidate(call, {pattern}) {
-    await call.context.targets.invalidate(siteOf(call), pattern, call.user);
-    return answer(api.operations.invalidate.status, '');
-  },
-  getDeployment(call) {
-    const id = param(call, 'deploymentId');
-    const deployment = deploymentsOf(call).find(({deploymentId}) => deploymentId === id);
-    if (!deployment) throw new HttpFailure(404, `Deployment "${id}" does not exist.`);
-    return deploymentRow(deployment, call);
-  },
+  setVariables: (call, changes) => call.context.targets.change(siteOf(call), changes, call.user),
+  invalidate: (call, {pattern}) => call.context.targets.invalidate(siteOf(call), pattern, call.user),
 };
 
 export const apiProtocol: Protocol = {
@@ -88,10 +79,6 @@ export const apiProtocol: Protocol = {
 
 function page<Item, Row>(range: Range, items: readonly Item[], row: (item: Item) => Row) {
   return {...range, total: items.length, data: items.slice(range.offset, range.offset + range.limit).map(row)};
-}
-
-function deploymentsOf(call: Call): readonly DeploymentRecord[] {
-  return call.context.store.deployments(param(call, 'storefrontId'), param(call, 'environmentId'));
 }
 
 function bundleRow(bundle: BundleRecord, {context}: Call): AnswerOf<typeof apiSchemas.ApiBundle> {
@@ -126,15 +113,10 @@ function deploymentRow(deployment: DeploymentRecord, call: Call): AnswerOf<typeo
   };
 }
 
-/** The target that a path names. */
-function siteOf(call: Call): SiteName {
-  return {projectSlug: param(call, 'storefrontId'), targetSlug: param(call, 'environmentId')};
-}
-
-async function createEnvironment(call: Call, made: {readonly name: string; readonly copyFrom?: string}) {
+async function createEnvironment(call: Call, target: {readonly name: string; readonly copyFrom?: string}) {
   const {targets} = call.context;
-  const site = {projectSlug: param(call, 'storefrontId'), targetSlug: targets.makeSlug(made.name)};
-  await targets.create(site, {...made, user: call.user});
+  const site = {projectSlug: projectOf(call), targetSlug: targets.makeSlug(target.name)};
+  await targets.create(site, {...target, user: call.user});
   return environmentRow(site, call);
 }
 
@@ -152,7 +134,7 @@ function environmentRow(site: SiteName, call: Call): AnswerOf<typeof apiSchemas.
   const {store, targets} = call.context;
   const status = targets.status(site);
   const record = targets.record(site);
-  const deployments = store.deployments(site.projectSlug, site.targetSlug);
+  const deployments = store.deployments(site);
   const createdAt = record?.createdAt ?? deployments.at(-1)?.createdAt;
   return {
     environmentId: site.targetSlug,

@@ -3,7 +3,7 @@ import {archives} from '../../wire/local.js';
 import {pathOf} from '../../wire/operation.js';
 import {secretsEqual} from '../access.js';
 import {failureAnswer, HttpFailure} from '../answer.js';
-import {param, type Call, type Protocol, type RuntimeContext} from '../context.js';
+import {findBundle, type Call, type Protocol, type RuntimeContext} from '../context.js';
 import {sendFile} from '../send-file.js';
 import type {BundleRecord} from '../store/store.js';
 import {routesOf} from './serve.js';
@@ -19,8 +19,7 @@ export const archiveProtocol: Protocol = {
   routes: routesOf(archives.operations, {
     async downloadArchive(call) {
       const {store} = call.context;
-      const bundle = store.bundle(param(call, 'projectSlug'), Number(param(call, 'bundleId')));
-      if (!bundle) throw new HttpFailure(404, 'The bundle was deleted.');
+      const bundle = findBundle(call);
       return sendFile(store.archivePath(bundle.id), call, {
         etag: bundle.sha256,
         modified: new Date(bundle.createdAt),

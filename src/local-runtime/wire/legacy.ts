@@ -1,12 +1,12 @@
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import type {Range} from '../../wire/parameters.js';
-import {answer, failureAnswer, HttpFailure} from '../answer.js';
+import {failureAnswer, HttpFailure} from '../answer.js';
 import {admitLegacy, issueLogToken} from '../access.js';
-import {findBundle, param, type Call, type Protocol} from '../context.js';
+import {findBundle, projectOf, siteOf, type Call, type Protocol} from '../context.js';
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {TargetStatus} from '../store/targets.js';
+import type {Targets, TargetStatus} from '../store/targets.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
 import {maskedValue} from './parameters.js';
@@ -25,51 +25,43 @@ const handlers: Handlers<typeof legacy.operations> = {
     });
   },
   async pushV2(call) {
-    const {bundle, warnings, matches} = await receiveV2(call, param(call, 'projectSlug'));
+    const {bundle, warnings, matches} = await receiveV2(call);
     return {id: bundle.id, warnings, matches};
   },
   listBundles: (call, range) =>
-    page(call, range, call.context.store.bundles(param(call, 'projectSlug')), (bundle) => bundleRow(bundle, call)),
+    page(call, range, call.context.store.bundles(projectOf(call)), (bundle) => bundleRow(bundle, call)),
   deleteBundles: (call, {bundle_ids: ids}) => removeSeveral(call, ids),
-  async deleteBundle(call) {
-    await deleteBundle(call, requestedBundle(call));
-    return answer(legacy.operations.deleteBundle.status, '');
+  deleteBundle: (call) => deleteBundle(call, findBundle(call)),
+  downloadBundle: (call) => ({download_url: presignedUrl(findBundle(call), call)}),
+  listTargets(call, range) {
+    const projectSlug = projectOf(call);
+    const slugs = call.context.targets.slugs(projectSlug);
+    return page(call, range, slugs, (targetSlug) => targetRow({projectSlug, targetSlug}, call));
   },
-  downloadBundle: (call) => ({download_url: presignedUrl(requestedBundle(call), call)}),
-  listTargets: (call, range) =>
-    page(call, range, call.context.targets.slugs(param(call, 'projectSlug')), (targetSlug) =>
-      targetRow({projectSlug: param(call, 'projectSlug'), targetSlug}, call),
-    ),
   getTarget: (call) => targetRow(siteOf(call), call),
-  async deploy(call, {bundle_id: asked}) {
-    const {deployments} = call.context;
-    const [projectSlug, targetSlug] = [param(call, 'projectSlug'), param(call, 'targetSlug')];
-    const id = asked === 'current' ? deployments.current(projectSlug, targetSlug)?.bundleId : asked;
-    if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${targetSlug}".`);
-    call.context.targets.verifyReady({projectSlug, targetSlug});
-    await deployments.deploy({bundle: findBundle(call, projectSlug, id), targetSlug, createdBy: call.user});
+  async deploy(call, {bundle_id: requested}) {
+    const {deployments, targets} = call.context;
+    const site = siteOf(call);
+    const id = requested === 'current' ? deployments.current(site)?.bundleId : requested;
+    if (id === undefined) throw new HttpFailure(400, `Nothing is deployed to "${site.targetSlug}".`);
+    targets.verifyReady(site);
+    await deployments.deploy(site, {bundle: findBundle(call, id), createdBy: call.user});
     return {warnings: []};
   },
-  listDeployments(call, range) {
-    const deployments = call.context.store.deployments(param(call, 'projectSlug'), param(call, 'targetSlug'));
-    return page(call, range, deployments, (deployment) => deploymentRow(deployment, call.context.now()));
-  },
-  createTarget: (call, {slug, name}) =>
-    createTarget(call, {projectSlug: param(call, 'projectSlug'), targetSlug: slug}, {name}),
+  listDeployments: (call, range) =>
+    page(call, range, call.context.store.deployments(siteOf(call)), (deployment) =>
+      deploymentRow(deployment, call.context.now()),
+    ),
+  createTarget: (call, {slug, name}) => createTarget(call, {projectSlug: projectOf(call), targetSlug: slug}, {name}),
   cloneTarget: (call, {from_target_slug: copyFrom}) =>
-    createTarget(call, siteOf(call), {name: param(call, 'targetSlug'), copyFrom}),
-  async deleteTarget(call) {
-    await call.context.targets.remove(siteOf(call), call.user);
-    return answer(legacy.operations.deleteTarget.status, '');
-  },
-  listVariables: (call, range) => page(call, range, variableRows(call, siteOf(call)), (row) => row),
-  async setVariables(call, changes) {
-    await call.context.targets.change(siteOf(call), changes, call.user);
-    return answer(legacy.operations.setVariables.status, '');
-  },
+    createTarget(call, siteOf(call), {name: siteOf(call).targetSlug, copyFrom}),
+  deleteTarget: (call) => call.context.targets.remove(siteOf(call), call.user),
+  listVariables: (call, range) => page(call, range, call.context.targets.variables(siteOf(call)), variableRow),
+  setVariables: (call, changes) => call.context.targets.change(siteOf(call), changes, call.user),
   async invalidate(call, {pattern}) {
-    await call.context.targets.invalidate(siteOf(call), pattern, call.user);
-    return {result: 'The cache is being invalidated.', slug: param(call, 'targetSlug')};
+    const site = siteOf(call);
+    await call.context.targets.invalidate(site, pattern, call.user);
+    return {result: 'The cache is being invalidated.', slug: site.targetSlug};
   },
   async createLogToken(call) {
     call.context.targets.status(siteOf(call));
@@ -88,10 +80,6 @@ function pushedV1({bundle, warnings}: AcceptedUpload, url: string): AnswerOf<typ
   return {bundle_id: bundle.id, message: bundle.message, url, bundle_preview_url: null, warnings};
 }
 
-function requestedBundle(call: Call): BundleRecord {
-  return findBundle(call, param(call, 'projectSlug'), Number(param(call, 'bundleId')));
-}
-
 /** Deletes a bundle. @throws HttpFailure 409 when a target runs or is deploying it. */
 async function deleteBundle({context}: Call, bundle: BundleRecord): Promise<void> {
   const {store, deployments, now} = context;
@@ -108,7 +96,7 @@ async function removeSeveral(
   const rejected: {bundle_id: number; errors: string}[] = [];
   for (const id of new Set(ids)) {
     try {
-      await deleteBundle(call, findBundle(call, param(call, 'projectSlug'), id));
+      await deleteBundle(call, findBundle(call, id));
       queued.push(id);
     } catch (error) {
       if (!(error instanceof HttpFailure)) throw error;
@@ -187,9 +175,9 @@ const stateWords = {
 /** @throws HttpFailure 404 if the target does not exist. */
 function targetRow(site: SiteName, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
   const {store, targets, now} = call.context;
-  const {projectSlug, targetSlug: slug} = site;
+  const {targetSlug: slug} = site;
   const status = targets.status(site);
-  const [newest] = store.deployments(projectSlug, slug);
+  const [newest] = store.deployments(site);
   return {
     slug,
     name: targets.record(site)?.name ?? slug,
@@ -207,28 +195,12 @@ function targetRow(site: SiteName, call: Call): AnswerOf<typeof legacySchemas.Le
   };
 }
 
-/** The target in a path. */
-function siteOf(call: Call): SiteName {
-  return {projectSlug: param(call, 'projectSlug'), targetSlug: param(call, 'targetSlug')};
-}
-
-async function createTarget(call: Call, site: SiteName, made: {readonly name: string; readonly copyFrom?: string}) {
-  await call.context.targets.create(site, {...made, user: call.user});
+async function createTarget(call: Call, site: SiteName, target: {readonly name: string; readonly copyFrom?: string}) {
+  await call.context.targets.create(site, {...target, user: call.user});
   return targetRow(site, call);
 }
 
-/** Variables whose values nobody can read anymore. */
-function variableRows(call: Call, site: SiteName) {
-  const {targets} = call.context;
-  const isPublished = targets.status(site) === 'ready';
-  const rows = Object.entries(targets.record(site)?.variables ?? {}).map(([name, {updatedAt, updatedBy}]) => {
-    const row = {
-      value: maskedValue,
-      updated_at: updatedAt,
-      updated_by: updatedBy,
-      publishing_status_description: isPublished ? 'Published' : 'Publishing',
-    };
-    return {[name]: row};
-  });
-  return rows;
+function variableRow({name, isPublished, updatedAt, updatedBy}: ReturnType<Targets['variables']>[number]) {
+  const publishing_status_description = isPublished ? 'Published' : 'Publishing';
+  return {[name]: {value: maskedValue, updated_at: updatedAt, updated_by: updatedBy, publishing_status_description}};
 }

@@ -6,7 +6,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {WebSocketServer} from 'ws';
 import {admitsToLogs, checkHost, checkOrigin} from '../access.js';
 import {HttpFailure} from '../answer.js';
-import type {RuntimeContext} from '../context.js';
+import {recordRequest, type RuntimeContext} from '../context.js';
 import type {FaultRule} from '../faults.js';
 
 const maxMessageBytes = 64 * 1024;
@@ -67,12 +67,9 @@ function record(
   {method = 'GET', url = '/', headers}: IncomingMessage,
   status: number,
   fault: FaultRule['action'] | undefined,
-  {requests, onRequest}: RuntimeContext,
+  context: RuntimeContext,
 ): void {
   const [path = '/'] = url.split('?', 1);
-  const userAgent = headers['user-agent'];
-  const made = {method, path, status, route: 'logs', bytesReceived: 0, durationMs: 0, fault, userAgent} as const;
-  const ended = {...made, requestId: randomUUID()};
-  requests.push(ended);
-  onRequest(ended);
+  const base = {method, path, route: 'logs', userAgent: headers['user-agent'], requestId: randomUUID()} as const;
+  recordRequest(context, {...base, status, fault, bytesReceived: 0, durationMs: 0});
 }

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import type {Operation} from '../../wire/operation.js';
-import {json, validate} from '../answer.js';
+import {answer, json, validate} from '../answer.js';
 import type {Call, Route} from '../context.js';
 
 type Sent<T> = T extends object ? {readonly [Key in keyof T]: Sent<T[Key]>} : T;
@@ -15,17 +15,14 @@ type InputOf<Served extends Operation> = Served extends {readonly query: infer Q
     ? v.InferOutput<Body>
     : undefined;
 
-/** The body that a handler returns. Without one in the description, it makes the answer itself. */
-type Answered<Served extends Operation> = Served extends {readonly answer: infer Body extends v.GenericSchema}
-  ? AnswerOf<Body>
-  : never;
+/** What a handler returns: the body. Without one in the description, the status says it all. */
+type Handled<Served extends Operation> = Served extends {readonly answer: infer Body extends v.GenericSchema}
+  ? Promise<AnswerOf<Body> | Response> | AnswerOf<Body>
+  : Promise<Response> | Promise<void>;
 
 /** A handler for each operation. */
 export type Handlers<Operations extends Readonly<Record<string, Operation>>> = {
-  readonly [Name in keyof Operations]: (
-    call: Call,
-    input: InputOf<Operations[Name]>,
-  ) => Promise<Answered<Operations[Name]> | Response> | Answered<Operations[Name]> | Response;
+  readonly [Name in keyof Operations]: (call: Call, input: InputOf<Operations[Name]>) => Handled<Operations[Name]>;
 };
 
 /** The routes of operations, which validate requests and write answers. */
@@ -46,7 +43,7 @@ export function routesOf<Operations extends Readonly<Record<string, Operation>>>
       async handle(call) {
         const result = await handler(call, await inputOf(call));
         if (result instanceof Response) return result;
-        return json(status, result);
+        return result === undefined ? answer(status, '') : json(status, result);
       },
     };
   });

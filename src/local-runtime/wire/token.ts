@@ -8,7 +8,7 @@ import {routesOf} from './serve.js';
 
 const headers = {'cache-control': 'no-store'};
 
-/** The token endpoint of the Api backend: the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
+/** The token endpoint of Runtime (OAuth): the client credentials grant with HTTP Basic (RFC 6749, 4.4). */
 export const tokenProtocol: Protocol = {
   prefix: `${token.operations.requestToken.path}/`,
   admit: () => 'oauth-client',
@@ -32,9 +32,9 @@ async function grant({context, request, body, origin}: Call): Promise<Response> 
     const problem = assertion === null ? 'The client ID or the client secret' : "The client's assertion";
     return refuse(401, 'invalid_client', `${problem} is wrong.`, challenge);
   }
-  const asked = v.safeParse(tokenSchemas.TokenRequest, Object.fromEntries(form));
-  if (!asked.success) return refuse(400, 'unsupported_grant_type', asked.issues[0].message);
-  const scopes = asked.output.scope.split(' ').filter((scope) => scope !== '');
+  const grantRequest = v.safeParse(tokenSchemas.TokenRequest, Object.fromEntries(form));
+  if (!grantRequest.success) return refuse(400, 'unsupported_grant_type', grantRequest.issues[0].message);
+  const scopes = grantRequest.output.scope.split(' ').filter((scope) => scope !== '');
   const unknown = scopes.find((scope) => granted !== undefined && !granted.includes(scope));
   if (unknown !== undefined) {
     return refuse(400, 'invalid_scope', `The scope "${unknown}" is not granted to this client.`);
@@ -48,8 +48,8 @@ async function grant({context, request, body, origin}: Call): Promise<Response> 
 }
 
 /** Whether a part of HTTP Basic, which is form-encoded (RFC 6749, 2.3.1), is the expected one. */
-function isSecret(given: string, expected: string): boolean {
-  const text = decoded(given.replaceAll('+', ' '));
+function isSecret(value: string, expected: string): boolean {
+  const text = decoded(value.replaceAll('+', ' '));
   return text !== undefined && secretsEqual(text, expected);
 }
 

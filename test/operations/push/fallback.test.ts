@@ -54,19 +54,22 @@ describe('falling back from Api to legacy', () => {
     expect(await readdir(project.temporary)).toEqual([]);
   });
 
-  test.each([401, 403, 406])('%i with a web page is no answer of the service: no fallback', async (status) => {
-    const page = {status, headers: {'content-type': 'text/html'}, body: '<!doctype html><title>Blocked</title>'};
-    await using server = await startRecordingServer(({path}) =>
-      isApi(path) ? page : {status: 200, body: {bundle_id: 7}},
-    );
-    await using project = await createProject();
-    await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({
-      code: 'ERR_NETWORK',
-      exitCode: 6,
-      status,
-    });
-    expect(server.requests).toHaveLength(1);
-  });
+  test.each([401, 403, 404, 405, 406, 415])(
+    '%i with a web page is no answer of the service: no fallback',
+    async (status) => {
+      const page = {status, headers: {'content-type': 'text/html'}, body: '<!doctype html><title>Blocked</title>'};
+      await using server = await startRecordingServer(({path}) =>
+        isApi(path) ? page : {status: 200, body: {bundle_id: 7}},
+      );
+      await using project = await createProject();
+      await expect(pushRuntimeBundle(optionsFor(server), project.host)).rejects.toMatchObject({
+        code: 'ERR_NETWORK',
+        exitCode: 6,
+        status,
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   test('when legacy fails, too, the error names both refusals', async () => {
     await using server = await startRecordingServer(({path}) => ({status: isApi(path) ? 403 : 400}));
