@@ -26,7 +26,10 @@ export function serveLogs(server: Server, context: RuntimeContext): () => void {
           opened.terminate();
           return;
         }
-        const stop = context.logs.follow(siteOf(query), (message) => opened.send(JSON.stringify([{message}])));
+        const stop = context.logs.follow(siteOf(query), (message) => {
+          // Published clients read the time here.
+          opened.send(JSON.stringify([{timestamp: context.now().getTime(), message}]));
+        });
         opened.once('close', stop);
       });
     };

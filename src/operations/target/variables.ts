@@ -1,12 +1,12 @@
 import type {VariableItem} from '../../backends/contract.js';
-import {createError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {invoke} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
 import {everything, listPages} from '../pages.js';
 import {explainMissingTarget} from '../targets.js';
-import {allowChange} from './change.js';
+import {allowChange, isUnclear} from './change.js';
 
 /** What `listVariables` resolves to. */
 export interface ListVariablesResult extends TargetResult {
@@ -87,6 +87,9 @@ export async function setVariablesOn(
   await allowChange(open, {operation: 'set-variables', targetSlug, variables, dryRun});
   if (dryRun) return;
   await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
-    throw await explainMissingTarget(error, open, targetSlug, 'set-variables');
+    const told = await explainMissingTarget(error, open, targetSlug, 'set-variables');
+    if (!isRuntimeCliError(told) || !isUnclear(told)) throw told;
+    const list = {run: ['env:list', ...open.flags(targetSlug)]};
+    throw amendError(told, {advice: [['They may be set all the same. Check before you try again: ', list]]});
   });
 }

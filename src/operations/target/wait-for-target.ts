@@ -19,31 +19,33 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
   const poll = startPoll(open, {pollInterval: defaultPollInterval});
   const polled = open.with({signal: poll.signal});
   let last: TargetItem | undefined;
-  const orLate = (error: unknown): never => {
-    const check = {suggestions: ['To check on it, run:', [commandOf(open)]], details: {targetSlug}};
-    if (signal.aborted) throw interrupted(signal.reason, `The service goes on with target ${targetSlug}.`, check);
-    if (poll.isLate()) throw late(open, targetSlug, last, poll.timeout);
+  /** What ends the waiting: the caller, the time, or too many failures. */
+  const give = (error: unknown): never => {
+    const state = last?.state ?? 'unknown';
+    const check = {suggestions: ['To check on it, run:', [commandOf(open)]], details: {targetSlug, state}};
+    const goesOn = `The service goes on with target ${targetSlug}`;
+    if (signal.aborted) throw interrupted(signal.reason, `${goesOn}.`, check);
+    if (poll.isLate()) {
+      const message = `Target ${targetSlug} was not ready within ${String(poll.timeout)} s. Its last state: ${state}.`;
+      const suggestions = ['The service goes on. Pass a longer --timeout next time, or check on it:', [commandOf(open)]];
+      throw createError('ERR_WAIT_TIMEOUT', message, {...check, suggestions});
+    }
     if (!isRuntimeCliError(error)) throw error;
-    const message = `The service goes on with target ${targetSlug}, but its state cannot be read: ${error.message}`;
-    throw amendError(error, {message, ...check});
+    throw amendError(error, {message: `${goesOn}, but its state cannot be read: ${error.message}`, ...check});
   };
   for (let lost = 0; ;) {
     const seen = await look(polled, targetSlug).catch((error: unknown) => {
       const isLast = lost + 1 >= maxLostPolls;
-      return !isLast && !poll.isLate() && isRuntimeCliError(error) && isLost(error) ? undefined : orLate(error);
+      return !isLast && !poll.isLate() && isRuntimeCliError(error) && isLost(error) ? undefined : give(error);
     });
     lost = seen ? 0 : lost + 1;
     last = seen?.item ?? last;
     if (seen?.item?.state === 'failed' || seen?.item?.state === 'deleting') throw failed(open, seen.item);
     if (seen?.item && !seen.isBusy) return seen.item;
-    open.host.outlet.progress({
-      phase: 'wait',
-      transferred: 0,
-      description: last?.state ?? 'not listed yet',
-      leftMs: poll.leftMs(),
-    });
-    await poll.pause().catch(orLate);
-    if (poll.isLate()) throw late(open, targetSlug, last, poll.timeout);
+    const description = last?.state ?? 'not listed yet';
+    open.host.outlet.progress({phase: 'wait', transferred: 0, description, leftMs: poll.leftMs()});
+    await poll.pause().catch(give);
+    if (poll.isLate()) give(undefined);
   }
 }
 
@@ -63,15 +65,6 @@ function failed(open: OpenBackend, {targetSlug, state}: TargetItem): Error {
   const what = state === 'deleting' ? 'is being deleted' : 'could not be made, or what was last published to it failed';
   return createError('ERR_DEPLOYMENT_FAILED', `Target ${targetSlug} ${what}.`, {
     suggestions: [['Its state: ', commandOf(open)]],
-    details: {targetSlug, state},
-  });
-}
-
-function late(open: OpenBackend, targetSlug: string, last: TargetItem | undefined, timeout: number): Error {
-  const state = last?.state ?? 'unknown';
-  const message = `Target ${targetSlug} was not ready within ${String(timeout)} s. Its last state: ${state}.`;
-  return createError('ERR_WAIT_TIMEOUT', message, {
-    suggestions: ['The service goes on. Pass a longer --timeout next time, or check on it:', [commandOf(open)]],
     details: {targetSlug, state},
   });
 }
