@@ -1,7 +1,7 @@
+import type {ProjectResult, TargetResult} from './options.js';
 import {requestedBundleId} from '../backends/answers.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
-import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../text/suggest.js';
 import {invoke, quickLook} from './call-backend.js';
@@ -9,9 +9,7 @@ import type {OpenBackend} from './open-backend.js';
 import {collectPages, everything, listPages, type ListPart} from './pages.js';
 
 /** One page of a project's bundles. */
-export interface ListBundlesResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface ListBundlesResult extends ProjectResult {
   /** Newest first. */
   readonly bundles: readonly BundleItem[];
   /** Total number, if the server reports it. */
@@ -97,10 +95,7 @@ export interface ListedDeployment extends DeploymentItem {
 }
 
 /** One page of a target's deployments. */
-export interface ListDeploymentsResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
+export interface ListDeploymentsResult extends TargetResult {
   /** Newest first. */
   readonly deployments: readonly ListedDeployment[];
   /** Total number, if the server reports it. */

@@ -1,14 +1,14 @@
 import {shownUrl} from '../backends/answers.js';
 import {isUnderWay} from '../backends/references.js';
 import type {BackendCapability, BundleId, DeploymentItem, TargetItem, TargetState} from '../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../backends/names.js';
+import {backendTitle} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
 import {invoke, quickLook} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {ListDeploymentsOptions} from './options.js';
+import type {ListDeploymentsOptions, ProjectResult, TargetResult} from './options.js';
 
 /** Options of `getProjectStatus`. */
 export type ProjectStatusOptions = Omit<ListDeploymentsOptions, 'targetSlug' | 'limit' | 'offset'> & {
@@ -36,9 +36,7 @@ export interface TargetStatus {
 }
 
 /** What `getProjectStatus` resolves to. */
-export interface ProjectStatus {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface ProjectStatus extends ProjectResult {
   /** In the order of the server's list. */
   readonly targets: readonly TargetStatus[];
 }
@@ -157,10 +155,7 @@ export async function listedUrl(open: OpenBackend, targetSlug: string): Promise<
   return shownUrl((await targetsIfListed(open))?.find((item) => item.targetSlug === targetSlug)?.url);
 }
 
-export interface FoundTarget {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
+export interface FoundTarget extends TargetResult {
   /** http(s) URL. */
   readonly url: string;
 }

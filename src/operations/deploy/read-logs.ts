@@ -1,12 +1,12 @@
 import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../../backends/names.js';
+import {backendTitle} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {readHistory} from '../list.js';
 import {verifyTarget} from '../targets.js';
 import {invoke, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {ProjectOptions} from '../options.js';
+import type {ProjectOptions, TargetResult} from '../options.js';
 import {pause} from './poll.js';
 
 /** Options of `readDeploymentLogs`. */
@@ -23,10 +23,7 @@ export interface ReadLogsOptions extends ProjectOptions {
 }
 
 /** What `readDeploymentLogs` resolves to. */
-export interface ReadLogsResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
+export interface ReadLogsResult extends TargetResult {
   readonly deploymentId?: string | number | undefined;
   /** The deployed bundle, if the server reports it. */
   readonly bundleId?: BundleId | undefined;
