@@ -27,7 +27,10 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
     if (signal.aborted) throw interrupted(signal.reason, `${goesOn}.`, check);
     if (poll.isLate()) {
       const message = `Target ${targetSlug} was not ready within ${String(poll.timeout)} s. Its last state: ${state}.`;
-      const suggestions = ['The service goes on. Pass a longer --timeout next time, or check on it:', [commandOf(open)]];
+      const suggestions = [
+        'The service goes on. Pass a longer --timeout next time, or check on it:',
+        [commandOf(open)],
+      ];
       throw createError('ERR_WAIT_TIMEOUT', message, {...check, suggestions});
     }
     if (!isRuntimeCliError(error)) throw error;
