@@ -113,7 +113,6 @@ async function runCase(
     const relay = new Relay();
     const service = await fixtures.openService({through: (origin) => relay.through(origin)});
     const subject = new Subject({
-      backend: createBackend(),
       createBackend,
       service,
       fixtures,

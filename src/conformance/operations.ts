@@ -1,4 +1,4 @@
-import {Writable} from 'node:stream';
+import {PassThrough} from 'node:stream';
 import type {Bundle, BundleFormat, BundleId, DeploymentRef} from '../backends/contract.js';
 import {backendMembers, type MemberRow, type RequestOf} from '../backends/members.js';
 import type {Called, CallOptions, Subject} from './subject.js';
@@ -23,45 +23,33 @@ export interface Operation<Needed extends Called = Called> {
 }
 
 type Tried = Exclude<Called, 'login' | 'tailLogs'>;
-
-/** What a function is tried on, and what it is called with. */
-interface Try<Name extends Tried> extends Pick<Operation, 'on'> {
-  readonly request: (prepared: Prepared, subject: Subject) => RequestOf<Name>;
-}
+type RequestMaker<Name extends Tried> = (prepared: Prepared, subject: Subject) => RequestOf<Name>;
 
 const limit = 10;
 
-const tries: {readonly [Name in Tried]: Try<Name>} = {
-  upload: {on: 'nothing', request: ({bundle}) => bundle},
-  verify: {on: 'nothing', request: () => undefined},
-  promote: {
-    on: 'deployment',
-    request: ({bundleId}, {targetSlug, otherTarget}) => ({bundleId, from: targetSlug, to: otherTarget}),
-  },
-  getDeployment: {on: 'deployment', request: ({deployment = {}}) => deployment},
-  listBundles: {on: 'bundle', request: () => ({limit})},
-  listDeployments: {on: 'deployment', request: (_, {targetSlug}) => ({limit, targetSlug})},
-  listTargets: {on: 'deployment', request: () => ({limit})},
-  createTarget: {on: 'nothing', request: () => ({targetSlug: 'conformance-new'})},
-  listVariables: {on: 'deployment', request: (_, {targetSlug}) => ({limit, targetSlug})},
-  setVariables: {
-    on: 'deployment',
-    request: (_, {targetSlug}) => ({targetSlug, set: {CONFORMANCE: 'a value of a variable'}, unset: []}),
-  },
-  invalidate: {on: 'deployment', request: (_, {targetSlug}) => ({targetSlug, pattern: '/*'})},
-  readLogs: {on: 'deployment', request: ({deployment = {}}) => ({deployment})},
-  deploy: {on: 'bundle', request: ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})},
-  download: {
-    on: 'bundle',
-    request: ({bundleId}) => ({bundleId, writeTo: new Writable({write: (_piece, _encoding, done) => done()})}),
-  },
-  deleteBundle: {on: 'bundle', request: ({bundleId}) => ({bundleId})},
-  deleteTarget: {on: 'deployment', request: (_, {targetSlug}) => ({targetSlug})},
+/** What each function is tried on, and what it is called with. */
+const tries: {readonly [Name in Tried]: readonly [on: Operation['on'], request: RequestMaker<Name>]} = {
+  upload: ['nothing', ({bundle}) => bundle],
+  verify: ['nothing', () => undefined],
+  promote: ['deployment', ({bundleId}, {targetSlug, otherTarget}) => ({bundleId, from: targetSlug, to: otherTarget})],
+  getDeployment: ['deployment', ({deployment = {}}) => deployment],
+  listBundles: ['bundle', () => ({limit})],
+  listDeployments: ['deployment', (_, {targetSlug}) => ({limit, targetSlug})],
+  listTargets: ['deployment', () => ({limit})],
+  createTarget: ['nothing', () => ({targetSlug: 'conformance-new'})],
+  listVariables: ['deployment', (_, {targetSlug}) => ({limit, targetSlug})],
+  setVariables: ['deployment', (_, {targetSlug}) => ({targetSlug, set: {CONFORMANCE: 'a value'}, unset: []})],
+  invalidate: ['deployment', (_, {targetSlug}) => ({targetSlug, pattern: '/*'})],
+  readLogs: ['deployment', ({deployment = {}}) => ({deployment})],
+  deploy: ['bundle', ({bundleId}, {targetSlug}) => ({bundleId, targetSlug})],
+  download: ['bundle', ({bundleId}) => ({bundleId, writeTo: new PassThrough().resume()})],
+  deleteBundle: ['bundle', ({bundleId}) => ({bundleId})],
+  deleteTarget: ['deployment', (_, {targetSlug}) => ({targetSlug})],
 };
 
 function operation<Name extends Tried>(needs: Name): Operation<Name> {
   const row: MemberRow = backendMembers[needs];
-  const {on, request} = tries[needs];
+  const [on, request] = tries[needs];
   return {
     name: row.capability ?? needs,
     needs,

@@ -50,7 +50,6 @@ type Deployed = DeployResult & {readonly bundleId: BundleId};
 
 interface SubjectParts {
   readonly createBackend: () => AnyBackend;
-  readonly backend: AnyBackend;
   readonly service: ConformanceService;
   readonly projectSlug: string;
   readonly fixtures: ConformanceFixtures;
@@ -74,7 +73,8 @@ export class Subject {
   readonly otherTarget: string;
 
   constructor(readonly parts: SubjectParts) {
-    const {backend, service, masked} = parts;
+    const {createBackend, service, masked} = parts;
+    const backend = createBackend();
     const options = Object(service.options) as object;
     this.backend = checkedBackend(backend, 'this package');
     this.service = service;
@@ -85,7 +85,7 @@ export class Subject {
 
   /** The same service with a new backend, as another process would see it. */
   again(changes: Partial<SubjectParts> = {}): Subject {
-    return new Subject({...this.parts, backend: this.parts.createBackend(), ...changes});
+    return new Subject({...this.parts, ...changes});
   }
 
   /**
@@ -286,6 +286,15 @@ export class Subject {
       const read = () => readUploadedFile(bundleId, entry.path, projectSlug);
       await expectBytes(`${entry.path} of ${what}`, entry.open(), read);
     }
+  }
+
+  /** Asserts that a bundle is neither listed nor in the service. `after`: what was done. */
+  async assertGone(bundle: Bundle, bundleId: BundleId, after: string): Promise<void> {
+    await this.nextInstant();
+    const gone = `Expected the bundle ${shown(bundleId)} to be gone after ${after}.`;
+    assert.ok(!idsOf(await this.bundles()).includes(bundleId), `${gone} It is still listed.`);
+    const reading = this.assertArrived(bundle, bundleId);
+    await assert.rejects(reading, assert.AssertionError, `${gone} The service still has it.`);
   }
 
   /** Asserts how many uploads the service keeps, complete or not, if it can be asked. */

@@ -7,6 +7,7 @@ import type {
   BackendErrorCode,
   Bundle,
   BundleId,
+  DeploymentItem,
   DeploymentRef,
   DownloadStart,
   ListResult,
@@ -32,6 +33,9 @@ function broken(fault: string, change: Change, steps?: Partial<Steps>): BrokenBa
 }
 
 const none: Change = () => ({});
+const noState = {write: () => Promise.resolve(), remove: () => Promise.resolve()};
+/** What the uploads that are under way have saved, by the digest of their archive. */
+const shared = new Map<string, Promise<unknown>>();
 
 const onBundles = ['deploy', 'download', 'deleteBundle'] as const;
 /** What the host asks for besides settings and logins. */
@@ -206,6 +210,66 @@ export const brokenBackends: readonly BrokenBackend[] = [
     sent: async (id, context) => (await goodSteps.sent(id, context)) ?? [],
   }),
 
+  broken('shares an upload with another one of the same archive', (good) => ({
+    upload: (bundle, context) => {
+      const {state} = context;
+      const earlier = shared.get(bundle.sha256);
+      if (earlier) return good.upload(bundle, {...context, state: {...noState, read: () => earlier}});
+      if (!state) return good.upload(bundle, context);
+      const saved = new Promise<unknown>((resolve) => {
+        const write = async (value: unknown) => {
+          resolve(value);
+          await state.write(value);
+        };
+        context = {...context, state: {...state, write}};
+      });
+      shared.set(bundle.sha256, saved);
+      return good.upload(bundle, context).finally(() => shared.delete(bundle.sha256));
+    },
+  })),
+
+  broken('writes the history of a deployment before it is live', (good) => {
+    const rows = new Map<string, DeploymentItem>();
+    return {
+      deploy: ({bundleId, targetSlug}, context) => {
+        const deployment = {deploymentId: 'early', targetSlug};
+        rows.set(`${context.projectSlug}/${targetSlug}`, {deployment, bundleId, status: 'finished'});
+        return good.deploy({bundleId, targetSlug}, context);
+      },
+      listDeployments: async ({targetSlug, ...range}, context) => {
+        const page = await good.listDeployments({targetSlug, ...range}, context);
+        const early = rows.get(`${context.projectSlug}/${targetSlug}`);
+        return page.items.length > 0 || !early ? page : {items: [early]};
+      },
+    };
+  }),
+  brokenCall('fails if it cannot report a deployment that is live', ['deploy', 'promote'], async (call, context) => {
+    const result = await call(context);
+    await context.http.post(`${String(context.options.origin)}/me`, {headers: authorized(context)});
+    return result;
+  }),
+  broken('deletes a bundle that is in use, and then refuses to', (good) => ({
+    deleteBundle: async ({bundleId}, context) => {
+      const {items} = await good.listBundles({limit: 1}, context);
+      await good.deleteBundle({bundleId}, context);
+      const isUsed = items.some((item) => item.bundleId === bundleId && item.inUseBy?.length);
+      if (isUsed) throw backendError('ERR_REJECTED', 'in use');
+    },
+  })),
+  broken('forgets a bundle before the service has deleted it', (good) => {
+    const forgotten = new Set<BundleId>();
+    return {
+      deleteBundle: async ({bundleId}, context) => {
+        if (forgotten.has(bundleId)) throw backendError('ERR_BUNDLE_UNKNOWN', 'there is none');
+        forgotten.add(bundleId);
+        await good.deleteBundle({bundleId}, context);
+      },
+      listBundles: async (range, context) => {
+        const {items, cursor} = await good.listBundles(range, context);
+        return {items: items.filter((item) => !forgotten.has(item.bundleId)), cursor};
+      },
+    };
+  }),
   brokenCall('does not say that a target is busy', 'deploy', mistaking(409, 'ERR_REJECTED')),
   brokenCall('reports a deployment that is accepted as finished', 'deploy', asFinished),
   brokenCall('reports a promotion that is accepted as finished', 'promote', asFinished),

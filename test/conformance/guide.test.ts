@@ -37,12 +37,12 @@ async function runNode(...args: readonly string[]): Promise<string> {
 
 test('the example of the guide passes with vitest', async () => {
   const output = await runNode(path.join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder);
-  expect(output).toMatch(/Tests +17 passed \| 3 skipped/);
+  expect(output).toMatch(/Tests +19 passed \| 3 skipped/);
 });
 
 test('the example of the guide passes with node --test', async () => {
   const output = await runNode('--test', '--test-reporter=tap', 'test/conformance.node.js');
-  expect(output).toContain('# pass 17');
+  expect(output).toContain('# pass 19');
   expect(output).toContain('# fail 0');
   expect(output).toContain('# skipped 3');
   expect(output).toContain('# SKIP a folder has no credentials');

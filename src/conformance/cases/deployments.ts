@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type {BundleId, DeploymentRef, DeployResult} from '../../backends/contract.js';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
-import {shown, withCode} from '../expectations.js';
-import {fromJson, idsOf, notOffered, type MemberCases, type Subject} from '../subject.js';
+import {shown, unknownBundle, withCode} from '../expectations.js';
+import {fromJson, notOffered, type MemberCases, type Subject} from '../subject.js';
 import {expectUnknown, unknownIdLike} from './bundles.js';
 
 export const deploymentCases = {
@@ -15,7 +15,11 @@ export const deploymentCases = {
       async run(subject) {
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
         for (const bundleId of [older, newer]) {
-          await assertNewest(subject, await subject.deployed(bundleId), subject.targetSlug);
+          const {deployment} = await subject.deployed(bundleId);
+          const [newest] = await subject.history();
+          const ids = [newest?.deployment.deploymentId ?? deployment.deploymentId, newest?.bundleId ?? bundleId];
+          const expected = [deployment.deploymentId ?? ids[0], bundleId];
+          expectAnswer('the IDs of the newest deployment in the history', ids, expected);
           for (const item of (await subject.bundles()).filter(({inUseBy}) => inUseBy)) {
             const targets = item.bundleId === bundleId ? [subject.targetSlug] : [];
             expectAnswer(`inUseBy of the bundle ${shown(item.bundleId)}`, item.inUseBy, targets);
@@ -34,22 +38,39 @@ export const deploymentCases = {
         await expectError('a deployment to a busy target', work, withCode('ERR_TARGET_BUSY'));
       },
     },
+    {
+      name: 'delete: a bundle that a target runs is refused, or is gone',
+      needs: ['deleteBundle'],
+      proves: 'If the deletion is refused, the bundle is still there and live. If not, it cannot be deployed any more.',
+      async run(subject) {
+        const {targetSlug} = subject;
+        const bundle = await subject.makeBundle();
+        const {bundleId} = await subject.deployed(await subject.upload(bundle));
+        const deletion = subject.call('deleteBundle', {bundleId});
+        const {error} = await outcomeOf(deletion);
+        if (error) {
+          await expectError('a deletion of a bundle that a target runs', deletion, anyCode);
+          await subject.assertArrived(bundle, bundleId, 'its deletion was refused');
+          await expectDeployed(subject, bundleId, targetSlug, 'its deletion was refused', true);
+        } else {
+          await subject.assertGone(bundle, bundleId, 'its deletion');
+          const work = subject.call('deploy', {bundleId, targetSlug});
+          await expectError(`a deployment of ${shown(bundleId)}, which is gone,`, work, unknownBundle);
+        }
+      },
+    },
   ],
   promote: [
     {
       name: 'promote: the bundle of one target runs on the other',
-      proves:
-        'The bundle runs on the other target and nowhere else, with the reference of that deployment. A bundle that has been ' +
-        'replaced on its target, or does not exist, is refused.',
+      proves: 'The bundle runs there, too. One that has been replaced on its target, or does not exist, is refused.',
       async run(subject) {
         const {targetSlug, otherTarget} = subject;
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
         await subject.deployed(older);
-        const promotion = await promote(subject, older);
-        await subject.finished(promotion);
-        await assertNewest(subject, {...promotion, bundleId: older}, otherTarget);
-        for (const target of subject.backend.listDeployments ? [otherTarget, targetSlug] : []) {
-          expectAnswer(`the history of "${target}"`, idsOf(await subject.history(target)), [older]);
+        await subject.finished(await promote(subject, older));
+        for (const target of [otherTarget, targetSlug]) {
+          await expectDeployed(subject, older, target, `the promotion to "${otherTarget}"`, true);
         }
         await subject.deployed(newer);
         for (const bundleId of [older, unknownIdLike(newer)]) {
@@ -68,9 +89,8 @@ export const deploymentCases = {
         const {deployment: good} = await subject.deployed();
         await failDeployments();
         const {deployment: bad} = await subject.deploy();
-        const end = await subject.becomes('the deployment', ['finished', 'failed'], () => statusOf(subject, bad));
         const advice = 'Report "finished" only when the service says that it is live.';
-        expectAnswer('the status of a deployment that fails', end, 'failed', advice);
+        expectAnswer('the status of a deployment that fails', await endOf(subject, bad), 'failed', advice);
         expectAnswer('the status of the deployment before one that failed', await statusOf(subject, good), 'finished');
         await subject.nextInstant();
         const listed = (await subject.history())[0]?.status;
@@ -92,8 +112,7 @@ export const deploymentCases = {
     {
       name: 'logs: each deployment has its own, which ends when it is complete',
       proves:
-        'A log that is read while the deployment runs has the same lines as when another process reads it afterwards, ' +
-        'without line breaks. It stays the same after another deployment, unless the service only keeps the newest.',
+        'Read while the deployment runs, it has the lines, without breaks, that it has later, or is refused then.',
       async run(subject) {
         const {deployment} = await subject.deploy();
         const running = await readLog(subject, deployment);
@@ -121,17 +140,48 @@ function promote(subject: Subject, bundleId: BundleId): Promise<DeployResult> {
   return subject.call('promote', {bundleId, from: subject.targetSlug, to: subject.otherTarget});
 }
 
-/** Asserts that a deployment and its bundle are the newest of the history, if that has IDs. */
-async function assertNewest(
+/**
+ * Asserts that everything says the same of the only deployment to a target: history, status, log and `inUseBy`.
+ * @param isLive what the caller was told. Undefined: nothing, so that either will do.
+ */
+export async function expectDeployed(
   subject: Subject,
-  {deployment: {deploymentId}, bundleId}: {readonly deployment: DeploymentRef; readonly bundleId: BundleId},
+  bundleId: BundleId,
   targetSlug: string,
+  after: string,
+  isLive?: boolean,
 ): Promise<void> {
-  const [newest] = await subject.history(targetSlug);
-  const listedId = newest?.deployment.deploymentId;
-  if (deploymentId === undefined || listedId === undefined) return;
-  const listed = {deploymentId: listedId, bundleId: newest?.bundleId ?? bundleId};
-  expectAnswer(`the newest deployment in the history of "${targetSlug}"`, listed, {deploymentId, bundleId});
+  const {listDeployments, getDeployment, readLogs} = subject.backend;
+  await subject.nextInstant();
+  // A target without deployments may be an unknown one.
+  const rows = async () => (await outcomeOf(subject.history(targetSlug))).result ?? [];
+  if (isLive !== false && listDeployments) {
+    const ends = isLive === true ? [] : (['failed', undefined] as const);
+    const newest = `the newest deployment in the history after ${after}`;
+    await subject.becomes(newest, ['finished', 'unknown', ...ends], async () => (await rows())[0]?.status);
+  }
+  const [newest, ...others] = await rows();
+  expectAnswer(`the other deployments in the history after ${after}`, others, []);
+  const {status, deployment = {}} = newest ?? {};
+  const isFinished = status === 'finished';
+  const {inUseBy} = (await subject.bundles()).find((one) => one.bundleId === bundleId) ?? {};
+  const said = {
+    history: listDeployments && status !== 'unknown' ? isFinished : undefined,
+    status:
+      getDeployment && isFinished ? (await outcomeOf(endOf(subject, deployment))).result === 'finished' : undefined,
+    log: readLogs && isFinished ? (await outcomeOf(readLog(subject, deployment))).error === undefined : undefined,
+    inUseBy: inUseBy?.includes(targetSlug),
+  };
+  const told = Object.entries(said).filter(([, isSaid]) => isSaid !== undefined);
+  const expected = told.map(([name]) => [name, isLive ?? told[0]?.[1]]);
+  const what = `what says that the bundle is live after ${after}`;
+  const advice = 'What makes a deployment live should be its only record, or be written last.';
+  expectAnswer(what, Object.fromEntries(told), Object.fromEntries(expected), advice);
+}
+
+/** The status of a deployment once it has ended. */
+function endOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
+  return subject.becomes('the deployment', ['finished', 'failed'], () => statusOf(subject, deployment));
 }
 
 /** Reads the log of a deployment until it is complete. */

@@ -16,8 +16,8 @@ export const everyBackendCases: readonly Case[] = [
       if (subject.service.projectSlug !== undefined) {
         notTried('The service of the fixtures has a projectSlug, so there is no other project.');
       }
-      const {backend, projectSlug} = subject.parts;
-      const other = subject.again({backend, projectSlug: `${projectSlug}-2`});
+      const {backend, parts} = subject;
+      const other = subject.again({createBackend: () => backend, projectSlug: `${parts.projectSlug}-2`});
       // A service may number the bundles of each project: this one has more.
       await subject.upload();
       const bundle = await subject.makeBundle();
@@ -38,9 +38,7 @@ export const everyBackendCases: readonly Case[] = [
   },
   {
     name: 'no error or log contains a secret',
-    proves:
-      'Secret options are in `secrets`, variables in `secretEnv`, and what the backend learns is passed to ' +
-      '`context.maskSecret`. Nothing that it logs or throws contains one, not even in base64.',
+    proves: 'Secrets are declared or passed to `context.maskSecret`. Nothing logged or thrown has one, even in base64.',
     async run(subject) {
       const {secrets = [], options, env = {}} = subject.service;
       const {masked: declared} = subject.parts;
