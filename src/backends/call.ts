@@ -8,7 +8,7 @@ import type {AbortCleanup, Backend, BackendError} from './contract.js';
 import type {MemberRow} from './members.js';
 import {asSentence} from '../text/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
-import {checkBeforeRetrying} from '../errors/suggestion.js';
+import {checkBeforeRetrying, refusedCredentials} from '../errors/suggestion.js';
 import {backendTitle, isBuiltIn} from './names.js';
 
 type Redact = (text: string) => string;
@@ -176,10 +176,11 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown, redac
     const failed = `The ${backendTitle(backend)} backend failed while ${doing}: ${message}`;
     return createError('ERR_BACKEND_FAILED', asSentence(failed), {cause});
   }
-  const {code, status, suggestions = []} = error;
+  const {code, status, suggestions} = error;
   return createError(code, asSentence(message), {
     status,
-    suggestions: suggestions.map((suggestion) => redact(suggestion)),
+    suggestions:
+      suggestions?.map((suggestion) => redact(suggestion)) ?? (code === 'ERR_UNAUTHORIZED' ? [refusedCredentials] : []),
     details: {backend},
     cause,
   });

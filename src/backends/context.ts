@@ -50,9 +50,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     connectTimeoutMs: connectMs,
     idleTimeoutMs: idleMs,
     responseTimeoutMs: requestMs,
-  } = timeLimitsOf({
-    ...options.timeouts,
-  });
+  } = timeLimitsOf({...options.timeouts});
   const activity = new Activity();
   const createClient = (signal: AbortSignal) =>
     createHttpClient({

@@ -1,6 +1,6 @@
 import {relative} from 'node:path';
 import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
-import {bundleFlags, connectionFlags} from '../cli/command/flags.js';
+import {bundleFlags, connectionFlags, shown} from '../cli/command/flags.js';
 import {canAsk} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
 import type {InitDocument} from '../cli/output/documents.js';
@@ -25,6 +25,7 @@ export default class Init extends BaseCommand<typeof Init> {
     project: connectionFlags.project,
     target: connectionFlags.target,
     'runtime-backend': connectionFlags['runtime-backend'],
+    'backend-option': shown(connectionFlags['backend-option']),
     origin: connectionFlags.origin,
     'api-key': connectionFlags['api-key'],
     'api-user': connectionFlags['api-user'],
@@ -67,7 +68,7 @@ export default class Init extends BaseCommand<typeof Init> {
     ];
     output.outcome(plan.canBuild ? 'Next:' : 'Next, build the application and run:');
     for (const command of next) output.outcome(['  ', command], '    ');
-    if (!deploys && !problem) {
+    if (!deploys && !problem && plan.canDeploy) {
       const deploy = {run: ['bundle:push', ...place, '--target', 'production', '--wait']};
       output.outcome([
         'This uploads without deploying. To deploy to a target called production as well, run ',

@@ -128,7 +128,8 @@ async function runCase(
   };
   const limitMs = fixtures.caseTimeoutMs ?? 60_000;
   const tooLong = delay(limitMs, undefined, {ref: false}).then(() => {
-    assert.fail(`This case took longer than ${limitMs / 1000} s: something never ends.`);
+    const why = 'something never ends. An SDK has retries of its own: turn them off, and call context.waitToRetry().';
+    assert.fail(`This case took longer than ${limitMs / 1000} s: ${why}`);
   });
   try {
     await Promise.race([open().then((subject) => run(subject, open)), tooLong]);

@@ -33,3 +33,12 @@ export const checkBeforeRetrying: Suggestion = [
   {run: ['bundle:history']},
   ' for deployments.',
 ];
+
+/** The advice about credentials that a server refused. */
+export const refusedCredentials: Suggestion = [
+  'Check that the credentials are complete, still valid and for this server. Run ',
+  {run: ['config:show']},
+  ' to see their source, or ',
+  {run: ['auth:login']},
+  ' to store others.',
+];

@@ -1,6 +1,6 @@
 import {builtIns, type BackendSettings, type Identity} from '../backends/built-ins.js';
 import {notConfigured, unsetOptions} from '../backends/configuration.js';
-import {callBackend, withTimeout} from '../backends/call.js';
+import {callBackend, callInContext, withTimeout, type HostContext} from '../backends/call.js';
 import {backendMembers, contextFor} from '../backends/members.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../backends/contract.js';
@@ -51,20 +51,28 @@ export interface ServiceCall extends Asking {
   readonly backendOptions: Readonly<Record<string, unknown>>;
 }
 
-interface ServiceVerification extends ServiceCall, Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'> {
-  /** @default 60000: a login may wait for somebody, a service does not take that long. */
-  readonly timeoutMs?: number | undefined;
-}
+type ServiceVerification = ServiceCall & Pick<BackendVerifyContext, 'projectSlug' | 'targetSlug'>;
+
+/** A login may wait for somebody, a service does not take that long. In milliseconds. */
+const longestVerification = 60_000;
 
 /** Asks the service of a plugin's backend whether it accepts the credentials. The backend must have `verify`. */
 export async function verifyBackend(
-  {projectSlug, targetSlug, timeoutMs = 60_000, ...call}: ServiceVerification,
+  {projectSlug, targetSlug, ...call}: ServiceVerification,
   host: Host,
 ): Promise<VerifyResult> {
-  return callService('verify', call, host, (context) => {
-    const verified = async () => (await call.backend.verify?.({...context, projectSlug, targetSlug})) ?? {};
-    return withTimeout(verified(), timeoutMs, context.signal);
-  });
+  const {backend} = call;
+  const verify = async (context: HostContext) =>
+    (await backend.verify?.({...contextFor('verify', context), projectSlug, targetSlug})) ?? {};
+  return callService(call, host, (context, secrets) =>
+    callInContext(
+      backend,
+      backendMembers.verify,
+      context,
+      (own) => withTimeout(verify({...context, ...own}), longestVerification, own.signal),
+      secrets,
+    ),
+  );
 }
 
 /**
@@ -76,14 +84,18 @@ export async function logIn(
   host: Host,
 ): Promise<Readonly<Record<string, string>>> {
   const {backend, signal} = call;
-  const {secrets} = await callService('login', call, host, async (context) => {
+  const logsIn = async (context: HostContext) => {
     const unset = unsetOptions(backend.required ?? [], context.options);
     const missing = unset.filter((option) => !backend.secrets?.includes(option));
     if (missing.length > 0) throw notConfigured(backend, missing, call, context.env);
-    const result = await backend.login?.({...context, prompt, openUrl});
+    const result = await backend.login?.({...context, projectSlug: undefined, prompt, openUrl});
     if (result !== undefined) return result;
     throw createError('ERR_CAPABILITY_UNSUPPORTED', `The ${backend.name} backend has no login of its own.`);
-  });
+  };
+  // No time limit: somebody may be at a web page meanwhile, or look for a password.
+  const {secrets} = await callService(call, host, (context, known) =>
+    callBackend(backend, backendMembers.login.doing, context.signal, () => logsIn(context), known),
+  );
   for (const secret of Object.values(secrets)) host.maskSecret?.(secret);
   // It may have been aborted too late to notice.
   signal?.throwIfAborted();
@@ -91,13 +103,10 @@ export async function logIn(
 }
 
 async function callService<Result>(
-  member: 'login' | 'verify',
   {backend, ...asked}: ServiceCall,
   host: Host,
-  call: (context: BackendVerifyContext) => Promise<Result>,
+  call: (context: HostContext, secrets: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
   const open = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, {...host, outlet: silent});
-  const context = await open.context();
-  const own = {...(member === 'verify' ? contextFor(member, context) : context), projectSlug: undefined};
-  return callBackend(backend, backendMembers[member].doing, context.signal, () => call(own), open.secrets);
+  return call(await open.context(), open.secrets);
 }

@@ -17,6 +17,7 @@ export interface NextSteps {
   readonly canRollBack: boolean;
   /** Whether the backend has a history. */
   readonly hasHistory: boolean;
+  readonly canDeploy: boolean;
 }
 
 /** What a command shows after a push or a deployment. */
@@ -49,7 +50,12 @@ export async function withNextSteps<Result extends Deployed>(
   const took = describeDuration(performance.now() - startedAt);
   const {targetSlug, status} = result;
   const hasHistory = open.backend.listDeployments !== undefined;
-  const next = {commandFlags: host.commandFlags, hasHistory, canRollBack: false};
+  const next = {
+    commandFlags: host.commandFlags,
+    hasHistory,
+    canDeploy: open.backend.deploy !== undefined,
+    canRollBack: false,
+  };
   if (targetSlug === undefined) return {took, result, next};
   const asks = history && hasHistory && status === 'finished';
   const [url, items = [], existing] = await Promise.all([

@@ -5,10 +5,10 @@ import {createProject} from './test-host.js';
 
 async function verify(
   member: NonNullable<HostBackend['verify']>,
-  more: {readonly timeoutMs?: number; readonly signal?: AbortSignal} = {},
+  more: {readonly requestTimeout?: number; readonly signal?: AbortSignal} = {},
 ) {
   const backend: HostBackend = {
-    ...{apiVersion: 1, name: 'acme', summary: '', formats: ['v2'], verify: member},
+    ...{apiVersion: 1, name: 'acme', plugin: 'mycli-plugin-acme', summary: '', formats: ['v2'], verify: member},
     check: () => Promise.resolve({configured: true}),
     upload: () => Promise.resolve({bundleId: 1, raw: {}}),
   };
@@ -18,9 +18,10 @@ async function verify(
 
 describe('the verification of credentials', () => {
   test.concurrent('ends when the service does not answer in time', async () => {
-    await expect(verify(() => new Promise(() => undefined), {timeoutMs: 20})).rejects.toMatchObject({
-      code: 'ERR_BACKEND_FAILED',
-      message: 'The acme backend failed while verifying the credentials: no answer within 0.02 s.',
+    await expect(verify(() => new Promise(() => undefined), {requestTimeout: 0.02})).rejects.toMatchObject({
+      code: 'ERR_TIMEOUT',
+      message:
+        'The acme backend of plugin mycli-plugin-acme made no progress for 0.02 s while verifying the credentials.',
     });
   });
 

@@ -15,10 +15,10 @@ import type {DeployBundleResult, DeploymentOutcome, RollbackBundleResult} from '
 export function renderPush({result, next, took}: Outcome<PushResult>, output: Output): BundlePushDocument {
   const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;
   output.outcome(describePush(result, took));
-  if (targetSlug === undefined) {
+  if (targetSlug === undefined && next.canDeploy) {
     const place = placeFlags({projectSlug, backend, targetSlug: 'TARGET'}, next.commandFlags);
     output.hint(['Deploy it: ', {run: ['bundle:deploy', bundleId, ...place]}]);
-  } else if (deployed) {
+  } else if (targetSlug !== undefined && deployed) {
     output.outcome(status === 'finished' ? `Deployed to ${targetSlug}.` : describeUnfinished(result, '', targetSlug));
     hintNext({...result, targetSlug}, next, output);
   }

@@ -78,7 +78,7 @@ export interface InitDocument {
   /** Name of the detected framework. */
   readonly framework?: string | undefined;
   /** Kind of the credentials that were stored; null if none were. */
-  readonly stored: CredentialKind | null;
+  readonly stored: AuthLoginDocument['kind'] | null;
   /** Commands to run next. */
   readonly next: readonly string[];
 }

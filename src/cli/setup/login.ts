@@ -23,7 +23,8 @@ import {
   type StoredCredentials,
 } from '../settings/credential-file.js';
 import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
-import {optionsFor, useSecrets} from '../settings/plugin-settings.js';
+import {loadAllBackends} from '../settings/load-backends.js';
+import {optionsFor, readPluginSettings, useSecrets} from '../settings/plugin-settings.js';
 import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {unknownAddresses} from './confirm-addresses.js';
@@ -319,6 +320,30 @@ export interface ProjectSetup {
   readonly mode: ImportMode;
 }
 
+export type StoredKind = AuthLoginDocument['kind'];
+
+/** Logs in to the backend of a plugin, if it has secrets of which none is set. */
+async function signInToPlugin(
+  context: CommandContext,
+  settings: Settings,
+  name: string,
+  verifies: boolean,
+): Promise<StoredKind | undefined> {
+  const registration = (await loadAllBackends(context, settings)).find(name);
+  const {secrets = [], secretEnv = []} = registration.backend;
+  const {options} = await readPluginSettings(registration, context, settings);
+  const isSet = secrets.some((key) => options[key] !== undefined) || secretEnv.some((key) => context.env[key]);
+  if (isSet || secrets.length + secretEnv.length === 0) return undefined;
+  if (!(await askYesNo(`Log in to the ${name} backend now?`, true, context))) return undefined;
+  try {
+    return (await logIn(context, pluginLogin(context, settings, registration), verifies)).kind;
+  } catch (error) {
+    if (context.signal.aborted || !isRuntimeCliError(error)) throw error;
+    context.output.error(error.message, []);
+    return undefined;
+  }
+}
+
 /**
  * Stores the credentials of a new project once the service has accepted them: those from a flag, from a variable if the
  * user agrees, or typed. In a terminal, asks again for what was wrong, so that no answer is lost.
@@ -329,8 +354,8 @@ export async function signIn(
   settings: Settings,
   backend: string,
   {asks, verify}: ProjectSetup,
-): Promise<CredentialKind | undefined> {
-  if (!isBuiltIn(backend)) return undefined;
+): Promise<StoredKind | undefined> {
+  if (!isBuiltIn(backend)) return asks ? signInToPlugin(context, settings, backend, verify) : undefined;
   const kind = backend === 'legacy' ? 'api-key' : settings.apiToken === undefined ? 'client-secret' : 'api-token';
   const {setting} = credentialRows[kind];
   const {[setting]: secret} = settings;

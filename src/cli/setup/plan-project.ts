@@ -1,6 +1,9 @@
 import {basename, isAbsolute, join, relative, resolve, sep} from 'node:path';
 import {inspect} from 'node:util';
+import {optionsOf, unsetOptions} from '../../backends/configuration.js';
 import {backendTitle} from '../../backends/names.js';
+import {OptionText} from '../../backends/option-text.js';
+import type {BackendRegistration} from '../../backends/registry.js';
 import type {MycliConfig} from '../../config.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {exists} from '../../files/read-file.js';
@@ -10,16 +13,19 @@ import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
 import {readJson} from '../../projects/read-project.js';
 import {definitions} from '../../settings/definitions.js';
 import {slugMessage} from '../../settings/schemas.js';
+import {asRecord} from '../../text/json.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
 import {configIn} from '../settings/config-file.js';
 import {checkUrl, isPluginBackend, missingApiSettings, serviceUrl, type AddressKey} from '../settings/connection.js';
-import {trustAddresses, type CredentialKind} from '../settings/credential-file.js';
+import {trustAddresses} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
+import {urlsIn} from '../settings/option-addresses.js';
+import {optionsFor} from '../settings/plugin-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
 import type {Setting, Settings, ValueSource} from '../settings/settings.js';
 import {newConfigName, type NewConfigName} from './config-name.js';
-import {signIn, type ProjectSetup} from './login.js';
+import {signIn, type ProjectSetup, type StoredKind} from './login.js';
 import {takeOver} from './take-over.js';
 import {askChoice, askText, askYesNo, canAsk, type Question} from './prompts.js';
 
@@ -28,7 +34,9 @@ interface ProjectPlan {
   readonly configName: NewConfigName;
   readonly hasCredentials: boolean;
   readonly problem?: RuntimeCliError | undefined;
-  readonly stored?: CredentialKind | undefined;
+  readonly stored?: StoredKind | undefined;
+  /** Whether the backend deploys. */
+  readonly canDeploy: boolean;
   /** The URLs in the configuration that the user gave, not an earlier configuration file. */
   readonly addresses: readonly string[];
   /** Whether the build is there, or it is known how to build it. */
@@ -47,13 +55,15 @@ export async function planProject(
   const {value: preference} = settings.runtimeBackend;
   // What the project's configuration will imply is not known yet.
   output.shortenHints({given: []});
-  if (isPluginBackend(preference)) (await loadAllBackends(context, settings)).get(preference);
+  if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
   const detected = await detectBuild(cwd);
   if (detected !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const suggested = await withSuggestions(await takeOver(context, settings, setup.mode), detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
   const backend = backendOf(answers);
+  const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, answers) : undefined;
+  const options = plugin && (await plainOptions(plugin, answers));
   // The secret is asked for.
   const ofApi = () => missingApiSettings(answers).filter((key) => key !== 'clientSecret');
   const needed = backend === 'api' ? ofApi() : addressKeys(backend);
@@ -100,6 +110,7 @@ export async function planProject(
           scopes: answers.scopes?.value,
         },
       }),
+      ...(options && {backends: {[backend]: options}}),
       buildDirectory: isKnown ? buildDirectory : undefined,
       ...(isStatic === true
         ? {static: true}
@@ -108,12 +119,14 @@ export async function planProject(
       ignore: build === resolve(cwd) ? await notForVisitors(cwd, configName, isStatic === true) : undefined,
     },
     configName,
-    hasCredentials: stored !== undefined || isPluginBackend(backend) || secrets.some((secret) => secret !== undefined),
-    problem: isPluginBackend(backend) ? await problemOf(backend, context, answers) : undefined,
+    hasCredentials: stored !== undefined || plugin !== undefined || secrets.some((secret) => secret !== undefined),
+    problem: plugin && (await (await import('./check-credentials.js')).pluginProblem(plugin, context, answers)),
     stored,
-    addresses: addressKeys(backend).flatMap((key) =>
-      answers[key]?.source.kind === 'config' ? [] : (addressOf(key) ?? []),
-    ),
+    canDeploy: plugin === undefined || plugin.backend.deploy !== undefined,
+    addresses: [
+      ...addressKeys(backend).flatMap((key) => (answers[key]?.source.kind === 'config' ? [] : (addressOf(key) ?? []))),
+      ...urlsIn(options),
+    ],
     canBuild: isBuilt || detected?.buildCommand !== undefined,
     buildSteps: [
       ...(isBuilt || detected?.buildCommand === undefined ? [] : [detected.buildCommand]),
@@ -123,9 +136,20 @@ export async function planProject(
   };
 }
 
-async function problemOf(backend: string, context: CommandContext, answers: Settings) {
-  const {pluginProblem} = await import('./check-credentials.js');
-  return pluginProblem((await loadAllBackends(context, answers)).find(backend), context, answers);
+async function pluginOf(name: string, context: CommandContext, settings: Settings): Promise<BackendRegistration> {
+  return (await loadAllBackends(context, settings)).find(name);
+}
+
+/** The options of a plugin's backend for the configuration file, as its schema takes them, if there are any. */
+async function plainOptions(registration: BackendRegistration, settings: Settings) {
+  const {secrets = []} = registration.backend;
+  const given = optionsFor(registration, settings);
+  const valid = asRecord(await optionsOf(registration.backend, {backendOptions: given}).catch(() => undefined));
+  const entries = Object.entries(given).flatMap(([name, value]) => {
+    if (secrets.includes(name)) return [];
+    return [[name, value instanceof OptionText && typeof valid[name] === 'string' ? value.text : value] as const];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 function describeBuild({framework, buildDirectory, exists: isBuilt, static: isStatic}: DetectedBuild): string {
@@ -202,13 +226,19 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
       await ask('clientId', 'Client ID');
     }
   }
+  const plugin = isPluginBackend(backend) ? await pluginOf(backend, context, known) : undefined;
+  if (plugin) known = {...known, backendOptions: await askForOptions(context, known, plugin)};
   await ask('projectSlug', 'Project slug', {check: checkSlug});
   const {targetSlug} = known;
-  if (!isGiven(targetSlug)) {
-    context.output.info('A target is an environment of the project, such as production or staging, with its own URL.');
+  if (plugin === undefined || plugin.backend.deploy) {
+    if (!isGiven(targetSlug)) {
+      context.output.info(
+        'A target is an environment of the project, such as production or staging, with its own URL.',
+      );
+    }
+    const fallback = targetSlug?.value ?? 'production';
+    await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: checkSlug});
   }
-  const fallback = targetSlug?.value ?? 'production';
-  await ask('targetSlug', 'Target to deploy to ("-" for none)', {fallback, check: checkSlug});
   if (known.targetSlug?.value === '-') known = {...known, targetSlug: undefined};
   const {buildDirectory: suggested} = known;
   await ask('buildDirectory', 'Build folder', {fallback: folderFrom(cwd, suggested.value)});
@@ -223,6 +253,22 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
 /** Whether a flag, a variable or an answer sets it, so that there is nothing to ask. */
 function isGiven(setting: Setting<unknown> | undefined): boolean {
   return setting?.source.kind === 'flag' || setting?.source.kind === 'environment';
+}
+
+/** Asks for what a plugin's backend requires, secrets aside. */
+async function askForOptions(
+  context: CommandContext,
+  settings: Settings,
+  registration: BackendRegistration,
+): Promise<Settings['backendOptions']> {
+  const {name, backend} = registration;
+  const {required = [], secrets = []} = backend;
+  const options = {...optionsFor(registration, settings)};
+  for (const option of unsetOptions(required, options).filter((one) => !secrets.includes(one))) {
+    options[option] = new OptionText(await askText({text: `Option "${option}" of the ${name} backend`}, context));
+  }
+  const {value, source} = settings.backendOptions;
+  return {value: {...value, [name]: options}, source};
 }
 
 async function askForBackend(context: CommandContext, settings: Settings): Promise<string> {

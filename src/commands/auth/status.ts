@@ -2,6 +2,7 @@ import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-co
 import {connectionFlags, shown} from '../../cli/command/flags.js';
 import type {AuthStatusDocument} from '../../cli/output/documents.js';
 import {backendTitle} from '../../backends/names.js';
+import {exitCodes} from '../../errors/index.js';
 import {
   backendEntries,
   credentialEntries,
@@ -17,7 +18,8 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
   static override readonly summary = 'List stored credentials and the ones a push from here would use.';
   static override readonly description =
     'Asks each service that a push from here would use whether it accepts the credentials, and shows who they belong ' +
-    'to and when they expire. Never shows secrets.';
+    'to and when they expire. Never shows secrets. ' +
+    `Exits with ${String(exitCodes.credentials)} if a service refuses them.`;
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --runtime-backend acme',
@@ -54,6 +56,7 @@ export default class AuthStatus extends BaseCommand<typeof AuthStatus> {
       output.outcome(`  ${backend}: ${options.join(', ')}${place}`, '    ');
     }
     for (const service of services) output.outcome(describeService(service));
+    if (services.some(({check}) => check?.status === 'refused')) context.session.exitCode = exitCodes.credentials;
     const backends = services.map(({failed: _, ...row}) => row);
     return {file, credentials, plugins, backends};
   }
@@ -73,5 +76,5 @@ function describeService({backend, origin, source, check}: ServiceCredentials): 
   const from = source === null ? '' : `from ${source}`;
   const known = check === undefined ? '' : describeCheck(check);
   const line = `${place}: ${known === '' || from === '' ? known + from : `${known} (${from})`}`;
-  return check?.reason === undefined ? line : `${line}\n  ${check.reason}`;
+  return [line, ...(check?.reason === undefined ? [] : [check.reason]), ...(check?.suggestions ?? [])].join('\n  ');
 }

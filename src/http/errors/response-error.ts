@@ -3,7 +3,7 @@ import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/in
 import {parseJson} from '../../text/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
-import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
+import {checkBeforeRetrying, refusedCredentials, type Suggestion} from '../../errors/suggestion.js';
 
 const requestIdHeaders = [
   'x-request-id',
@@ -79,13 +79,7 @@ const refusals: Readonly<Record<number, (request: string, name: string) => Refus
   401: (request, name) => ({
     code: 'ERR_UNAUTHORIZED',
     sentence: `The server refused the credentials for ${request} (${name})`,
-    suggestions: [
-      [
-        'Check that the credentials are complete, still valid and for this server. Run ',
-        {run: ['config:show']},
-        ' to see their source.',
-      ],
-    ],
+    suggestions: [refusedCredentials],
   }),
   403: (request, name) => ({
     code: 'ERR_FORBIDDEN',

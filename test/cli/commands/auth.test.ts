@@ -407,8 +407,10 @@ describe('stored credentials', () => {
     );
     const wrong = await mycli(['auth:status', '--origin', runtime.origin], {env: {MYCLI_API_KEY: 'wrong'}});
     expect(wrong).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)/),
+      code: 4,
+      stdout: expect.stringMatching(
+        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*mycli auth:login to store others\./,
+      ),
     });
     const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};
     expect((await mycli(['auth:status'], {env: half})).stdout).toContain('incomplete: missing token URL');

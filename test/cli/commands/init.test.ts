@@ -245,4 +245,36 @@ describe.skipIf(!hasScript)('init on a terminal', () => {
       origins: {[runtime.origin]: {apiKey: {key: canary}}},
     });
   });
+
+  test('init: asks for what the backend of a plugin requires, logs in, and suggests no target that it lacks', async () => {
+    const plugin = {name: 'mycli-plugin-zed', version: '1.0.0', type: 'module'};
+    const service = `{
+      apiVersion: 1, name: 'zed', summary: 'Zed', formats: ['v2'], required: ['url', 'token'], secrets: ['token'],
+      verify: async ({options}) => ({account: new URL(options.url).host}),
+      upload: async (bundle, {options}) => {
+        if (options.token !== '${canary}') throw new Error('refused');
+        return {bundleId: 'b-1', raw: {}};
+      },
+    }`;
+    await writeTree(root, {
+      'zed/package.json': JSON.stringify({...plugin, oclif: {hooks: {'mycli:backends': './hook.js'}}}),
+      'zed/hook.js': `export default async () => ({backends: [${service}]});`,
+      '.local/share/mycli/package.json': JSON.stringify({
+        oclif: {schema: 1, plugins: [{name: plugin.name, root: join(root, 'zed'), type: 'link'}]},
+      }),
+    });
+    const {answer, ended, sent} = onTerminal('init --runtime-backend zed -p shop');
+    await answer('Option "url" of the zed backend:', 'http://zed.example');
+    await answer('Build folder: (dist)', '');
+    await answer('Log in to the zed backend now? (Y/n)', '');
+    await answer('token of the zed backend:', canary);
+    expect(await ended).toBe(0);
+    expect(sent()).toContain('accepted the credentials of zed.example.');
+    expect(sent()).toMatch(/Next:\s+mycli push\s*$/);
+    expect(await config()).toContain("  backends: {\n    zed: {\n      url: 'http://zed.example'\n    }\n  },");
+    const pushed = onTerminal('push');
+    expect(await pushed.ended).toBe(0);
+    expect(pushed.sent()).toContain('Pushed bundle b-1');
+    expect(pushed.sent()).not.toContain('Deploy it');
+  });
 });

@@ -168,7 +168,7 @@ describe('the questions of a setup', () => {
     const {config} = await plan([...client, ...project, ['skip):', '']]);
     const api = {origin, organizationId: 'org_1', tokenUrl: 'https://login.example/token', clientId: 'ci'};
     expect(config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'api', api});
-    const plugin = await plan([['acme', '\u001B[B\u001B[B'], ...project]);
+    const plugin = await plan([['acme', '\u001B[B\u001B[B'], project[0], project[2]]);
     expect(plugin.config).toMatchObject({projectSlug: 'web-shop', runtimeBackend: 'acme'});
     expect(plugin.problem?.message).toBe('The acme backend is not configured: missing region.');
   });
