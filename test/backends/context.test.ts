@@ -5,12 +5,12 @@ import {startRecordingServer} from '../recording-server.js';
 import type {ByteSource} from '../../src/http/types.js';
 import {contextFor, silent} from './context-for.js';
 
-test('what is given to a call is in its context', async () => {
+test('a context has what is given to a call', async () => {
   const given = {projectSlug: 'shop', targetSlug: 'staging', env: {A: '1'}};
   expect(await contextFor({region: 'eu'}, given)).toMatchObject({...given, options: {region: 'eu'}});
 });
 
-test('any number of requests run at once without a warning, and an abort ends them all', async () => {
+test('a context runs any number of requests at once without a warning, and an abort ends them all', async () => {
   const warnings: string[] = [];
   const keep = ({name}: Error) => void warnings.push(name);
   process.on('warning', keep);
@@ -30,7 +30,7 @@ test('any number of requests run at once without a warning, and an abort ends th
   expect(warnings).toEqual(['Last']);
 });
 
-test('its client has the user agent, the time-outs and the secrets to mask', async () => {
+test('the client of a context has the user agent, the time-outs and the secrets to mask', async () => {
   await using server = await startRecordingServer(() => new Promise(() => undefined));
   const {http} = await contextFor(
     {},

@@ -55,7 +55,7 @@ test('a file that is discarded was never there', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('what fails while it is written is passed on, and leaves nothing', async () => {
+test('a file that fails while it is written leaves nothing, and the failure is passed on', async () => {
   const folder = await makeFolder({file: 'old'});
   const path = join(folder, 'file');
   const broken = new Error('broken');

@@ -113,7 +113,7 @@ test('NO_PROXY leads past the proxy', async () => {
   expect(proxy.seen).toEqual([]);
 });
 
-test('nothing that is meant for this machine goes through a proxy', async () => {
+test('a proxy gets nothing that is meant for this machine', async () => {
   const server = await startRecordingServer(refuseFirst(0));
   const proxy = await startProxy();
   const {http: client} = await testClient({env: {HTTP_PROXY: proxy.origin, HTTPS_PROXY: proxy.origin}});

@@ -1,35 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {build, config, v2Archive} from './archives.js';
+import {build, v2Archive} from './archives.js';
 import {send, v2Form} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 describe('the Api backend', () => {
-  test('accepts a bundle, lists it, deploys it and reports the deployment', async () => {
-    const {client} = await startRuntime();
-    const upload = await client.api('shop/bundles', {method: 'POST', body: v2Form(await v2Archive())});
-    expect(upload.status).toBe(201);
-    expect(upload.json).toMatchObject({bundleId: 1, warnings: [], matches: {ssrOnly: ['ssr.js']}});
-    const deploy = await client.api('shop/environments/production/deployments', client.json({bundleId: 1}));
-    expect(deploy.status).toBe(201);
-    const {deploymentId} = deploy.json;
-    expect(deploymentId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
-    const one = await client.api(`shop/environments/production/deployments/${deploymentId}`);
-    expect(one.json).toMatchObject({
-      deploymentId,
-      status: 'finished',
-      progress: {percentage: 100},
-      bundle: {bundleId: 1, description: 'first'},
-      duration: 0,
-    });
-    const history = await client.api('shop/environments/production/deployments');
-    expect(history.json).toMatchObject({limit: 25, offset: 0, total: 1, data: [{deploymentId}]});
-    const list = await client.api('shop/bundles?limit=1&offset=0');
-    expect(list.json).toMatchObject({limit: 1, offset: 0, total: 1});
-    const {ssrParameters} = config;
-    const bundle = {bundleId: 1, description: 'first', status: 'ok', ssrParameters, inUseBy: ['production']};
-    expect(list.json.data).toMatchObject([bundle]);
-  });
-
   test('returns empty lists for anything unused, and no such deployment', async () => {
     const {client} = await startRuntime();
     expect((await client.api('new/bundles')).json).toMatchObject({total: 0, data: []});

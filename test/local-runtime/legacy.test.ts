@@ -6,17 +6,6 @@ import {startRuntime} from './with-runtime.js';
 const v1Prefix = {prefix: 'shop/bld', gzip: false};
 
 describe('the legacy backend', () => {
-  test('accepts a v2 bundle, and returns its ID and the matches of its patterns', async () => {
-    const {client} = await startRuntime();
-    const {status, json} = await client.pushV2(await v2Archive());
-    expect(status).toBe(201);
-    expect(json).toEqual({
-      id: 1,
-      warnings: [],
-      matches: {ssrOnly: ['ssr.js'], ssrShared: expect.toSatisfy((list: string[]) => list.length === 2)},
-    });
-  });
-
   test('accepts a v1 bundle, with its data anywhere in the document', async () => {
     const {client} = await startRuntime();
     const {data, ...rest} = JSON.parse(v1Body(await gnuTar(build, v1Prefix))) as Record<string, unknown>;
@@ -29,18 +18,6 @@ describe('the legacy backend', () => {
         json: {bundle_id: expect.any(Number), message: 'first', warnings: []},
       });
     }
-  });
-
-  test('deploys a v1 bundle in the same call', async () => {
-    const {client, runtime} = await startRuntime();
-    const body = v1Body(await gnuTar(build, v1Prefix));
-    const {status, json} = await client.pushV1(body, 'projects/shop/builds/production/');
-    expect(status).toBe(200);
-    expect(json.url).toBe(runtime.siteUrl('shop', 'production'));
-    const {json: history} = await client.legacy('projects/shop/target/production/deploy/');
-    expect(history.results).toEqual([
-      expect.objectContaining({bundle: {id: json.bundle_id, message: 'first'}, status: 'Finished'}),
-    ]);
   });
 
   test('lists bundles in pages, newest first, with the targets that run them', async () => {
@@ -179,13 +156,6 @@ describe('the legacy backend', () => {
     expect((await client.legacy('projects/shop/bundles/2/', {method: 'DELETE'})).status).toBe(404);
     expect((await client.deploy(2)).status).toBe(404);
     expect((await client.pushV2(archive)).json.id).toBe(3);
-  });
-
-  test('keeps projects apart', async () => {
-    const {client} = await startRuntime();
-    await client.pushV2(await v2Archive(), {}, 'other');
-    expect((await client.deploy(1)).status).toBe(404);
-    expect((await client.legacy('projects/shop/bundles/1/download/')).status).toBe(404);
   });
 
   test.each([

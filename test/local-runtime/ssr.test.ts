@@ -146,7 +146,7 @@ test('output without a line break is passed on in pieces of 64 KiB', async () =>
   expect(text).toContain(`${'x'.repeat(150_000)}a line`);
 });
 
-test('neither a client nor an app gets more through it than it is to have', async () => {
+test('the server of an app: neither it nor a client gets more through the runtime than it is to have', async () => {
   const {ask, output, runtime} = await startApps({'ssr.mjs': bare, 'static/app.js': ''});
   const body = 'GET /admin HTTP/1.1\r\n\r\n';
   const smuggled = await sendRaw(`${runtime.appsOrigin}/shop/production/echo`, {
@@ -168,7 +168,7 @@ test('neither a client nor an app gets more through it than it is to have', asyn
   await expect.poll(() => output).toContain('shop/production: gone');
 });
 
-test('it has an environment of its own, its folder, and no files that it can be asked for', async () => {
+test('the server of an app has an environment and a folder of its own, and no files that it can be asked for', async () => {
   const {ask, runtime} = await startApps(server, {ssrEnvironment: {API_URL: 'http://127.0.0.1:1', PORT: '1'}});
   const env = JSON.parse((await ask('env')).body);
   expect(env).toEqual({
@@ -196,21 +196,24 @@ test.each([
   expect(await ask('cart')).toMatchObject({status: 200});
 });
 
-test.concurrent('one that takes too long is answered with 504, and goes on', async ({onTestFinished}) => {
-  const {ask} = await startApps(server, {ssrTimeoutSeconds: 2}, onTestFinished);
-  // On a busy machine it may take longer to start, too.
-  const pid = async () => {
-    let answer = await ask('log');
-    while (answer.status !== 200) answer = await ask('log');
-    return answer.headers.get('x-pid');
-  };
-  const first = await pid();
-  expect((await ask('never')).status).toBe(504);
-  expect(await pid()).toBe(first);
-});
+test.concurrent(
+  'a server of an app that takes too long is answered with 504, and goes on',
+  async ({onTestFinished}) => {
+    const {ask} = await startApps(server, {ssrTimeoutSeconds: 2}, onTestFinished);
+    // On a busy machine it may take longer to start, too.
+    const pid = async () => {
+      let answer = await ask('log');
+      while (answer.status !== 200) answer = await ask('log');
+      return answer.headers.get('x-pid');
+    };
+    const first = await pid();
+    expect((await ask('never')).status).toBe(504);
+    expect(await pid()).toBe(first);
+  },
+);
 
 test.concurrent(
-  'one that does not listen, and one that ends without an error, are answered with 502',
+  'a server of an app that does not listen, or ends without an error, is answered with 502',
   async ({onTestFinished}) => {
     const waiting = await startApps(
       {'ssr.js': 'setInterval(() => undefined, 1000)'},
@@ -247,7 +250,7 @@ test.each([
   ['a server', 'ssr.mjs', `import http from "node:http"; export default http.createServer(${ofNode})`],
   ['a handler of gateway events', 'ssr.js', `exports.get = ${ofGateway}`],
   ['a maker of streaming handlers', 'ssr.mjs', `export const buildHandler = ${ofStreams}`],
-])('may export %s', async (_, file, source) => {
+])('the server of an app may export %s', async (_, file, source) => {
   const {ask} = await startApps({[file]: source, 'static/app.js': ''});
   expect(await ask('cart')).toMatchObject({status: 200, body: 'page of /cart'});
 });
@@ -275,7 +278,7 @@ test('a handler that throws is answered with 500, and goes on', async () => {
   expect((await ask('')).body).toBe('ok');
 });
 
-test('it ends when another bundle is deployed, and with the runtime', async () => {
+test('the server of an app ends when another bundle is deployed, and with the runtime', async () => {
   const {ask, deploy, runtime} = await startApps(server);
   const first = Number((await ask('log')).headers.get('x-pid'));
   await deploy({'ssr.mjs': program, 'static/app.js': ''});
@@ -294,7 +297,7 @@ const parent = `
   createServer((request, response) => request.url === '/exit' ? process.exit(3) : response.end('ok')).listen(process.env.PORT);
 `;
 
-test('a program that it has started does not keep it from ending', async () => {
+test('a program that the server of an app has started does not keep it from ending', async () => {
   const {ask, deploy, output, runtime, warnings} = await startApps({'ssr.mjs': parent, 'static/app.js': ''});
   const children = () => output.flatMap((line) => /child (\d+)/.exec(line)?.[1] ?? []).map(Number);
   onTestFinished(() => {
@@ -309,7 +312,7 @@ test('a program that it has started does not keep it from ending', async () => {
   expect(warnings).toEqual([expect.stringContaining('ended with exit code 3')]);
 });
 
-test('it does not keep the runtime open while it starts', async () => {
+test('the server of an app does not keep the runtime open while it starts', async () => {
   const {ask, runtime, output} = await startApps({
     'ssr.js': 'process.on("SIGTERM", () => undefined); console.log(process.pid); setInterval(() => undefined, 1000)',
   });
@@ -331,7 +334,7 @@ test('a bundle without a server is served as without --ssr, and nothing runs wit
   expect((await off.ask('cart', {method: 'POST'})).status).toBe(405);
 });
 
-test('faults apply to its answers', async () => {
+test('faults apply to the answers of an app', async () => {
   const {ask, runtime} = await startApps(server, {faults: ['truncatex1:route=site', '503x1:route=site']});
   await expect(ask('cart')).rejects.toThrow();
   expect((await ask('cart')).status).toBe(503);

@@ -14,7 +14,7 @@ test('brackets count only outside of strings, and side by side they are not deep
   expect(parseJson(JSON.stringify(value))).toEqual(value);
 });
 
-test('what is no JSON is an error, a string without end too', () => {
+test('JSON: what is none is an error, a string without end too', () => {
   for (const text of ['', '{', '"', '"\\', '"'.repeat(99_999), '<html>'])
     expect(() => parseJson(text)).toThrow(SyntaxError);
 });

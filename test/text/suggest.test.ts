@@ -12,7 +12,7 @@ test.each([
   expect(nearest(name, candidates)).toBe(meant);
 });
 
-test.each(['buildDirectory', 'x', ''])('nothing is near %j', (name) => {
+test.each(['buildDirectory', 'x', ''])('a suggestion: nothing is near %j', (name) => {
   expect(nearest(name, candidates)).toBeUndefined();
 });
 

@@ -43,7 +43,7 @@ test('a reader that stops early leaves no file open, and there is no digest', as
   expect(packed).toThrow('not been read to its end');
 });
 
-test('its length is correct for all kinds and lengths of names', async () => {
+test('the length of a streamed bundle is correct for all kinds and lengths of names', async () => {
   const parent = await makeFolder();
   const segment = fc.oneof(
     fc.stringMatching(/^[a-z0-9_.-]{1,60}$/),

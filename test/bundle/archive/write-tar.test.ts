@@ -47,7 +47,7 @@ const entry: fc.Arbitrary<TarEntry> = fc.oneof(
   fc.record({kind: fc.constant('link' as const), name: path, target: path}),
 );
 
-test('any entries give the same bytes as with archiver alone, in whole blocks', async () => {
+test('a tar has the same bytes as with archiver alone, in whole blocks', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(entry, {maxLength: 8}), async (entries) => {
       const blocks: Buffer[] = [];
@@ -77,7 +77,7 @@ function endless(size: number) {
   return {asked, entries: entries()};
 }
 
-test('only so many entries wait as fit into memory', async () => {
+test('a tar lets only so many entries wait as fit into memory', async () => {
   const {asked, entries} = endless(MiB / 4);
   const tar = writeTar(entries, {modifiedAt});
   expect((await tar.next()).value).toHaveLength(blockBytes);

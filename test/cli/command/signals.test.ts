@@ -44,7 +44,7 @@ describe.each(exitCodes)('%s', (signal, code) => {
   );
 });
 
-test('with --json the interruption is the document', async () => {
+test('an interruption is the document with --json', async () => {
   const {child, ended} = await startWork('--json');
   child.kill('SIGTERM');
   expect(JSON.parse((await ended).stdout)).toEqual({

@@ -64,7 +64,7 @@ test('previews of branches with the same letters stay apart, also as copies', as
   }
 });
 
-test('what another target has run stays when a preview goes down', async () => {
+test('a preview that goes down leaves what another target has run', async () => {
   const {bundleId} = await documentOf(['preview:up', 'a', '--message', 'shared']);
   await documentOf(['bundle:deploy', String(bundleId), '--target', 'staging', '--wait']);
   await writeFile(join(bench.project, 'build/static/index.html'), '<h1>changed</h1>\n');
@@ -73,7 +73,7 @@ test('what another target has run stays when a preview goes down', async () => {
   expect(down.bundles).toEqual([own]);
 });
 
-test('two calls at the same time end with one target', async () => {
+test('a preview is one target although two calls make it at the same time', async () => {
   const up = () => runCli(binary, ['preview:up', 'a', '--json'], {cwd: bench.project, env: bench.env});
   const ended = await Promise.all([up(), up()]);
   expect(ended.map(({code}) => code)).toEqual([0, 0]);
@@ -92,7 +92,7 @@ test('the branch is the one that is checked out, and copyFrom that of the config
   expect(clones.length).toBe(1);
 });
 
-test('nothing is made for a build that cannot be pushed', async () => {
+test('a preview is not made for a build that cannot be pushed', async () => {
   await rm(join(bench.project, 'build/ssr.js'));
   expect((await bench.mycli(['preview:up', 'a'])).code).toBe(3);
   expect(bench.runtime.requests.filter(({method}) => method === 'POST')).toEqual([]);

@@ -28,7 +28,7 @@ async function serving(
   return {...(await ended), origin, appsOrigin};
 }
 
-test('it says what to type next and how to stop', async () => {
+test('runtime:start says what to type next and how to stop', async () => {
   const {stderr, origin, appsOrigin, code} = await serving([]);
   expect(code).toBe(0);
   expect(stderr).toContain(`export MYCLI_RUNTIME_ORIGIN=${origin}\nexport MYCLI_API_KEY=`);

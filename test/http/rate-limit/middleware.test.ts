@@ -113,7 +113,7 @@ test('a request that is handed in again and again is retried maxRetries times in
   ]);
 });
 
-test('without any fetch the answer is handed back, readable, and nothing is waited for', async () => {
+test('the middleware without any fetch hands the answer back, readable, and waits for nothing', async () => {
   const server = await startRecordingServer(refuseFirst(Infinity));
   const {lines, logger} = recordingLogger();
   const middleware = createRateLimitMiddleware({maxDelayMs: 2_000_000_000, baseDelayMs: 2_000_000_000, logger});
@@ -128,7 +128,7 @@ test('without any fetch the answer is handed back, readable, and nothing is wait
   expect(lines).toEqual([]);
 });
 
-test('two requests at a time are counted each for itself', async () => {
+test('the middleware counts two requests at a time each for itself', async () => {
   const server = await startRecordingServer((response, request) => {
     const seen = server.requests.filter(({url}) => url === request.url).length;
     response.writeHead(seen <= 3 ? 429 : 200).end();

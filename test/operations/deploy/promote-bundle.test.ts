@@ -95,7 +95,7 @@ test("a backend's own promotion is used", async () => {
   expect(calls).toEqual([{list: 'staging'}, {promote: {bundleId: 7, from: 'staging', to: 'production'}}]);
 });
 
-test('without one, the bundle is deployed', async () => {
+test('a backend without a promotion of its own deploys the bundle', async () => {
   const {calls, promote} = await startAcme(['deploy']);
   await promote();
   expect(calls).toEqual([{list: 'staging'}, {deploy: {bundleId: 7, targetSlug: 'production'}}]);

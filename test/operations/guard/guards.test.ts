@@ -286,7 +286,7 @@ describe('ciOnly and confirm', () => {
   });
 });
 
-test('one error names every guard that refuses, and a dry run reports it, too', async () => {
+test('guards that refuse are named by one error, and a dry run reports it, too', async () => {
   const {place, host, project} = await startRelease();
   await writeFile(join(project.directory, 'new.js'), '');
   const preview = previewPush({...place, guard: {cleanTree: true, branch: ['release'], ciOnly: true}}, host);

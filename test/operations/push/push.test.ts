@@ -133,7 +133,7 @@ test.each([
   },
 );
 
-test('every wrong option of a push is reported at once', async () => {
+test('a push reports all wrong options at once', async () => {
   await using project = await createProject();
   const push = pushRuntimeBundle(
     {

@@ -61,7 +61,7 @@ const cut = (saved: unknown) => async (state: UploadState | undefined) => {
   throw new Error('the connection broke off');
 };
 
-test('what a failed upload has saved is there for the next push of the same bundle, until one succeeds', async () => {
+test('a failed upload: what it has saved is there for the next push of the same bundle, until one succeeds', async () => {
   const {kept, states, places} = statesInMemory();
   const {push, seen, target} = await createPusher(states);
   target.use = cut({uploadId: 7});
@@ -80,7 +80,7 @@ test('what a failed upload has saved is there for the next push of the same bund
   expect(kept.size).toBe(0);
 });
 
-test('two pushes of one bundle at a time: one has the state, the other none; what it leaves is for the next', async () => {
+test('pushes of one bundle at a time: one has the state, the other none; what it leaves is for the next', async () => {
   const {kept, states} = statesInMemory();
   const putBack: unknown[] = [];
   const {push, seen, target} = await createPusher({...states, putBack: async (place) => void putBack.push(place)});
