@@ -407,7 +407,7 @@ export const frameworks: readonly Framework[] = [
     id: 'solid-start',
     name: 'SolidStart',
     packages: ['@solidjs/start'],
-    buildCommand: 'vinxi build',
+    buildCommand: 'vite build',
     ...nitro,
   },
   {

@@ -435,13 +435,20 @@ export const zooProjects: readonly ZooProject[] = [
     framework: 'solid-start',
     manifest: {
       type: 'module',
-      scripts: {build: 'vinxi build'},
-      dependencies: {'@solidjs/router': 'latest', '@solidjs/start': '1', 'solid-js': '1', vinxi: 'latest'},
+      scripts: {build: 'vite build'},
+      dependencies: {
+        '@solidjs/router': '0.16',
+        '@solidjs/start': 'latest',
+        nitro: 'latest',
+        'solid-js': '1',
+        vite: '8',
+      },
     },
     files: {
-      'app.config.ts': "import {defineConfig} from '@solidjs/start/config';\nexport default defineConfig({});\n",
+      'vite.config.ts':
+        "import {solidStart} from '@solidjs/start/config';\nimport {nitro} from 'nitro/vite';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [solidStart(), nitro()]});\n",
       'tsconfig.json':
-        '{"compilerOptions": {"target": "ESNext", "module": "ESNext", "moduleResolution": "bundler", "jsx": "preserve", "jsxImportSource": "solid-js", "strict": true, "noEmit": true, "types": ["vinxi/types/client"], "skipLibCheck": true}}\n',
+        '{"compilerOptions": {"target": "ESNext", "module": "ESNext", "moduleResolution": "bundler", "jsx": "preserve", "jsxImportSource": "solid-js", "strict": true, "noEmit": true, "types": ["vite/client"], "skipLibCheck": true}}\n',
       'src/entry-client.tsx':
         "import {mount, StartClient} from '@solidjs/start/client';\nmount(() => <StartClient />, document.getElementById('app')!);\n",
       'src/entry-server.tsx':
