@@ -406,9 +406,19 @@ export const frameworks: readonly Framework[] = [
   {
     id: 'solid-start',
     name: 'SolidStart',
+    variant: 'Nitro',
     packages: ['@solidjs/start'],
+    // The first version has Nitro in vinxi.
+    setting: {packages: ['nitro', 'nitropack', 'vinxi', '@solidjs/vite-plugin-nitro-2']},
     buildCommand: 'vite build',
     ...nitro,
+  },
+  {
+    id: 'solid-start-vite',
+    name: 'SolidStart',
+    packages: ['@solidjs/start'],
+    buildCommand: 'vite build',
+    ...viteServer,
   },
   {
     id: 'vike',

@@ -199,6 +199,37 @@ const reactRouter = {
 const expressServer = (framework: string, module: string) =>
   `import {createRequestHandler} from '${framework}';\nimport express from 'express';\nimport * as build from '${module}';\n\nconst app = express();\napp.use(express.static('client'));\napp.use(createRequestHandler({build}));\nexport default app;\n`;
 
+const solidStart = {
+  manifest: {
+    type: 'module',
+    scripts: {build: 'vite build'},
+    dependencies: {
+      '@solidjs/router': '0.16',
+      '@solidjs/start': 'latest',
+      'solid-js': '1',
+      vite: '8',
+    },
+  },
+  files: {
+    'vite.config.ts':
+      "import {solidStart} from '@solidjs/start/config';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [solidStart()], ssr: {noExternal: true}});\n",
+    'tsconfig.json':
+      '{"compilerOptions": {"target": "ESNext", "module": "ESNext", "moduleResolution": "bundler", "jsx": "preserve", "jsxImportSource": "solid-js", "strict": true, "noEmit": true, "types": ["vite/client"], "skipLibCheck": true}}\n',
+    'src/entry-client.tsx':
+      "import {mount, StartClient} from '@solidjs/start/client';\nmount(() => <StartClient />, document.getElementById('app')!);\n",
+    'src/entry-server.tsx':
+      'import {createHandler, StartServer} from \'@solidjs/start/server\';\nexport default createHandler(() => (\n  <StartServer document={({assets, children, scripts}) => (\n    <html lang="en"><head>{assets}</head><body><div id="app">{children}</div>{scripts}</body></html>\n  )} />\n));\n',
+    'src/app.tsx':
+      "import {Router} from '@solidjs/router';\nimport {FileRoutes} from '@solidjs/start/router';\nimport {Suspense} from 'solid-js';\nexport default function App() {\n  return <Router root={(props) => <Suspense>{props.children}</Suspense>}><FileRoutes /></Router>;\n}\n",
+    'src/routes/index.tsx': 'export default function Home() {\n  return <h1>Hello from SolidStart</h1>;\n}\n',
+    'src/routes/about.tsx': 'export default function About() {\n  return <h1>About SolidStart</h1>;\n}\n',
+    'src/routes/[...404].tsx':
+      "import {HttpStatusCode} from '@solidjs/start';\nexport default function NotFound() {\n  return <main><HttpStatusCode code={404} /><h1>Nothing here</h1></main>;\n}\n",
+  },
+  text: 'Hello from SolidStart',
+  deep: {path: 'about', text: 'About SolidStart'},
+} as const;
+
 const nest = 'npx @nestjs/cli@latest new app --skip-install --skip-git --package-manager npm';
 
 /** A program without a framework, which a bundler has made one file of. */
@@ -431,39 +462,18 @@ export const zooProjects: readonly ZooProject[] = [
     deep: {path: 'about', text: 'About'},
   },
   {
+    ...solidStart,
     id: 'solid-start',
     framework: 'solid-start',
-    manifest: {
-      type: 'module',
-      scripts: {build: 'vite build'},
-      dependencies: {
-        '@solidjs/router': '0.16',
-        '@solidjs/start': 'latest',
-        nitro: 'latest',
-        'solid-js': '1',
-        vite: '8',
-      },
-    },
+    manifest: {...solidStart.manifest, dependencies: {...solidStart.manifest.dependencies, nitro: 'latest'}},
     files: {
+      ...solidStart.files,
       'vite.config.ts':
         "import {solidStart} from '@solidjs/start/config';\nimport {nitro} from 'nitro/vite';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [solidStart(), nitro()]});\n",
-      'tsconfig.json':
-        '{"compilerOptions": {"target": "ESNext", "module": "ESNext", "moduleResolution": "bundler", "jsx": "preserve", "jsxImportSource": "solid-js", "strict": true, "noEmit": true, "types": ["vite/client"], "skipLibCheck": true}}\n',
-      'src/entry-client.tsx':
-        "import {mount, StartClient} from '@solidjs/start/client';\nmount(() => <StartClient />, document.getElementById('app')!);\n",
-      'src/entry-server.tsx':
-        'import {createHandler, StartServer} from \'@solidjs/start/server\';\nexport default createHandler(() => (\n  <StartServer document={({assets, children, scripts}) => (\n    <html lang="en"><head>{assets}</head><body><div id="app">{children}</div>{scripts}</body></html>\n  )} />\n));\n',
-      'src/app.tsx':
-        "import {Router} from '@solidjs/router';\nimport {FileRoutes} from '@solidjs/start/router';\nimport {Suspense} from 'solid-js';\nexport default function App() {\n  return <Router root={(props) => <Suspense>{props.children}</Suspense>}><FileRoutes /></Router>;\n}\n",
-      'src/routes/index.tsx': 'export default function Home() {\n  return <h1>Hello from SolidStart</h1>;\n}\n',
-      'src/routes/about.tsx': 'export default function About() {\n  return <h1>About SolidStart</h1>;\n}\n',
-      'src/routes/[...404].tsx':
-        "import {HttpStatusCode} from '@solidjs/start';\nexport default function NotFound() {\n  return <main><HttpStatusCode code={404} /><h1>Nothing here</h1></main>;\n}\n",
     },
     serves: ['public/'],
-    text: 'Hello from SolidStart',
-    deep: {path: 'about', text: 'About SolidStart'},
   },
+  {...solidStart, id: 'solid-start-vite', framework: 'solid-start-vite', serves: ['client/']},
   {
     id: 'docusaurus',
     framework: 'docusaurus',
