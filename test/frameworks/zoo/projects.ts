@@ -199,6 +199,10 @@ const reactRouter = {
 const expressServer = (framework: string, module: string) =>
   `import {createRequestHandler} from '${framework}';\nimport express from 'express';\nimport * as build from '${module}';\n\nconst app = express();\napp.use(express.static('client'));\napp.use(createRequestHandler({build}));\nexport default app;\n`;
 
+/** A command that makes one file of a server and its packages. Those in CommonJS need what modules don't have. */
+const bundled = (from: string, to: string) =>
+  `esbuild ${from} --bundle --platform=node --format=esm --outfile=${to} --banner:js="import {createRequire} from 'node:module';const require = createRequire(import.meta.url);"`;
+
 const solidStart = {
   manifest: {
     type: 'module',
@@ -239,8 +243,7 @@ const program = (framework: string, app: string, packages: Readonly<Record<strin
   manifest: {
     type: 'module',
     scripts: {
-      build:
-        'esbuild src/ssr.ts --bundle --platform=node --format=esm --outfile=dist/ssr.mjs --banner:js="import {createRequire} from \'node:module\';const require = createRequire(import.meta.url);" && cp -r public dist/',
+      build: `${bundled('src/ssr.ts', 'dist/ssr.mjs')} && cp -r public dist/`,
     },
     dependencies: packages,
     devDependencies: {
@@ -498,7 +501,7 @@ export const zooProjects: readonly ZooProject[] = [
     framework: 'remix',
     manifest: {
       type: 'module',
-      scripts: {build: 'remix vite:build'},
+      scripts: {build: `remix vite:build && ${bundled('ssr.js', 'build/ssr.mjs')} --external:./server/index.js`},
       dependencies: {
         '@remix-run/express': '2',
         '@remix-run/node': '2',
@@ -508,9 +511,10 @@ export const zooProjects: readonly ZooProject[] = [
         react: '18',
         'react-dom': '18',
       },
-      devDependencies: {'@remix-run/dev': '2', '@types/react': '18', typescript: '5', vite: '5'},
+      devDependencies: {'@remix-run/dev': '2', esbuild: 'latest', '@types/react': '18', typescript: '5', vite: '5'},
     },
     files: {
+      'ssr.js': expressServer('@remix-run/express', './server/index.js'),
       'vite.config.ts':
         "import {vitePlugin as remix} from '@remix-run/dev';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [remix()], ssr: {noExternal: true}, build: {rollupOptions: {}}});\n",
       'app/root.tsx':
