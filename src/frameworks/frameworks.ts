@@ -387,39 +387,26 @@ export const frameworks: readonly Framework[] = [
       advice: 'Add an ssr.mjs to the build that exports a server of these routes, such as one of @remix-run/express',
     },
   },
-  {
-    id: 'tanstack-start-nitro',
-    name: 'TanStack Start',
-    variant: 'Nitro',
-    packages: ['@tanstack/react-start', '@tanstack/solid-start'],
-    setting: {packages: ['nitro', 'nitropack', '@tanstack/nitro-v2-vite-plugin']},
-    buildCommand: 'vite build',
-    ...nitro,
-  },
-  {
-    id: 'tanstack-start',
-    name: 'TanStack Start',
-    packages: ['@tanstack/react-start', '@tanstack/solid-start'],
-    buildCommand: 'vite build',
-    ...viteServer,
-  },
-  {
-    id: 'solid-start',
-    name: 'SolidStart',
-    variant: 'Nitro',
-    packages: ['@solidjs/start'],
-    // The first version has Nitro in vinxi.
-    setting: {packages: ['nitro', 'nitropack', 'vinxi', '@solidjs/vite-plugin-nitro-2']},
-    buildCommand: 'vite build',
-    ...nitro,
-  },
-  {
-    id: 'solid-start-vite',
-    name: 'SolidStart',
-    packages: ['@solidjs/start'],
-    buildCommand: 'vite build',
-    ...viteServer,
-  },
+  ...(
+    [
+      ['tanstack-start', 'TanStack Start', ['@tanstack/react-start', '@tanstack/solid-start']],
+      ['solid-start', 'SolidStart', ['@solidjs/start']],
+    ] as const
+  ).flatMap(([id, name, packages]) => [
+    {
+      id: `${id}-nitro`,
+      name,
+      variant: 'Nitro',
+      packages,
+      // vinxi has Nitro in it.
+      setting: {
+        packages: ['nitro', 'nitropack', '@tanstack/nitro-v2-vite-plugin', '@solidjs/vite-plugin-nitro-2', 'vinxi'],
+      },
+      buildCommand: 'vite build',
+      ...nitro,
+    },
+    {id, name, packages, buildCommand: 'vite build', ...viteServer},
+  ]),
   {
     id: 'vike',
     name: 'Vike',

@@ -466,8 +466,8 @@ export const zooProjects: readonly ZooProject[] = [
   },
   {
     ...solidStart,
-    id: 'solid-start',
-    framework: 'solid-start',
+    id: 'solid-start-nitro',
+    framework: 'solid-start-nitro',
     manifest: {...solidStart.manifest, dependencies: {...solidStart.manifest.dependencies, nitro: 'latest'}},
     files: {
       ...solidStart.files,
@@ -476,7 +476,7 @@ export const zooProjects: readonly ZooProject[] = [
     },
     serves: ['public/'],
   },
-  {...solidStart, id: 'solid-start-vite', framework: 'solid-start-vite', serves: ['client/']},
+  {...solidStart, id: 'solid-start', framework: 'solid-start', serves: ['client/']},
   {
     id: 'docusaurus',
     framework: 'docusaurus',
