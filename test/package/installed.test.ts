@@ -195,6 +195,7 @@ describe('the installed package', () => {
       'bin',
       'dist',
       'docs',
+      'examples',
       'oclif.manifest.json',
       'package.json',
       'templates',
