@@ -51,7 +51,7 @@ export interface BuiltIn {
    * `context.projectSlug` is none.
    * @throws RuntimeCliError when it refuses them or cannot be asked.
    */
-  identify(settings: BackendSettings, context: BuiltInContext): Promise<Identity>;
+  identify(context: BuiltInContext): Promise<Identity>;
   unconfigured(settings: BackendSettings, env: Environment): NotConfigured;
 }
 
@@ -84,7 +84,7 @@ const api: BuiltIn = {
     origin: normalized(apiConnection?.origin),
     organizationId: apiConnection?.organizationId,
   }),
-  identify: ({apiConnection}, context) => identifyClient({...context, options: {connection: apiConnection}}),
+  identify: identifyClient,
   unconfigured: ({legacyAuth}) => ({
     code: 'ERR_CREDENTIALS_MISSING',
     suggestions: legacyAuth === undefined ? [apiSuggestion] : [ownKeySuggestion, apiSuggestion],
@@ -95,7 +95,7 @@ const legacy: BuiltIn = {
   backend: legacyBackend,
   options: ({origin, logsOrigin, legacyAuth}) => ({origin, logsOrigin, auth: legacyAuth}),
   location: (settings, env) => ({origin: normalized(legacyOrigin(settings, env))}),
-  identify: ({origin, legacyAuth}, context) => identifyKey({...context, options: {origin, auth: legacyAuth}}),
+  identify: identifyKey,
   unconfigured(settings, env) {
     const hasKey = settings.legacyAuth !== undefined;
     return {

@@ -42,7 +42,7 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
   const builtIn = builtIns.get(name);
   if (builtIn === undefined) throw createError('ERR_BACKEND_UNKNOWN', `The ${name} backend is not built in.`);
   const open = await openBackend(builtIn.backend, {...options, ...impatient, projectSlug}, {...host, outlet: silent});
-  return builtIn.identify(options, await open.context());
+  return builtIn.identify(await open.context());
 }
 
 /** A call to a backend that is not about a project. */

@@ -25,6 +25,15 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text.replace(/^\uFEFF/, ''));
 }
 
+/** Parses untrusted JSON. Undefined if `parseJson` would refuse it. */
+export function tryJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const numberOrString = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**

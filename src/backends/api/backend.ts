@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import {asRecord} from '../../text/json.js';
+import {asRecord, tryJson} from '../../text/json.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {BearerTokenStrategy, wrongAnswer} from '../../http/index.js';
 import {api, polledDeployment, type apiSchemas} from '../../wire/api.js';
@@ -135,11 +135,7 @@ export async function identifyClient(context: ApiContext) {
 
 function claimsOf(header: string) {
   const payload = header.split('.')[1] ?? '';
-  try {
-    return asRecord(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
-  } catch {
-    return {};
-  }
+  return asRecord(tryJson(Buffer.from(payload, 'base64url').toString('utf8')));
 }
 
 function timeOf(seconds: unknown): string | undefined {

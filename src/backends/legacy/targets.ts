@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import {isRecord, tryJson} from '../../text/json.js';
 import {legacy, type legacySchemas} from '../../wire/legacy.js';
 import {checkNewTarget, fetchPage, listedVariable, readAcceptance, readAnswer, variableChanges} from '../answers.js';
 import type {HostBackend} from '../built-in.js';
@@ -73,21 +74,12 @@ export const targetMembers = {
 /** The entries of a message: a JSON array of `{message}`. Anything else is one entry, and nothing is none. */
 function entriesOf(text: string): readonly LogEntry[] {
   if (text.trim() === '') return [];
-  const rows = parsedRows(text);
-  return (rows ?? [text]).map((row) => entryOf(row));
-}
-
-function parsedRows(text: string): readonly string[] | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (!Array.isArray(parsed)) return undefined;
-    return parsed.map((row: unknown) => {
-      const message: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'message') : row;
-      return typeof message === 'string' ? message : JSON.stringify(message ?? row);
-    });
-  } catch {
-    return undefined;
-  }
+  const rows = tryJson(text);
+  if (!Array.isArray(rows)) return [entryOf(text)];
+  return rows.map((row: unknown) => {
+    const message = isRecord(row) ? (row['message'] ?? row) : row;
+    return entryOf(typeof message === 'string' ? message : JSON.stringify(message));
+  });
 }
 
 const levels = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL';

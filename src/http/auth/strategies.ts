@@ -1,5 +1,5 @@
 import {createError, isRuntimeCliError} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../text/json.js';
+import {asRecord, isRecord, tryJson} from '../../text/json.js';
 import {createHttpClient} from '../client.js';
 import {notJson} from '../errors/failure.js';
 import {isFromBetween, responseError, serverMessage} from '../errors/response-error.js';
@@ -178,8 +178,8 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
     const answer = {statusCode: status, headers, rawBody: Buffer.from(body), request};
     if (isRefusal(status) && !isFromBetween(answer, true)) throw this.#refused(status, body);
     if (status < 200 || status >= 300) throw responseError(answer, this.#redact, {speaksJson: true});
-    const granted = parseObject(body);
-    if (granted === undefined) throw notJson(request.options, status);
+    const granted = tryJson(body);
+    if (!isRecord(granted)) throw notJson(request.options, status);
     const {access_token: token, expires_in: expiresIn} = granted;
     if (typeof token === 'string') this.#onToken(token);
     if (typeof token !== 'string' || token.length > maxTokenLength || !headerToken.test(token)) {
@@ -197,7 +197,7 @@ export class OAuthClientCredentialsStrategy implements AuthStrategy {
   }
 
   #refused(status: number, body: string): Error {
-    const {error} = parseObject(body) ?? {};
+    const {error} = asRecord(tryJson(body));
     const oauthError = typeof error === 'string' ? serverMessage(error, this.#redact) : undefined;
     const explanation = serverMessage(body, this.#redact);
     const reasons = new Set([oauthError, explanation].filter((text) => text !== undefined));
@@ -239,13 +239,4 @@ function isRefusal(status: number | undefined): status is number {
 async function createOwnClient(): Promise<StreamingClient> {
   const silent = () => undefined;
   return createHttpClient({env: {}, userAgent: 'mycli', logger: {debug: silent, info: silent, warn: silent}});
-}
-
-function parseObject(body: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value = parseJson(body);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import {STATUS_CODES, type IncomingHttpHeaders} from 'node:http';
 import {createError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
-import {parseJson} from '../../text/json.js';
+import {tryJson} from '../../text/json.js';
 import {describeRequest, statusName, type RequestOptions} from '../connection/call.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {checkBeforeRetrying, refusedCredentials, type Suggestion} from '../../errors/suggestion.js';
@@ -47,7 +47,7 @@ export function isFromBetween(
   if (!pageStatuses.has(statusCode)) return false;
   if (headers['cf-mitigated'] !== undefined || /^akamaighost/i.test(String(headers['server'] ?? ''))) return true;
   const body = rawBody?.toString() ?? '';
-  const isHtml = /html/i.test(headers['content-type'] ?? '') && parse(body) === undefined;
+  const isHtml = /html/i.test(headers['content-type'] ?? '') && tryJson(body) === undefined;
   return speaksJson && (isHtml || /^\s*<(?:!doctype\s+html|html)\b/i.test(body));
 }
 
@@ -178,7 +178,7 @@ export function serverMessage(body: string, redact: (text: string) => string, st
 
 /** The `detail` or `message` of a response, plus the `title` of problem+json; all of it if it has other keys. */
 function fromJson(body: string, phrase: string | undefined): string | undefined {
-  const answer = parse(body);
+  const answer = tryJson(body);
   if (typeof answer === 'string') return answer;
   if (typeof answer !== 'object' || answer === null) return undefined;
   const fields: Readonly<Record<string, unknown>> = {...answer};
@@ -189,14 +189,6 @@ function fromJson(body: string, phrase: string | undefined): string | undefined 
   // The sentence around it has the phrase already.
   if (main === undefined) return title === phrase && title !== undefined ? '' : (title ?? body);
   return title === undefined || title === main || title === phrase ? main : `${title}: ${main}`;
-}
-
-function parse(body: string): unknown {
-  try {
-    return parseJson(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function asText(value: unknown): string | undefined {
