@@ -122,10 +122,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     if (writes.length === 0) return;
     const {tellAfterWrite} = await import('../settings/write-hooks.js');
     const outcome = ended !== undefined && 'error' in ended ? ended : {};
-    const tell = (told: AllowedWrite) =>
-      tellAfterWrite(told, told.ended ?? outcome, {config: this.config, output, signal});
+    const tell = (write: AllowedWrite) =>
+      tellAfterWrite(write, write.ended ?? outcome, {config: this.config, output, signal});
     // One after the other, in the order of what happened, unless there is hardly any time.
     if (signal.aborted) await Promise.all(writes.map(tell));
-    else for (const told of writes) await tell(told);
+    else for (const write of writes) await tell(write);
   }
 }

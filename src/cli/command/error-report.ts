@@ -159,10 +159,10 @@ function describeExtra(extra: readonly string[], flags: readonly string[]): Desc
   if (first.startsWith('-')) return {message, suggestions: [leaveOutDashes]};
   if (flags.includes('from'))
     return {message, suggestions: [`Pass ${shellLine('--from', first, '--target', second)}.`]};
-  const meant = ['project', 'target'].filter((name) => flags.includes(name));
-  if (meant.length === 0) return {message};
-  const pass = meant.map((name) => shellLine(`--${name}`, first)).join(' or ');
-  return {message, suggestions: [`If it is the ${meant.join(' or the ')}, pass ${pass}.`]};
+  const names = ['project', 'target'].filter((name) => flags.includes(name));
+  if (names.length === 0) return {message};
+  const pass = names.map((name) => shellLine(`--${name}`, first)).join(' or ');
+  return {message, suggestions: [`If it is the ${names.join(' or the ')}, pass ${pass}.`]};
 }
 
 function describeUnknownFlags(unknown: readonly string[], known: readonly string[], command?: string): Description {
@@ -172,14 +172,14 @@ function describeUnknownFlags(unknown: readonly string[], known: readonly string
     if (command === 'auth:login' && /^--(?:api-key|client-secret|api-token)$/.test(name)) {
       return [['A login reads the secret from a prompt, or from stdin: ', {run: ['auth:login']}, ' < key.txt']];
     }
-    const meant = meantFlag(name.replace(/^-+/, ''), known);
-    return meant === undefined ? [] : [`Did you mean --${meant}?`];
+    const similar = similarFlag(name.replace(/^-+/, ''), known);
+    return similar === undefined ? [] : [`Did you mean --${similar}?`];
   });
   return {message: `Unknown flag${names.length > 1 ? 's' : ''}: ${names.join(', ')}`, suggestions};
 }
 
 /** What an unknown flag may stand for: `q` for `quiet`, `data-dir` for `data`, `projekt` for `project`. */
-function meantFlag(name: string, known: readonly string[]): string | undefined {
+function similarFlag(name: string, known: readonly string[]): string | undefined {
   const old = flagNamed(name, known);
   if (old !== undefined) return old;
   if (name.length === 1) return known.find((flag) => flag.startsWith(name));
@@ -206,12 +206,12 @@ export function unknownCommand(
   }
   const both = second === undefined ? undefined : nearest(`${first}:${second}`, known);
   // `inspect` for `bundle:inspect`.
-  const named = known.find((id) => id.endsWith(`:${first}`));
-  const single = isTopic ? undefined : (named ?? nearest(first, known));
+  const shortName = known.find((id) => id.endsWith(`:${first}`));
+  const single = isTopic ? undefined : (shortName ?? nearest(first, known));
   // In the form that the user typed.
-  const meant = both?.split(':') ?? (single === undefined ? [] : [single]);
+  const similar = both?.split(':') ?? (single === undefined ? [] : [single]);
   const suggestions: readonly Suggestion[] = [
-    ...(meant.length === 0 ? [] : [['Did you mean ', {run: meant}, '?']]),
+    ...(similar.length === 0 ? [] : [['Did you mean ', {run: similar}, '?']]),
     isTopic ? ['Run ', {run: [first, '--help']}, ' for usage.'] : list,
   ];
   const typed = second !== undefined && (isTopic || both !== undefined) ? `${first} ${second}` : first;

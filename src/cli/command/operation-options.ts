@@ -55,9 +55,9 @@ export function archiveSettings(settings: Settings): Settings {
  */
 export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Flag: '--v2' | '--format v2'): void {
   if (format === 'v2') return;
-  const given = flagsAmong(settings, (key) => definitions[key].v2Only === true);
-  if (given.length === 0) return;
-  throw createError('ERR_USAGE', `${given.join(', ')} cannot be used with the v1 format.`, {
+  const flags = flagsAmong(settings, (key) => definitions[key].v2Only === true);
+  if (flags.length === 0) return;
+  throw createError('ERR_USAGE', `${flags.join(', ')} cannot be used with the v1 format.`, {
     suggestions: [`Pass ${v2Flag} to use the v2 format, or remove these flags.`],
   });
 }
@@ -181,8 +181,8 @@ function confirmationBy(context: Pick<CommandContext, 'output' | 'stdin' | 'sign
 export function lackedTarget(settings: Settings, invalidate?: readonly string[]): readonly Missing[] {
   const {targetSlug, check} = settings;
   const needy = check?.value.length === 0 ? ['wait', 'rollbackOnFailure'] : ['wait', 'check', 'rollbackOnFailure'];
-  const given = flagsAmong(settings, (key) => needy.includes(key) && settings[key]?.value !== false);
-  const [flag] = [...given, ...(invalidate === undefined ? [] : ['--invalidate'])];
+  const flags = flagsAmong(settings, (key) => needy.includes(key) && settings[key]?.value !== false);
+  const [flag] = [...flags, ...(invalidate === undefined ? [] : ['--invalidate'])];
   if (targetSlug !== undefined || flag === undefined) return [];
   const error = createError('ERR_USAGE', `${flag} requires a target.`, {
     suggestions: [`Pass --target SLUG, or remove ${flag}.`],

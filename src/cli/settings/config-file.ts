@@ -213,11 +213,11 @@ async function configFile(file: string): Promise<FileContent> {
 }
 
 function settingsIn(config: unknown, keys: readonly SettingKey[], file: string): ConfigSettings {
-  const found = keys.flatMap((key) => {
+  const settings = keys.flatMap((key) => {
     const value = pathOf(key).reduce<unknown>((object, name) => (isRecord(object) ? object[name] : undefined), config);
     return value === undefined ? [] : [[key, finished(definitions[key].syntax, value, dirname(file))] as const];
   });
-  return Object.fromEntries<unknown>(found);
+  return Object.fromEntries<unknown>(settings);
 }
 
 function unknownKey(path: readonly string[], file: string): Error {
@@ -230,10 +230,10 @@ function unknownKey(path: readonly string[], file: string): Error {
     objects.every((name, index) => pathOf(candidate)[index] === name),
   );
   const names = siblings.map((candidate) => pathOf(candidate)[objects.length] ?? '');
-  const known = [...new Set([...names, ...(path.length === 1 ? ['$schema', 'targets'] : [])])];
-  const meant = nearest(key, known);
+  const keys = [...new Set([...names, ...(path.length === 1 ? ['$schema', 'targets'] : [])])];
+  const similar = nearest(key, keys);
   return createError('ERR_CONFIG_INVALID', `${file} has an unknown key: ${shown}.`, {
-    suggestions: [meant === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean ${meant}?`],
+    suggestions: [similar === undefined ? `Known keys: ${keys.join(', ')}.` : `Did you mean ${similar}?`],
   });
 }
 

@@ -151,11 +151,11 @@ export function incompleteApi(settings: Settings, env: Environment): RuntimeCliE
   const missing = missingApiSettings(settings);
   const labelOf = (key: SettingKey) => definitions[key].label;
   const isSet = (key: SettingKey) => settings[key] !== undefined;
-  const given = apiSettings.filter(isSet).map(labelOf).join(', ');
+  const present = apiSettings.filter(isSet).map(labelOf).join(', ');
   const variables = apiSettings.flatMap((key) => (isSet(key) ? [] : (variableOf(key) ?? [])));
   const empty = variables.filter((name) => env[name]?.trim() === '').join(', ');
-  if (!mayUse(preference, 'api') || missing.length === 0 || given + empty === '') return undefined;
-  const facts = [given && `given: ${given}`, empty && `set but empty: ${empty}`];
+  if (!mayUse(preference, 'api') || missing.length === 0 || present + empty === '') return undefined;
+  const facts = [present && `given: ${present}`, empty && `set but empty: ${empty}`];
   const found = facts.filter((fact) => fact !== '').join('; ');
   const apiOrigin = settings.apiOrigin === undefined ? 'URL' : shownAddress(settings.apiOrigin.value);
   const login = ['Or store credentials: ', {run: ['auth:login', ...flagValue('--api-origin', apiOrigin)]}];

@@ -129,7 +129,7 @@ export async function updateCredentials(
     await chmod(file.directory, 0o700);
     const target = await actualPath(path);
     const {origins, last, trusted, backends} = change(stored);
-    const isEmpty = [origins, trusted ?? [], backends ?? {}].every((kept) => Object.keys(kept).length === 0);
+    const isEmpty = [origins, trusted ?? [], backends ?? {}].every((entries) => Object.keys(entries).length === 0);
     if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
     else
       await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, trusted, backends}, null, 2)}\n`);
@@ -162,10 +162,10 @@ export function withoutCredentials(
 ): StoredCredentials {
   const isNamed = (address: string) => removed.origins.includes(new URL(address).origin);
   const isGone = (backend: BuiltInName, address: string) => isNamed(address) && removed.backends.includes(backend);
-  const left: Record<string, OriginCredentials> = {};
+  const remaining: Record<string, OriginCredentials> = {};
   for (const [origin, {apiKey, api}] of Object.entries(origins)) {
-    const kept = {...(!isGone('legacy', origin) && {apiKey}), ...(!isGone('api', origin) && {api})};
-    if (secretsIn(kept).length > 0) left[origin] = kept;
+    const credentials = {...(!isGone('legacy', origin) && {apiKey}), ...(!isGone('api', origin) && {api})};
+    if (secretsIn(credentials).length > 0) remaining[origin] = credentials;
   }
   const {legacy, api} = last ?? {};
   const lastLeft = {
@@ -175,9 +175,9 @@ export function withoutCredentials(
   const usable = (['legacy', 'api'] as const).filter((name) => lastLeft[name] !== undefined);
   const backend = usable.find((name) => name === last?.backend) ?? usable[0];
   return {
-    origins: left,
+    origins: remaining,
     last: backend && {backend, ...lastLeft},
-    trusted: trusted?.filter((address) => !isNamed(address) || new URL(address).origin in left),
+    trusted: trusted?.filter((address) => !isNamed(address) || new URL(address).origin in remaining),
     backends: Object.fromEntries(Object.entries(backends).filter(([name]) => !removed.backends.includes(name))),
   };
 }

@@ -230,8 +230,8 @@ export async function readSecrets(unread: Secrets, reader: SecretReader): Promis
   const isFile = apiKey?.source.kind === 'flag' && /^(?:@|-$)/.test(apiKey.value.reveal());
   const keyFile = isFile ? keyFileIn(read.get(apiKey.source.name) ?? '') : undefined;
   const secrets = set.map(({key, source, name, text}) => {
-    const given = (key === 'apiKey' ? keyFile?.key : undefined) ?? read.get(name) ?? text;
-    return [key, {value: new Secret(checkedSecret(given, name)), source}] as const;
+    const secret = (key === 'apiKey' ? keyFile?.key : undefined) ?? read.get(name) ?? text;
+    return [key, {value: new Secret(checkedSecret(secret, name)), source}] as const;
   });
   const user = keyFile?.user;
   const apiUser = unread.apiUser ?? (user === undefined ? undefined : {value: user, source: apiKey?.source});
@@ -271,9 +271,9 @@ export async function readFlagSecrets(
   {cwd, stdin, output}: SecretReader,
   others: readonly string[] = [],
 ): Promise<ReadonlyMap<string, string>> {
-  const wanting = secrets.filter(({text}) => text === '-').map(({name}) => name);
-  if (wanting.length > 0 && wanting.length + others.length > 1) {
-    throw createError('ERR_USAGE', `${[...others, ...wanting].join(' and ')} cannot all be read from stdin.`, {
+  const piped = secrets.filter(({text}) => text === '-').map(({name}) => name);
+  if (piped.length > 0 && piped.length + others.length > 1) {
+    throw createError('ERR_USAGE', `${[...others, ...piped].join(' and ')} cannot all be read from stdin.`, {
       suggestions: ['Pass all but one as @FILE, or in the environment.'],
     });
   }

@@ -1,4 +1,5 @@
-import {builtIns} from '../../backends/built-ins.js';
+import type {HostBackend} from '../../backends/built-in.js';
+import {builtIns, type BackendSettings} from '../../backends/built-ins.js';
 import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
 import {backendTitle} from '../../backends/names.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
@@ -77,17 +78,38 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
 
 /** The error of the built-in backend that would serve, if it is not configured. */
 export async function unconfigured(
-  {configDirectory, env, output: logger}: CommandContext,
+  context: CommandContext,
   settings: Settings,
   connection: Omit<Connection, 'secrets'>,
 ): Promise<RuntimeCliError | undefined> {
   const {preference, apiConnection} = connection;
   const automatic = apiConnection === undefined ? 'legacy' : 'api';
   const builtIn = builtIns.get(preference === 'auto' ? automatic : preference);
-  if (builtIn === undefined) return undefined;
-  const surroundings = {configDirectory, env, logger, settingNames: settingNames(settings)};
-  const missing = await missingConfiguration(builtIn.backend, connection, surroundings);
-  return missing.length === 0 ? undefined : notConfigured(builtIn.backend, missing, connection, env);
+  return builtIn && notReady(context, settings, builtIn.backend, connection);
+}
+
+/** The error of a backend that still needs something. */
+export async function notReady(
+  context: CommandContext,
+  settings: Settings,
+  backend: HostBackend,
+  options: BackendSettings,
+): Promise<RuntimeCliError | undefined> {
+  const missing = await missingFor(context, settings, backend, options);
+  return missing.length === 0 ? undefined : notConfigured(backend, missing, options, context.env);
+}
+
+/** What a backend still needs, in the words of the command line. */
+export function missingFor(
+  {configDirectory, env, output: logger}: CommandContext,
+  settings: Settings,
+  backend: HostBackend,
+  options: BackendSettings,
+): Promise<readonly string[]> {
+  const {projectSlug, targetSlug} = settings;
+  const slugs = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
+  const surroundings = {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
+  return missingConfiguration(backend, options, surroundings);
 }
 
 function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {

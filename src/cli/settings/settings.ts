@@ -105,15 +105,15 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
   const addText = (source: ValueSource, texts: readonly string[]) => {
     add(source, () => fromText(key, source, texts, sources));
   };
-  const given = flag && flags[flag.name];
+  const text = flag && flags[flag.name];
   // A command with this flag can do without a target, whatever other sources say.
-  if (key === 'targetSlug' && 'no-target' in flags && (flags['no-target'] === true || given === '')) return [];
-  if (flag !== undefined && given !== undefined) {
-    addText({kind: 'flag', name: `--${flag.name}`}, [given].flat().map(String));
+  if (key === 'targetSlug' && 'no-target' in flags && (flags['no-target'] === true || text === '')) return [];
+  if (flag !== undefined && text !== undefined) {
+    addText({kind: 'flag', name: `--${flag.name}`}, [text].flat().map(String));
   }
   const variable = variableOf(key) ?? '';
-  const text = env[variable] ?? '';
-  if (text.trim() !== '') addText({kind: 'environment', name: variable}, [text]);
+  const variableText = env[variable] ?? '';
+  if (variableText.trim() !== '') addText({kind: 'environment', name: variable}, [variableText]);
   const configured = file && fromFile(key, file, sources);
   if (file !== undefined && configured !== undefined) add({kind: 'config', name: file.path}, () => configured);
   const setting = stored?.[key];
@@ -264,13 +264,13 @@ export function impliedFlags(settings: Settings, otherFile: boolean) {
   const {runtimeBackend, apiOrigin} = settings;
   const isOnlyLegacy = runtimeBackend.source.kind === 'default' && apiOrigin === undefined;
   const chosen = isOnlyLegacy ? [{flag: '--runtime-backend' as const, value: 'legacy'}] : [];
-  const given = (['projectSlug', 'targetSlug', 'runtimeBackend', 'origin'] as const).flatMap((key) => {
+  const implied = (['projectSlug', 'targetSlug', 'runtimeBackend', 'origin'] as const).flatMap((key) => {
     const {flag, syntax} = definitions[key];
     const setting = settings[key];
     if (flag === undefined || setting === undefined || !kinds.includes(setting.source.kind)) return [];
     return [{flag: `--${flag.name}` as const, value: shownText(syntax, setting.value)}];
   });
-  return [...chosen, ...given];
+  return [...chosen, ...implied];
 }
 
 /** What an option is called where it was set: by its flag, its variable, or its key in the configuration file. */

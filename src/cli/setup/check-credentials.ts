@@ -1,7 +1,6 @@
 import type {BackendSettings} from '../../backends/built-ins.js';
 import type {HostBackend} from '../../backends/built-in.js';
 import {capabilitiesOf} from '../../backends/members.js';
-import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
 import {isBuiltIn, mayUse, type BuiltInName} from '../../backends/names.js';
@@ -10,8 +9,9 @@ import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/host.js';
 import {describeTime} from '../output/table.js';
-import {incompleteApi, isPluginBackend, resolveConnection, settingNames} from '../settings/connection.js';
+import {incompleteApi, isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
+import {missingFor, notReady} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 import {confirmAddresses} from './confirm-addresses.js';
 
@@ -56,8 +56,8 @@ export async function askService(
   const {projectSlug, organizationId, requestTimeout, runtimeBackend} = settings;
   if (typeof service !== 'string') {
     const {backend, options: backendOptions} = service;
-    const missing = await missingFor(context, settings, backend, {backendOptions});
-    if (missing.length > 0) throw notConfigured(backend, missing, {backendOptions}, context.env);
+    const problem = await notReady(context, settings, backend, {backendOptions});
+    if (problem !== undefined) throw problem;
     if (backend.verify === undefined)
       return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
     const slugs = {projectSlug: projectSlug?.value, targetSlug: settings.targetSlug?.value};
@@ -107,18 +107,6 @@ async function checkService(context: CommandContext, settings: Settings, service
   }
 }
 
-function missingFor(
-  {configDirectory, env, output: logger}: CommandContext,
-  settings: Settings,
-  backend: HostBackend,
-  given: BackendSettings,
-): Promise<readonly string[]> {
-  const {projectSlug, targetSlug} = settings;
-  const slugs = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
-  const surroundings = {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
-  return missingConfiguration(backend, given, surroundings);
-}
-
 /** What a plugin's backend still needs before it can be used, as the error of a push. */
 export async function pluginProblem(
   registration: BackendRegistration,
@@ -128,8 +116,7 @@ export async function pluginProblem(
   const {backend} = registration;
   try {
     const {options: backendOptions} = await readPluginSettings(registration, context, settings);
-    const missing = await missingFor(context, settings, backend, {backendOptions});
-    return missing.length === 0 ? undefined : notConfigured(backend, missing, {backendOptions}, context.env);
+    return await notReady(context, settings, backend, {backendOptions});
   } catch (error) {
     if (isRuntimeCliError(error)) return error;
     throw error;

@@ -52,18 +52,18 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
   const isAccepted = () => results.some(({name, status}) => name === 'credentials' && status === 'ok');
   const checks: readonly (readonly [name: string, check: () => readonly Finding[] | Promise<readonly Finding[]>])[] = [
     // bin/run.js refuses older ones.
-    ['node', () => [found('ok', `Node.js ${process.versions.node}.`)]],
+    ['node', () => [finding('ok', `Node.js ${process.versions.node}.`)]],
     [
       'configuration',
       async () => {
         settings = await context.loadSettings({changes: true});
         registry = await loadAllBackends(context, settings);
         const file = context.configFile?.path;
-        return [found('ok', file === undefined ? 'No configuration file.' : `${file} is valid.`)];
+        return [finding('ok', file === undefined ? 'No configuration file.' : `${file} is valid.`)];
       },
     ],
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
-    ['safety', () => safetyOf(context.session).map((mode) => found('ok', describeSafety(mode)))],
+    ['safety', () => safetyOf(context.session).map((mode) => finding('ok', describeSafety(mode)))],
     ['credentials', () => (settings && registry ? checkCredentials(context, settings, registry) : notChecked)],
     ['variables', () => (settings && isAccepted() ? checkVariables(context, settings) : [])],
     ['proxy', () => [checkProxies(env, settings)]],
@@ -72,21 +72,21 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
   ];
   for (const [name, check] of checks) {
     try {
-      results.push(...(await check()).map((finding) => ({name, ...finding})));
+      results.push(...(await check()).map((result) => ({name, ...result})));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
       const {message, suggestions} = await withOldSettings(error, context);
-      results.push({name, ...found('failed', message, suggestions)});
+      results.push({name, ...finding('failed', message, suggestions)});
     }
   }
   return results;
 }
 
-function found(status: CheckResult['status'], message: string, suggestions: readonly string[] = []): Finding {
+function finding(status: CheckResult['status'], message: string, suggestions: readonly string[] = []): Finding {
   return {status, message, suggestions};
 }
 
-const notChecked = [found('skipped', 'Not checked: the configuration cannot be used.')];
+const notChecked = [finding('skipped', 'Not checked: the configuration cannot be used.')];
 
 /** Whether a push would find a build that can be pushed. Nothing is said of a folder without a project. */
 async function checkBuild({cwd}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
@@ -100,10 +100,10 @@ async function checkBuild({cwd}: CommandContext, settings: Settings): Promise<re
     const framework = await frameworkOfBuild(project, build);
     const unfit = framework && (await unfitEntry(framework, build));
     if (unfit) throw unfitError(unfit);
-    return [found('ok', `${build} is a build${framework === undefined ? '' : ` of ${framework.name}`}.`)];
+    return [finding('ok', `${build} is a build${framework === undefined ? '' : ` of ${framework.name}`}.`)];
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    return [found('warning', error.message, error.suggestions)];
+    return [finding('warning', error.message, error.suggestions)];
   }
 }
 
@@ -117,11 +117,11 @@ async function checkCredentials(
   const incomplete = incompleteApi(settings, env);
   if (incomplete !== undefined) throw incomplete;
   const services = await checkServices(context, settings, registry, true);
-  const asked = services.filter(({check}) => check !== undefined);
+  const checked = services.filter(({check}) => check !== undefined);
   const unusable =
-    asked.length > 0 ? undefined : await unconfigured(context, settings, resolveConnection(context, settings));
+    checked.length > 0 ? undefined : await unconfigured(context, settings, resolveConnection(context, settings));
   if (unusable !== undefined) throw unusable;
-  return asked.map(describeService);
+  return checked.map(describeService);
 }
 
 function describeService({backend, origin, check, failed}: ServiceCredentials): Finding {
@@ -129,10 +129,10 @@ function describeService({backend, origin, check, failed}: ServiceCredentials): 
   const service = origin === undefined ? backend : `${backendTitle(backend)} at ${origin}`;
   const owner = user ?? clientId;
   if (status === 'accepted') {
-    return found('ok', `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`);
+    return finding('ok', `${service} accepts the credentials${owner === undefined ? '' : ` of ${owner}`}.`);
   }
   // A token that cannot be checked for lack of a project is not an error, nor a backend that can't verify.
-  return found(failed ? 'failed' : 'skipped', `${service}: ${reason}`, suggestions);
+  return finding(failed ? 'failed' : 'skipped', `${service}: ${reason}`, suggestions);
 }
 
 /** Whether the target has the variables that the project asks for. */
@@ -145,21 +145,21 @@ async function checkVariables(context: CommandContext, settings: Settings): Prom
     const {variables, ...place} = await listVariables(options, {...host, terminal: undefined});
     const missing = wanted.filter((name) => !variables.some((variable) => variable.name === name));
     const target = `Target ${place.targetSlug}`;
-    if (missing.length === 0) return [found('ok', `${target} has all variables that are asked for.`)];
+    if (missing.length === 0) return [finding('ok', `${target} has all variables that are asked for.`)];
     const set = commandLine('env:set', ...missing.map((name) => `${name}=@FILE`), ...placeFlags(place));
-    return [found('warning', describeMissing(missing, target), [`Set them: ${set}`])];
+    return [finding('warning', describeMissing(missing, target), [`Set them: ${set}`])];
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    return [found('skipped', `The variables cannot be listed: ${error.message}`, error.suggestions)];
+    return [finding('skipped', `The variables cannot be listed: ${error.message}`, error.suggestions)];
   }
 }
 
 /** The proxies of the configured addresses. Without one, the variables are checked all the same. */
 function checkProxies(env: Environment, {origin, apiOrigin, tokenUrl}: Partial<Settings> = {}): Finding {
   const origins = [origin, apiOrigin, tokenUrl].flatMap((setting) => originOf(setting) ?? []);
-  const asked = origins.length > 0 ? origins : ['https://service.invalid', 'http://service.invalid'];
-  const used = new Set(asked.flatMap((url) => proxyFor(new URL(url), env)?.url.origin ?? []));
-  return found('ok', used.size === 0 ? 'No proxy is used.' : `Requests go through ${[...used].join(', ')}.`);
+  const urls = origins.length > 0 ? origins : ['https://service.invalid', 'http://service.invalid'];
+  const used = new Set(urls.flatMap((url) => proxyFor(new URL(url), env)?.url.origin ?? []));
+  return finding('ok', used.size === 0 ? 'No proxy is used.' : `Requests go through ${[...used].join(', ')}.`);
 }
 
 /** Node.js itself only warns about a file that it cannot read. */
@@ -167,37 +167,39 @@ async function checkCertificates(env: Environment, cwd: string): Promise<Finding
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
     const message =
       'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates: anyone on the network path can read secrets.';
-    return found('warning', message, ['Unset it. For a CA of your own, set NODE_EXTRA_CA_CERTS.']);
+    return finding('warning', message, ['Unset it. For a CA of your own, set NODE_EXTRA_CA_CERTS.']);
   }
   const file = env['NODE_EXTRA_CA_CERTS'] ?? '';
-  if (file === '') return found('ok', "Only Node.js's own certificate authorities are trusted.");
+  if (file === '') return finding('ok', "Only Node.js's own certificate authorities are trusted.");
   const problem = await readFile(resolve(cwd, file), 'utf8').then(
     (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'contains no certificate'),
     (error: unknown) => `cannot be read: ${reasonOf(error)}`,
   );
-  if (problem === undefined) return found('ok', `The certificate authorities in ${file} are trusted too.`);
-  return found('failed', asSentence(`${file} (NODE_EXTRA_CA_CERTS) ${problem}`), [
+  if (problem === undefined) return finding('ok', `The certificate authorities in ${file} are trusted too.`);
+  return finding('failed', asSentence(`${file} (NODE_EXTRA_CA_CERTS) ${problem}`), [
     'Set NODE_EXTRA_CA_CERTS to a file of certificates in PEM format, or unset it.',
   ]);
 }
 
 function checkBackends({registrations, failures}: BackendRegistry): readonly Finding[] {
   const broken = failures.map(({plugin, message, suggestion}) =>
-    found('failed', message, [
+    finding('failed', message, [
       suggestion ??
         `Update ${plugin}, or remove it: ${commandLine('plugins:uninstall', plugin)}. Or set MYCLI_SKIP_PLUGINS=1.`,
     ]),
   );
   if (broken.length > 0) return broken;
   const plugins = [...new Set(registrations.filter(({version}) => version !== undefined).map(({plugin}) => plugin))];
-  return [found('ok', plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`)];
+  return [
+    finding('ok', plugins.length === 0 ? 'No plugin adds a backend.' : `Backends of ${plugins.join(', ')} work.`),
+  ];
 }
 
 /** The packages of the plugins that users have installed or linked, or that a project depends on. */
 async function checkPackages({plugins, version}: Interfaces.Config): Promise<readonly Finding[]> {
   const added = [...plugins.values()].filter(({type}) => type === 'user' || type === 'link');
   const problems = await Promise.all(added.map(({root}) => findPluginProblems(root, version)));
-  return problems.flat().map(({message, suggestion}) => found('warning', message, [suggestion]));
+  return problems.flat().map(({message, suggestion}) => finding('warning', message, [suggestion]));
 }
 
 export function reportChecks(

@@ -43,11 +43,11 @@ export function runtimeVariables(runtime: Runtime): Readonly<Record<string, stri
  */
 export function commandEnvironment(env: Environment, runtime: Runtime, configured = 'auto'): Environment {
   const foreign: SettingKey[] = [...secretKeys, 'apiUser', 'scopes', 'backendOptions'];
-  const left = [...foreign.map(variableOf), trustedOriginsVariable];
+  const removed = [...foreign.map(variableOf), trustedOriginsVariable];
   const backend = String(variableOf('runtimeBackend'));
   const chosen = isPluginBackend(env[backend] ?? configured) ? {[backend]: 'auto'} : {};
-  const kept = Object.entries(env).filter((entry) => !left.includes(entry[0]) && !looksSecret(entry));
-  return {...Object.fromEntries(kept), ...chosen, ...runtimeVariables(runtime)};
+  const inherited = Object.entries(env).filter((entry) => !removed.includes(entry[0]) && !looksSecret(entry));
+  return {...Object.fromEntries(inherited), ...chosen, ...runtimeVariables(runtime)};
 }
 
 /** Variables that programs need and that contain no secrets. */
@@ -57,19 +57,19 @@ const harmless = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'Syst
  * The environment of the servers of apps: little of the user's, so that no credentials get into them, and `NAME=VALUE`
  * as given.
  */
-export function appEnvironment(env: Environment, given: readonly string[]): Readonly<Record<string, string>> {
-  const kept = harmless.flatMap((name): [string, string][] => {
+export function appEnvironment(env: Environment, pairs: readonly string[]): Readonly<Record<string, string>> {
+  const inherited = harmless.flatMap((name): [string, string][] => {
     const value = env[name];
     return value === undefined ? [] : [[name, value]];
   });
-  const own = given.map((text): [string, string] => {
+  const own = pairs.map((text): [string, string] => {
     const [, name = '', value = ''] = /^(\w+)=([^]*)$/.exec(text) ?? [];
     if (name !== '') return [name, value];
     throw createError('ERR_USAGE', `--ssr-env ${text.split('=', 1)[0] ?? ''} does not have the form NAME=VALUE.`, {
       suggestions: ['For example, pass --ssr-env API_URL=http://127.0.0.1:8080'],
     });
   });
-  return Object.fromEntries([...kept, ...own]);
+  return Object.fromEntries([...inherited, ...own]);
 }
 
 /** Instructions for newcomers: the variables of one backend, what to type next, and how to stop. */

@@ -30,9 +30,9 @@ export function pluginPackage(name: string): string {
  * Writes a plugin. Returns the paths of its files in its folder. A new folder is removed again if it cannot be written.
  */
 export async function writePlugin({name, directory, force, mycli}: NewPlugin): Promise<readonly string[]> {
-  let made: string | undefined;
+  let folder: string | undefined;
   try {
-    made = await mkdir(directory, {recursive: true});
+    folder = await mkdir(directory, {recursive: true});
     // A repository that has just been created is as good as empty.
     if (!force && (await readdir(directory)).some((entry) => entry !== '.git')) {
       throw createError('ERR_OUTPUT', `${directory} is not empty.`, {
@@ -49,7 +49,7 @@ export async function writePlugin({name, directory, force, mycli}: NewPlugin): P
     ] as const;
     return await writeTemplates(join(mycli.root, 'templates', 'backend'), directory, replacements);
   } catch (error) {
-    if (made !== undefined) await rm(made, {recursive: true, force: true});
+    if (folder !== undefined) await rm(folder, {recursive: true, force: true});
     throw isRuntimeCliError(error) ? error : outputError(directory, error);
   }
 }

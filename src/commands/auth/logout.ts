@@ -38,13 +38,13 @@ export default class AuthLogout extends BaseCommand<typeof AuthLogout> {
     const {output, credentialFile} = context;
     const stored = await readCredentials(credentialFile);
     const removed = this.flags.all ? everythingIn(stored) : chosenBy(await context.loadSettings({stored: false}));
-    const left = withoutCredentials(stored, removed);
+    const remaining = withoutCredentials(stored, removed);
     const secretsAt = (origin: string, {origins}: StoredCredentials) => secretsIn(origins[origin] ?? {}).length;
-    const origins = Object.keys(stored.origins).filter((name) => secretsAt(name, left) < secretsAt(name, stored));
+    const origins = Object.keys(stored.origins).filter((name) => secretsAt(name, remaining) < secretsAt(name, stored));
     const backends = Object.keys(stored.backends ?? {}).filter(
-      (name) => ownValue(left.backends ?? {}, name) === undefined,
+      (name) => ownValue(remaining.backends ?? {}, name) === undefined,
     );
-    if (origins.length + backends.length > 0 || left.trusted?.length !== stored.trusted?.length) {
+    if (origins.length + backends.length > 0 || remaining.trusted?.length !== stored.trusted?.length) {
       await updateCredentials(credentialFile, (now) => withoutCredentials(now, removed));
     }
     for (const name of origins) output.outcome(`Removed the credentials for ${name}.`);
@@ -73,8 +73,8 @@ function chosenBy({runtimeBackend, origin, apiOrigin}: Settings): RemovedCredent
   if (isPluginBackend(preference)) return {origins: [], backends: [preference]};
   const backends = (['legacy', 'api'] as const).filter((name) => mayUse(preference, name));
   const addresses = backends.flatMap((name) => (name === 'legacy' ? origin : apiOrigin) ?? []);
-  const given = addresses.filter(({source}) => source.kind === 'flag');
-  const origins = (given.length > 0 ? given : addresses).flatMap((setting) => originOf(setting) ?? []);
+  const flagged = addresses.filter(({source}) => source.kind === 'flag');
+  const origins = (flagged.length > 0 ? flagged : addresses).flatMap((setting) => originOf(setting) ?? []);
   if (origins.length > 0) return {origins: [...new Set(origins)], backends};
   throw createError('ERR_USAGE', 'No origin specified.', {
     suggestions: [
