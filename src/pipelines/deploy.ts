@@ -1,9 +1,10 @@
-import type {BackendCapability, BundleId, DeploymentState} from '../backends/contract.js';
+import type {BundleId, DeploymentState} from '../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {requireCapability} from '../operations/call-backend.js';
 import {chooseCapable, registryOf, withOtherBackend, type ChosenBackend} from '../operations/choose-backend.js';
 import {
   followUpCapabilities,
+  releaseOf,
   verifyPromotion,
   verifyRelease,
   type AcceptedDeployment,
@@ -27,45 +28,34 @@ import type {
 } from '../operations/options.js';
 import {findRunning} from '../operations/targets.js';
 import {oneLine} from '../text/sentence.js';
-import type {RunHost} from '../operations/host.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
 import {Pipeline} from './run.js';
 import {runGuarded, withFollowUpSteps} from './steps.js';
-
-/** What is particular to an operation that deploys a bundle of the service. */
-interface Deploying {
-  readonly capabilities: readonly BackendCapability[];
-  /** Verifies what else the backend must support. */
-  readonly verify?: (open: OpenBackend) => void;
-  readonly bundle: BundleId | FindStep;
-  /** The target that runs the bundle, for a promotion. */
-  readonly from?: string;
-}
-
-interface FindStep {
-  readonly title: string;
-  readonly find: (open: OpenBackend) => Promise<BundleId>;
-}
 
 /** The bundle to deploy, and the backend that has it. */
 interface FoundBundle extends ChosenBackend {
   readonly bundleId: BundleId;
 }
 
-/** Finds a bundle of the service, checks the guards of the target, deploys it, waits, checks and rolls back. */
+/** What is known of a bundle before it is found. */
+interface SoughtBundle {
+  readonly bundleId?: BundleId;
+  /** The target that runs it, for a promotion. */
+  readonly from?: string;
+}
+
+/** Checks the guards of the target of a bundle of the service, deploys it, waits, checks and rolls back. */
 export async function runDeployment(
+  finding: Pipeline<FoundBundle>,
   release: Release,
-  deploying: Deploying,
-  host: PipelineHost,
+  {from, ...sought}: SoughtBundle,
 ): Promise<Served<DeployBundleResult>> {
   const {operation, targetSlug} = release;
-  const {bundle, from} = deploying;
-  const finding = findBundle(release, deploying, host);
   try {
     const deployed = await runGuarded(finding, release, (found, checked) => {
-      const known = checked?.bundleId ?? (typeof bundle === 'object' ? undefined : bundle);
-      const title = known === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(known)} to ${targetSlug}`;
+      const {bundleId} = checked ?? sought;
+      const title = bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(bundleId)} to ${targetSlug}`;
       const requested = found.step('deploy', title, async (chosen, {outlet}) => {
         const accepted = await startDeployment(chosen, release, {bundleId: chosen.bundleId, from});
         const what = operation === 'promote' ? 'Promotion' : 'Deployment';
@@ -79,30 +69,6 @@ export async function runDeployment(
   } catch (error) {
     throw explainUnfinished(error, release);
   }
-}
-
-function findBundle(
-  release: Release,
-  {capabilities, verify, bundle}: Deploying,
-  host: PipelineHost,
-): Pipeline<FoundBundle> {
-  const choose = async (run: RunHost) => {
-    const chosen = await chooseCapable(release, [...capabilities, ...followUpCapabilities(release)], run);
-    verify?.(chosen.open);
-    return chosen;
-  };
-  const start = Pipeline.start(host);
-  if (typeof bundle !== 'object')
-    return start.step('resolve', 'Prepare', async (_, run) => ({...(await choose(run)), bundleId: bundle}));
-  return start
-    .step('resolve', 'Prepare', (_, run) => choose(run))
-    .step('find', bundle.title, async (chosen) => {
-      try {
-        return {...chosen, bundleId: await bundle.find(chosen.open)};
-      } catch (error) {
-        throw withOtherBackend(error, chosen.fallback?.backend.name);
-      }
-    });
 }
 
 function deploymentResult(deployed: AcceptedDeployment, warnings: readonly string[]): DeployBundleResult {
@@ -128,9 +94,29 @@ export async function deployBundle(
   options: DeployBundleOptions,
   host: PipelineHost,
 ): Promise<Served<DeployBundleResult>> {
-  const {bundleId: bundle, ...release} = verifyRelease('deploy', options, host);
-  const capabilities = ['deploy', ...namingCapabilities(bundle)] as const;
-  return runDeployment(release, {capabilities, bundle}, host);
+  const verified = verifyRelease('deploy', options, host);
+  const {bundleId} = verified;
+  const capabilities = ['deploy', ...namingCapabilities(bundleId), ...followUpCapabilities(verified)] as const;
+  const finding = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => ({
+    ...(await chooseCapable(verified, capabilities, run)),
+    bundleId,
+  }));
+  return runDeployment(finding, releaseOf('deploy', verified), {bundleId});
+}
+
+/** Adds the step that finds the bundle to deploy. */
+function withFindStep(
+  chosen: Pipeline<ChosenBackend>,
+  title: string,
+  find: (open: OpenBackend) => Promise<BundleId>,
+): Pipeline<FoundBundle> {
+  return chosen.step('find', title, async (backend) => {
+    try {
+      return {...backend, bundleId: await find(backend.open)};
+    } catch (error) {
+      throw withOtherBackend(error, backend.fallback?.backend.name);
+    }
+  });
 }
 
 const deletedAdvice = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
@@ -141,27 +127,24 @@ export async function rollbackBundle(
 ): Promise<Served<RollbackBundleResult>> {
   const {to, ...verified} = verifyRelease('rollback', options, host);
   const {targetSlug, guard} = verified;
-  const release = {...verified, guard: changeRules(guard), watch: undefined};
+  const release = releaseOf('rollback', {...verified, guard: changeRules(guard), rollbackOnFailure: false});
+  const naming = to === undefined ? (['history'] as const) : namingCapabilities(to);
+  const choosing = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
+    const chosen = await chooseCapable(verified, ['deploy', ...followUpCapabilities(verified), ...naming], run);
+    if (to !== undefined && to !== 'latest') idFor(chosen.open.backend, to);
+    return chosen;
+  });
   let rolledBackFrom: BundleId | undefined;
-  const deploying: Deploying = {
-    capabilities: ['deploy', ...(to === undefined ? (['history'] as const) : namingCapabilities(to))],
-    verify(open) {
-      if (to !== undefined && to !== 'latest') idFor(open.backend, to);
-    },
-    bundle: {
-      title: 'Find the bundle to roll back to',
-      async find(open) {
-        const {outlet} = open.host;
-        const plan = await planRollback(open, targetSlug, to);
-        outlet.title(`Rolling back to ${describeRollback(plan)}`);
-        plan.warnings.forEach((warning) => outlet.warn(warning));
-        rolledBackFrom = plan.current?.bundleId;
-        return plan.bundleId;
-      },
-    },
-  };
+  const finding = withFindStep(choosing, 'Find the bundle to roll back to', async (open) => {
+    const {outlet} = open.host;
+    const plan = await planRollback(open, targetSlug, to);
+    outlet.title(`Rolling back to ${describeRollback(plan)}`);
+    plan.warnings.forEach((warning) => outlet.warn(warning));
+    rolledBackFrom = plan.current?.bundleId;
+    return plan.bundleId;
+  });
   try {
-    const {open, result} = await runDeployment(release, deploying, host);
+    const {open, result} = await runDeployment(finding, release, {});
     return {open, result: {...result, rolledBackFrom}};
   } catch (error) {
     const isGone = to === undefined && isRuntimeCliError(error) && error.code === 'ERR_BUNDLE_UNKNOWN';
@@ -173,25 +156,21 @@ export async function promoteBundle(
   options: PromoteBundleOptions,
   host: PipelineHost,
 ): Promise<Served<PromoteBundleResult>> {
-  const {from, ...release} = verifyRelease('promote', options, host);
-  verifyPromotion(from, release.targetSlug);
-  const deploying: Deploying = {
-    capabilities: ['history'],
-    verify({backend}) {
-      if (!backend.promote) requireCapability(backend, 'deploy');
-    },
-    bundle: {
-      title: `Find the bundle that ${from} runs`,
-      async find(open) {
-        const {bundleId, message} = await findRunning(open, from);
-        const described = message === undefined ? '' : ` "${oneLine(message)}"`;
-        open.host.outlet.title(`${from} runs bundle ${String(bundleId)}${described}`);
-        return bundleId;
-      },
-    },
-    from,
-  };
-  const {open, result} = await runDeployment(release, deploying, host);
+  const {from, ...verified} = verifyRelease('promote', options, host);
+  verifyPromotion(from, verified.targetSlug);
+  const choosing = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
+    const chosen = await chooseCapable(verified, ['history', ...followUpCapabilities(verified)], run);
+    const {backend} = chosen.open;
+    if (!backend.promote) requireCapability(backend, 'deploy');
+    return chosen;
+  });
+  const finding = withFindStep(choosing, `Find the bundle that ${from} runs`, async (open) => {
+    const {bundleId, message} = await findRunning(open, from);
+    const described = message === undefined ? '' : ` "${oneLine(message)}"`;
+    open.host.outlet.title(`${from} runs bundle ${String(bundleId)}${described}`);
+    return bundleId;
+  });
+  const {open, result} = await runDeployment(finding, releaseOf('promote', verified), {from});
   return {open, result: {...result, promotedFrom: from}};
 }
 

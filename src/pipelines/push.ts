@@ -1,6 +1,6 @@
 import type {AuthStrategy} from '../http/types.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import {verifyRelease, type Release} from '../operations/deploy/release.js';
+import {releaseOf, verifyRelease, type Release} from '../operations/deploy/release.js';
 import {explainUnfinished} from '../operations/deploy/rollback-on-failure.js';
 import {callBack} from '../operations/host.js';
 import type {
@@ -36,7 +36,7 @@ export async function pushRuntimeBundle(
   const routing = startPush(options, host, {previews: false});
   try {
     const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>(routing, release, (routed) => {
-      const built = withBuildStep(withVerifyStep(routed, options), options, workspaces);
+      const built = withBuildStep(withVerifyStep(routed, options, release), options, workspaces);
       const uploaded = built.step('upload', 'Upload the bundle', async (packed, {outlet}) => {
         const push = await uploadPush(packed, options, release);
         outlet.title(describeUpload(push));
@@ -65,7 +65,8 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
   const {options, release} = verifyPush(given, host);
   const {ifChanged = false} = options;
   const workspaces: TemporaryDirectory[] = [];
-  const verified = withVerifyStep(withGuardStep(startPush(options, host, {previews: true}), release), options);
+  const guarded = withGuardStep(startPush(options, host, {previews: true}), release);
+  const verified = withVerifyStep(guarded, options, release);
   try {
     const plan = await verified.run();
     const {open, selection, format, content} = plan;
@@ -93,7 +94,7 @@ function verifyPush(
   options.signal?.throwIfAborted();
   verifyPushOptions(options, host);
   const {targetSlug} = options;
-  return {options, release: targetSlug === undefined ? undefined : {...options, targetSlug}};
+  return {options, release: targetSlug === undefined ? undefined : releaseOf('push', {...options, targetSlug})};
 }
 
 function startPush(
@@ -104,10 +105,14 @@ function startPush(
   return Pipeline.start(host).step('resolve', 'Prepare', (_, run) => routePush(options, previews, run));
 }
 
-function withVerifyStep(routed: Pipeline<PushRoute>, options: PushOptions): Pipeline<PushPlan> {
+function withVerifyStep(
+  routed: Pipeline<PushRoute>,
+  options: PushOptions,
+  release: Release | undefined,
+): Pipeline<PushPlan> {
   return routed.step('verify', 'Verify the build and its configuration', async (route, {outlet}) => {
     await callBack(() => options.onFormat?.(route.format));
-    const plan = await planPush(options, route);
+    const plan = await planPush(options, release, route);
     outlet.title(`Verified: ${describePlan(plan)}`);
     return plan;
   });

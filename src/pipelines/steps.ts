@@ -1,14 +1,14 @@
 import type {BackendCapability, BundleId} from '../backends/contract.js';
 import {chooseCapable, type ChosenBackend} from '../operations/choose-backend.js';
 import {checkDeployment, describeChecks, shownPlace} from '../operations/deploy/check-deployment.js';
-import {checksOf, type AcceptedDeployment, type Release} from '../operations/deploy/release.js';
+import type {AcceptedDeployment, Release} from '../operations/deploy/release.js';
 import {failedDeployment, rollBack} from '../operations/deploy/rollback-on-failure.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {activeGuards, askForTarget, checkGuards, describeGuards} from '../operations/guard/guards.js';
 import {resolveBundleId} from '../operations/list.js';
 import type {OpenBackend} from '../operations/open-backend.js';
 import type {ProjectOptions} from '../operations/options.js';
-import {describeInvalidation, invalidatedPatterns, invalidateIn} from '../operations/target/invalidate.js';
+import {describeInvalidation, invalidateIn} from '../operations/target/invalidate.js';
 import type {PipelineHost} from './host.js';
 import {Pipeline, type RecoveryStep} from './run.js';
 
@@ -76,7 +76,7 @@ export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
       return finished;
     });
   }
-  const [only, ...more] = checksOf(release);
+  const [only, ...more] = release.checks;
   if (only !== undefined) {
     const title = more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(only)}`;
     pipeline = pipeline.step('check', title, async (finished, {outlet}) => {
@@ -85,9 +85,8 @@ export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
       return {...finished, check};
     });
   }
-  const {invalidate: paths = []} = release;
-  if (paths.length > 0) {
-    const patterns = invalidatedPatterns({patterns: paths});
+  const {invalidate: patterns} = release;
+  if (patterns.length > 0) {
     pipeline = pipeline.step('invalidate', 'Clear the cache', async (finished) => {
       await clearCache(finished, patterns);
       return finished;

@@ -8,12 +8,12 @@ import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {CheckOutcome, CheckResult, DeploymentOptions} from '../options.js';
+import type {CheckOutcome, CheckResult} from '../options.js';
 import type {FailedCheck} from '../host.js';
 import {listedUrl, listTargets} from '../targets.js';
 import {clockSkewMs, createdTime} from '../pages.js';
 import {pause} from './poll.js';
-import {checksOf, type AcceptedDeployment, type Release} from './release.js';
+import type {AcceptedDeployment, Release} from './release.js';
 
 export function shownPlace({url}: CheckOptions): string {
   return url.replace(/[?#].*$/s, '');
@@ -22,7 +22,7 @@ export function shownPlace({url}: CheckOptions): string {
 /** Checks what was deployed: each check in turn, until one does not pass. */
 export async function checkDeployment(finished: AcceptedDeployment, release: Release): Promise<CheckOutcome> {
   const {open} = finished;
-  const checks = checksOf(release);
+  const {checks} = release;
   const results: CheckResult[] = [];
   try {
     const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished, checks))};
@@ -92,13 +92,10 @@ function isPath(place: string): boolean {
  * Verifies before a deployment that the paths to check will have a URL. A target that does not exist yet may get one,
  * and what cannot be read now may be known after the deployment.
  */
-export async function requireTargetUrl(
-  open: OpenBackend,
-  {targetSlug, check}: DeploymentOptions & {readonly targetSlug?: string | undefined},
-): Promise<void> {
+export async function requireTargetUrl(open: OpenBackend, {targetSlug, checks}: Release): Promise<void> {
   const {backend} = open;
-  const path = checksOf({check}).find(({url}) => isPath(url))?.url;
-  if (targetSlug === undefined || path === undefined || backend.listTargets === undefined) return;
+  const path = checks.find(({url}) => isPath(url))?.url;
+  if (path === undefined || backend.listTargets === undefined) return;
   const known = await unlessUnreadable(open, async () => {
     const target = (await listTargets(open)).find((item) => item.targetSlug === targetSlug);
     if (target === undefined || shownUrl(target.url) !== undefined) return [target];
@@ -135,7 +132,7 @@ function unhealthy(
   deployed: AcceptedDeployment,
   checks: readonly CheckResult[],
   {url, attempts, reason = 'it did not pass'}: CheckResult,
-  {rollbackOnFailure = false}: Release,
+  {watch}: Release,
 ): Error {
   const {open, bundleId, targetSlug, deployment, url: targetUrl} = deployed;
   const {backendName: backend, projectSlug} = open;
@@ -145,7 +142,7 @@ function unhealthy(
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
-      ...(rollbackOnFailure || !hasHistory
+      ...(watch || !hasHistory
         ? []
         : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}]]),
     ],
@@ -165,9 +162,9 @@ function unhealthy(
 function interruptedCheck(
   reason: unknown,
   {open, bundleId, targetSlug, deployment}: AcceptedDeployment,
-  {rollbackOnFailure = false}: Release,
+  {watch}: Release,
 ): unknown {
-  const notRolledBack = rollbackOnFailure ? ' It was not rolled back.' : '';
+  const notRolledBack = watch !== undefined ? ' It was not rolled back.' : '';
   const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${notRolledBack}`;
   const details = {backend: open.backendName, bundleId, deployment, status: 'finished'};
   return interrupted(reason, state, {details});

@@ -14,25 +14,29 @@ import {refuseUnsafe} from '../guard/safety.js';
 import type {Host} from '../host.js';
 import {isUnclear, liveDeployment, readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {CheckOutcome, DeploymentOptions, ReleaseOptions} from '../options.js';
+import type {CheckOutcome, DeploymentOptions, GuardOptions, ReleaseOptions} from '../options.js';
 import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
 import {invalidatedPatterns} from '../target/invalidate.js';
 
-/** The verified options of an operation that may deploy. */
-export type Verified<Options> = Options & {
+/** The verified options of an operation that may deploy. What follows a deployment waits for it. */
+export type Verified<Options> = Options & {readonly wait: boolean};
+
+/** What guards compare: the work tree, and what is built in it or from it. */
+type SourceOptions = Pick<
+  PushRuntimeBundleBackendOptions,
+  'archive' | 'buildDirectory' | 'cwd' | 'projectDirectory' | 'projectSlug'
+>;
+
+/** A deployment that an operation is to make: what must hold before it, and what follows it. It has no credentials. */
+export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOptions, 'waitForSlot'> {
   readonly operation: DeployOperation;
-  /** What follows a deployment waits for it. */
+  readonly targetSlug: string;
   readonly wait: boolean;
+  readonly checks: readonly CheckOptions[];
+  /** Patterns of what to drop from the cache. */
+  readonly invalidate: readonly string[];
   /** What ran before, to roll back to if the deployment fails. Undefined unless that was asked for. */
   readonly watch: RollbackWatch | undefined;
-};
-
-/** A deployment that an operation is to make: what must hold before it, and what follows it. */
-export interface Release
-  extends
-    Verified<ReleaseOptions>,
-    Pick<PushRuntimeBundleBackendOptions, 'archive' | 'buildDirectory' | 'projectDirectory'> {
-  readonly targetSlug: string;
 }
 
 /** A deployment that a backend has accepted. */
@@ -61,7 +65,7 @@ export function verifyRelease<Options extends ReleaseOptions & {readonly targetS
   host: Host,
 ): Verified<Options> {
   const checks = checksOf(options);
-  const {targetSlug, wait, rollbackOnFailure = false, invalidate = []} = options;
+  const {wait, rollbackOnFailure = false, invalidate = []} = options;
   if (invalidate.length > 0) invalidatedPatterns({patterns: invalidate});
   const [name] = [
     ...(checks.length > 0 ? ['check'] : []),
@@ -77,8 +81,22 @@ export function verifyRelease<Options extends ReleaseOptions & {readonly targetS
       : []),
   ]);
   refuseUnsafe({...options, operation}, host);
-  const watch = rollbackOnFailure && targetSlug !== undefined ? new RollbackWatch(targetSlug) : undefined;
-  return {...options, operation, wait: wait === true || name !== undefined, watch};
+  return {...options, wait: wait === true || name !== undefined};
+}
+
+export function releaseOf(
+  operation: DeployOperation,
+  options: Verified<DeploymentOptions> & GuardOptions & SourceOptions & {readonly targetSlug: string},
+): Release {
+  const {projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive} = options;
+  const {guard, confirmTarget, wait, waitForSlot, rollbackOnFailure, invalidate = []} = options;
+  return {
+    ...{operation, projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive},
+    ...{guard, confirmTarget, wait, waitForSlot},
+    checks: checksOf(options),
+    invalidate: invalidate.length === 0 ? [] : invalidatedPatterns({patterns: invalidate}),
+    watch: rollbackOnFailure ? new RollbackWatch(targetSlug) : undefined,
+  };
 }
 
 /** @param from the target that a promotion starts from */

@@ -21,7 +21,7 @@ import {optionProblems, rejectProblems} from '../../settings/definitions.js';
 import type {OptionProblem} from '../../settings/types.js';
 import {chooseBackend, type ChosenBackend} from '../choose-backend.js';
 import {requireTargetUrl} from '../deploy/check-deployment.js';
-import {checksOf, followUpCapabilities, type Verified} from '../deploy/release.js';
+import {checksOf, followUpCapabilities, type Release, type Verified} from '../deploy/release.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {needsCommit} from '../guard/guards.js';
 import {planningHost, type Host, type RunHost} from '../host.js';
@@ -119,11 +119,15 @@ function contentOptions(options: PushOptions, format: BundleFormat, host: Host):
 }
 
 /** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
-export async function planPush(options: PushOptions, route: PushRoute): Promise<PushPlan> {
+export async function planPush(
+  options: PushOptions,
+  release: Release | undefined,
+  route: PushRoute,
+): Promise<PushPlan> {
   const {format, open} = route;
   const {host} = open;
   // Before anything is packed: there will be a URL to check.
-  await requireTargetUrl(open, options);
+  if (release) await requireTargetUrl(open, release);
   if (options.archive === undefined) {
     const plan = await planContent(options, format, host);
     verifyLimits(open.backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
