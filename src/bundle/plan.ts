@@ -20,25 +20,12 @@ import {readConfigSources, type ConfigSource} from './config/config-sources.js';
 import {frameworkMetadata} from './config/defaults.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
 import {messageFor, readOrigin, withRecord, type Origin} from './provenance/provenance.js';
-import type {BundleConfig, BundleFormat, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
+import type {BundleContent, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
 /** What to pack: the result of verifying, scanning and resolving. Nothing is written yet. */
-export interface BundlePlan {
-  readonly format: BundleFormat;
+export interface BundlePlan extends BundleContent {
   /** Absolute. */
   readonly buildDirectory: string;
-  /** v1 only. Names the entries. */
-  readonly projectSlug?: string | undefined;
-  /** v2 only. */
-  readonly rootDir?: string | undefined;
-  /** v2 only. */
-  readonly configPath?: string | undefined;
-  /** v2 only. */
-  readonly matchMode?: BundleV2MatchMode | undefined;
-  readonly message: string;
-  readonly config: BundleConfig;
-  /** Where the bundle comes from; undefined outside git and CI. */
-  readonly provenance?: BundleProvenance | undefined;
   /** The files of the build, sorted by path, without the configuration that v2 adds to the archive. */
   readonly files: readonly PlannedBundleFile[];
   /** The folders of the build with nothing in them, which the archive keeps. Sorted. */

@@ -78,15 +78,20 @@ export function manifestPathOf(archivePath: string): string {
   return `${archivePath}.json`;
 }
 
+/** What a plan and an archive have in common. */
+export function contentOf(bundle: BundleContent): BundleContent {
+  const {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files} = bundle;
+  return {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files};
+}
+
 function manifestText(bundle: Bundle): string {
-  const {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode} = bundle;
-  const {config, provenance} = bundle;
+  const {sha256, contentSha256, size} = bundle;
   const files = bundle.files.map((file) => {
     const {path, size, executable, linkTarget} = file;
     return {path, size, category: categoryOf(file), executable: executable || undefined, linkTarget};
   });
-  const about = {format, sha256, contentSha256, size, message, projectSlug, rootDir, configPath, matchMode};
-  return `${JSON.stringify({schemaVersion: 1, ...about, config, provenance, files}, undefined, 2)}\n`;
+  const manifest = {schemaVersion: 1, sha256, contentSha256, size, ...contentOf(bundle), files};
+  return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
 /**

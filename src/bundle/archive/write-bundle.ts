@@ -8,7 +8,7 @@ import {withReaders} from '../prebuilt/bundle-readers.js';
 import {archiveKind, readStart} from '../prebuilt/read-tar.js';
 import type {Bundle, PackResult, StreamedBundle} from '../types.js';
 import {Digest} from './digest.js';
-import {manifestPathOf, stageManifest} from './manifest.js';
+import {contentOf, manifestPathOf, stageManifest} from './manifest.js';
 import {packBundle, tarOf, type PackOptions} from './pack.js';
 import {archiveSize} from './archive-size.js';
 
@@ -31,20 +31,7 @@ export async function writeBundle(plan: BundlePlan, options: WriteBundleOptions)
   const {path, mode = 0o600, manifest = false, ...packing} = options;
   const archive = await stageFile(path, mode, (stream) => packBundle(plan, stream, packing));
   try {
-    const {format, message, projectSlug, rootDir, configPath, matchMode, config, provenance, files} = plan;
-    const bundle = withReaders({
-      format,
-      path,
-      ...archive.result,
-      message,
-      projectSlug,
-      rootDir,
-      configPath,
-      matchMode,
-      config,
-      provenance,
-      files,
-    });
+    const bundle = withReaders({path, ...archive.result, ...contentOf(plan)});
     if (manifest) {
       await placeWithManifest(archive, bundle, mode);
     } else {
@@ -86,15 +73,9 @@ export interface BundleStream {
  * fails with `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned.
  */
 export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
-  const {format, message, projectSlug, config, provenance, files} = plan;
   let result: PackResult | undefined;
   const bundle: StreamedBundle = {
-    format,
-    message,
-    projectSlug,
-    config,
-    provenance,
-    files,
+    ...contentOf(plan),
     size: await archiveSize(plan),
     read: () => {
       result = undefined;
