@@ -9,9 +9,8 @@ import {
 } from '../bundle/index.js';
 import type {Bundle} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
-import {planningHost, type RunHost} from './host.js';
+import {planningHost, type RunHost, type Outlet} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
-import type {Outlet} from './outlet.js';
 
 /** What `buildBundle` resolves to. */
 export interface BuildBundleResult {

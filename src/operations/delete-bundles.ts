@@ -8,7 +8,7 @@ import {explainMissingBundle, idFor, namingCapabilities, readHistory, resolveBun
 import {listTargets} from './targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {ProjectOptions} from './options.js';
+import type {ProjectOptions, ProjectResult} from './options.js';
 
 /** The outcome for one bundle. */
 export interface BundleDeletion {
@@ -28,9 +28,7 @@ export interface DeleteBundlesOptions extends ProjectOptions {
 }
 
 /** What `deleteBundles` resolves to if every bundle was deleted. */
-export interface DeleteBundlesResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface DeleteBundlesResult extends ProjectResult {
   readonly deleted: readonly BundleId[];
 }
 

@@ -1,7 +1,7 @@
 import {lstat, rename} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
-import {backendTitle, type RuntimeBackend} from '../backends/names.js';
+import {backendTitle} from '../backends/names.js';
 import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import type {ArchiveLayoutOptions} from '../bundle/contents/bundle-contents.js';
 import type {ArchiveInspection} from '../bundle/contents/inspect-archive.js';
@@ -12,7 +12,7 @@ import type {Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
 import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {CommonOptions, ProjectOptions} from './options.js';
+import type {CommonOptions, ProjectOptions, ProjectResult} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
 import {asSentence} from '../text/sentence.js';
 
@@ -27,9 +27,7 @@ export interface DownloadBundleOptions extends ProjectOptions {
 }
 
 /** What `downloadBundle` resolves to. */
-export interface DownloadBundleResult {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface DownloadBundleResult extends ProjectResult {
   readonly bundleId: BundleId;
   /** Absolute path of the archive. */
   readonly path: string;
@@ -58,9 +56,7 @@ export interface InspectArchiveOptions extends Pick<CommonOptions, 'signal' | 'o
 export type InspectBundleOptions = Omit<DownloadBundleOptions, 'output' | 'force'> & InspectArchiveOptions;
 
 /** The contents of an uploaded bundle. */
-export interface BundleInspection extends ArchiveInspection {
-  readonly backend: RuntimeBackend;
-  readonly projectSlug: string;
+export interface BundleInspection extends ArchiveInspection, ProjectResult {
   readonly bundleId: BundleId;
 }
 
@@ -125,7 +121,7 @@ export async function readDownloaded<Result>(
   open: OpenBackend,
   bundleId: BundleId,
   read: (path: string) => Promise<Result>,
-): Promise<Pick<DownloadBundleResult, 'backend' | 'projectSlug' | 'bundleId'> & {readonly result: Result}> {
+): Promise<Pick<BundleInspection, keyof ProjectResult | 'bundleId'> & {readonly result: Result}> {
   const workspace = await open.host.createTemporaryDirectory();
   try {
     const output = resolve(workspace.path, 'archive');

@@ -1,8 +1,9 @@
 import type {SettingNames} from '../backends/configuration.js';
 import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import type {Environment, Logger} from '../http/types.js';
-import type {Outlet} from './outlet.js';
+import type {RuntimeBackend} from '../backends/names.js';
+import type {Environment, Logger, RetryEvent} from '../http/types.js';
+import type {OperationProgress} from './options.js';
 import type {PushPlace} from './push/records.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
@@ -40,6 +41,23 @@ export interface Host {
   readonly onCleanup?: ((work: Promise<void>) => void) | undefined;
   /** Creates a private folder for archives. The caller must remove it. */
   createTemporaryDirectory(): Promise<TemporaryDirectory>;
+}
+
+/** Where an operation says what happens. */
+export interface Outlet {
+  /** The outcome of the step, which replaces its title. */
+  title(text: string): void;
+  /** A line that stays below the step. */
+  note(line: string): void;
+  /** Something that needs attention. The result has it, too. */
+  warn(message: string): void;
+  progress(progress: OperationProgress): void;
+  /** A wait before a request is sent again. */
+  retry(event: RetryEvent): void;
+  /** `auto` falls back to the legacy backend. Rejects with what the caller's callback throws. */
+  fallBack(reason: string): Promise<void>;
+  /** The backend is about to serve the call. Rejects with what the caller's callback throws. */
+  resolve(backendName: RuntimeBackend): Promise<void>;
 }
 
 /** The host of an operation that runs. */

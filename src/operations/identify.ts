@@ -7,8 +7,7 @@ import type {BackendLoginContext, BackendVerifyContext, VerifyResult} from '../b
 import {createError} from '../errors/index.js';
 import {openBackend} from './open-backend.js';
 import type {CommonOptions} from './options.js';
-import type {Host} from './host.js';
-import type {Outlet} from './outlet.js';
+import type {Host, Outlet} from './host.js';
 
 /** Somebody waits for the answer, and a wrong address is as likely as a network that recovers. */
 const impatient = {rateLimit: {maxRetries: 1}};

@@ -1,4 +1,3 @@
-import type {ProjectResult, TargetResult} from './options.js';
 import {requestedBundleId} from '../backends/answers.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendCapability, BundleId, BundleItem, DeploymentItem} from '../backends/contract.js';
@@ -6,6 +5,7 @@ import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {placeFlags} from '../text/suggest.js';
 import {invoke, quickLook} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
+import type {ProjectResult, TargetResult} from './options.js';
 import {collectPages, everything, listPages, type ListPart} from './pages.js';
 
 /** One page of a project's bundles. */

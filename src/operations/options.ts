@@ -248,9 +248,7 @@ export interface ListBundlesOptions extends ProjectOptions {
 }
 
 /** Options of `listDeployments`. */
-export interface ListDeploymentsOptions extends ListBundlesOptions {
-  readonly targetSlug: string;
-}
+export interface ListDeploymentsOptions extends ListBundlesOptions, TargetOptions {}
 
 /** Options of `buildBundle`. */
 export interface BuildBundleOptions extends CommonOptions, BundleContentOptions {
@@ -284,12 +282,9 @@ export interface DeploymentOutcome {
 }
 
 /** What `deployBundle` resolves to. */
-export interface DeployBundleResult extends DeploymentOutcome {
-  readonly backend: RuntimeBackend;
+export interface DeployBundleResult extends DeploymentOutcome, TargetResult {
   /** The deployed bundle, with `latest` resolved to its ID. */
   readonly bundleId: BundleId;
-  readonly projectSlug: string;
-  readonly targetSlug: string;
   readonly deployment: DeploymentRef;
   readonly status: DeploymentStatus;
   readonly warnings: readonly string[];

@@ -41,8 +41,8 @@ export async function* listPages<Item>(
         offset: position,
       });
     }
-    const asked = Math.min(pageSize, end - position);
-    const page = await fetchPage({limit: asked, cursor});
+    const length = Math.min(pageSize, end - position);
+    const page = await fetchPage({limit: length, cursor});
     const {total} = page;
     const [first] = page.items;
     const begin = JSON.stringify(first);
@@ -54,7 +54,7 @@ export async function* listPages<Item>(
     }
     begins.add(begin);
     // A server that does not paginate returns the same again. One that caps pages may have more after a short one.
-    mayBeWhole = page.items.length !== asked && total === undefined;
+    mayBeWhole = page.items.length !== length && total === undefined;
     const items = page.items.slice(Math.max(0, offset - position), end - position);
     position += page.items.length;
     entries += page.items.length;

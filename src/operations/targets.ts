@@ -8,17 +8,17 @@ import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
 import {invoke, quickLook} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
-import type {ListDeploymentsOptions, ProjectResult, TargetResult} from './options.js';
+import type {ProjectOptions, ProjectResult, TargetResult} from './options.js';
 
 /** Options of `getProjectStatus`. */
-export type ProjectStatusOptions = Omit<ListDeploymentsOptions, 'targetSlug' | 'limit' | 'offset'> & {
+export interface ProjectStatusOptions extends ProjectOptions {
   /** The target to look at. @default every target, which only a backend that can list them knows */
   readonly targetSlug?: string | undefined;
   /**
    * Every target, if the backend can list them, and `targetSlug` otherwise. @default false if there is a `targetSlug`
    */
   readonly allTargets?: boolean | undefined;
-};
+}
 
 /** What a target runs, and what is happening to it. */
 export interface TargetStatus {

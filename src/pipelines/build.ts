@@ -1,3 +1,4 @@
+import type {Outlet} from '../operations/host.js';
 import type {Writable} from 'node:stream';
 import {packBundle, type BundlePlan} from '../bundle/index.js';
 import type {PackResult} from '../bundle/types.js';
@@ -9,7 +10,6 @@ import {
   type BuildBundleResult,
   type PreviewBuildOptions,
 } from '../operations/build-bundle.js';
-import type {Outlet} from '../operations/outlet.js';
 import {describeArchive, describeFiles} from '../operations/describe-bundle.js';
 import type {BuildBundleOptions} from '../operations/options.js';
 import type {PipelineHost} from './host.js';

@@ -1,10 +1,10 @@
+import type {Outlet} from '../operations/host.js';
 import type {BackendCapability, BundleId, TargetItem} from '../backends/contract.js';
 import {isRuntimeCliError} from '../errors/index.js';
 import {deleteBundlesFrom} from '../operations/delete-bundles.js';
 import {startPoll} from '../operations/deploy/poll.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import type {OpenBackend} from '../operations/open-backend.js';
-import type {Outlet} from '../operations/outlet.js';
 import type {ProjectOptions, ProjectResult} from '../operations/options.js';
 import {
   bundlesOnlyOn,

@@ -28,10 +28,10 @@ import {runGuarded, withFollowUpSteps, withGuardStep} from './steps.js';
 import {Pipeline} from './run.js';
 
 export async function pushRuntimeBundle(
-  given: PushRuntimeBundleBackendOptions,
+  input: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
 ): Promise<Served<PushResult>> {
-  const {options, release} = verifyPush(given, host);
+  const {options, release} = verifyPush(input, host);
   const workspaces: TemporaryDirectory[] = [];
   const routing = startPush(options, host, {previews: false});
   try {
@@ -61,8 +61,8 @@ export async function pushRuntimeBundle(
   }
 }
 
-export async function previewPush(given: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
-  const {options, release} = verifyPush(given, host);
+export async function previewPush(input: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
+  const {options, release} = verifyPush(input, host);
   const {ifChanged = false} = options;
   const workspaces: TemporaryDirectory[] = [];
   const guarded = withGuardStep(startPush(options, host, {previews: true}), release);
@@ -87,10 +87,10 @@ export async function previewPush(given: PushRuntimeBundleBackendOptions, host: 
 
 /** Verifies a push before its first step. Without a target, there is no release. */
 function verifyPush(
-  given: PushRuntimeBundleBackendOptions,
+  input: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
 ): {readonly options: PushOptions; readonly release: Release | undefined} {
-  const options = verifyRelease('push', given, host);
+  const options = verifyRelease('push', input, host);
   options.signal?.throwIfAborted();
   verifyPushOptions(options, host);
   const {targetSlug} = options;

@@ -3,9 +3,8 @@ import {oneLine} from '../text/sentence.js';
 import {describeRetry} from '../http/rate-limit/policy.js';
 import type {RetryEvent} from '../http/types.js';
 import type {RuntimeBackend} from '../backends/names.js';
-import {callBack, callBackNow, callBackSafely} from '../operations/host.js';
+import {callBack, callBackNow, callBackSafely, type Outlet} from '../operations/host.js';
 import type {OperationProgress} from '../operations/options.js';
-import type {Outlet} from '../operations/outlet.js';
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
 
@@ -101,7 +100,7 @@ class RunningStep {
   readonly #notes: string[] = [];
   readonly #text = new ProgressText();
   readonly #silence: NodeJS.Timeout | undefined;
-  #told: {readonly progress: OperationProgress; readonly at: number} | undefined;
+  #last: {readonly progress: OperationProgress; readonly at: number} | undefined;
   #loggedAt = this.#startedAt;
 
   constructor(task: ShownTask, {name, title}: StepName, host: PipelineHost) {
@@ -183,14 +182,14 @@ class RunningStep {
       if (phase !== 'wait' || total === undefined) return;
     }
     if (isBytes && !this.#isNews(progress)) return;
-    this.#told = {progress, at: performance.now()};
+    this.#last = {progress, at: performance.now()};
     onEvent({type: 'progress', step, phase, unit: isBytes ? 'bytes' : 'percent', transferred, total, attempt});
   }
 
   /** Whether an attempt begins, all bytes are through, or enough time has passed. */
   #isNews({phase, attempt, transferred, total}: OperationProgress): boolean {
-    if (this.#told === undefined) return true;
-    const {progress: last, at} = this.#told;
+    if (this.#last === undefined) return true;
+    const {progress: last, at} = this.#last;
     const restarts = last.phase !== phase || last.attempt !== attempt || last.transferred > transferred;
     const ends = transferred === total && last.transferred !== total;
     return restarts || ends || performance.now() - at >= eventPauseMs;
@@ -242,8 +241,8 @@ export class ProgressText {
 /** `in progress, 40 %: copying the files` */
 function describeDeployment({status = 'queued', transferred, total, description}: OperationProgress): string {
   const done = total === undefined ? '' : `, ${String(transferred)} %`;
-  const said = description === undefined ? '' : `: ${oneLine(description)}`;
-  return `${status.replace('_', ' ')}${done}${said}`;
+  const detail = description === undefined ? '' : `: ${oneLine(description)}`;
+  return `${status.replace('_', ' ')}${done}${detail}`;
 }
 
 /**

@@ -142,9 +142,7 @@ function unhealthy(
   return createError('ERR_UNHEALTHY', asSentence(message), {
     suggestions: [
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
-      ...(watch || !hasHistory
-        ? []
-        : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}]]),
+      ...(watch || !hasHistory ? [] : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}]]),
     ],
     details: {
       backend,

@@ -6,12 +6,11 @@ import {readHistory} from '../list.js';
 import {verifyTarget} from '../targets.js';
 import {invoke, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {ProjectOptions, TargetResult} from '../options.js';
+import type {TargetOptions, TargetResult} from '../options.js';
 import {pause} from './poll.js';
 
 /** Options of `readDeploymentLogs`. */
-export interface ReadLogsOptions extends ProjectOptions {
-  readonly targetSlug: string;
+export interface ReadLogsOptions extends TargetOptions {
   /** ID of a deployment to the target. @default the newest one */
   readonly deploymentId?: string | number | undefined;
   /** Waits for more lines until the log is complete. @default false: ends with the last line there is */

@@ -41,7 +41,7 @@ async function recordOfDeployment(
 }
 
 /** What plugins' backends that store `bundle.provenance` return in `metadata`. */
-const keptProvenance = v.object({
+const storedMetadata = v.object({
   provenance: v.object({commit: v.string(), branch: v.optional(v.string()), dirty: v.optional(v.boolean(), false)}),
 });
 
@@ -49,8 +49,8 @@ const keptProvenance = v.object({
 export async function recordOfBundle(open: OpenBackend, bundleId: BundleId): Promise<RecordedCommit | undefined> {
   if (open.backend.listBundles === undefined) return undefined;
   const item = await findBundle(open, bundleId);
-  const kept = v.safeParse(keptProvenance, item?.metadata);
-  if (kept.success) return kept.output.provenance;
+  const metadata = v.safeParse(storedMetadata, item?.metadata);
+  if (metadata.success) return metadata.output.provenance;
   return item?.message === undefined ? undefined : recordedCommit(item.message);
 }
 

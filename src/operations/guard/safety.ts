@@ -22,9 +22,9 @@ export function describeSafety(mode: SafetyMode): string {
 /** The restrictions in a value of `MYCLI_SAFETY`, which separates several with commas. */
 export function parseSafety(text: string | undefined): readonly SafetyMode[] {
   const words = (text ?? '').split(',').map((word) => word.trim().toLowerCase());
-  const given = words.filter((word) => word !== '');
-  const known = modes.filter((mode) => given.includes(mode));
-  if (new Set(given).size === known.length && (given.length > 0 || words.length === 1)) return known;
+  const entries = words.filter((word) => word !== '');
+  const known = modes.filter((mode) => entries.includes(mode));
+  if (new Set(entries).size === known.length && (entries.length > 0 || words.length === 1)) return known;
   throw createError('ERR_OPTION_INVALID', `${safetyVariable} must be ${modes.join(', ')} or several of them.`, {
     suggestions: [`Correct it, such as ${safetyVariable}=no-delete,no-production, or unset it.`],
   });

@@ -1,20 +1,23 @@
 import {shownUrl} from '../../backends/answers.js';
 import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.js';
 import {callInContext} from '../../backends/call.js';
-import type {BundleId} from '../../backends/contract.js';
+import type {BundleId, UploadState} from '../../backends/contract.js';
 import {backendMembers} from '../../backends/members.js';
 import {backendTitle, isBuiltIn, projectTitle} from '../../backends/names.js';
 import {uploadFallbackReason} from '../../backends/select.js';
+import {uploadStateOf} from '../../backends/upload-state.js';
 import {strictWarnings} from '../../bundle/index.js';
 import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
+import {asSentence} from '../../text/sentence.js';
 import {withFallback} from '../choose-backend.js';
 import type {Release} from '../deploy/release.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
 import {checkNotOlder} from '../guard/guards.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
-import {withKeptState} from './kept-state.js';
+import type {UploadStates} from './records.js';
 import {formatFor, planContent, type PushOptions} from './plan-push.js';
 import {buildPush, type BuiltPush, type SentContent} from './push-content.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
@@ -135,7 +138,7 @@ async function uploadTo(
   const send = (own: BuiltInContext) =>
     content.kind === 'file' ? backend.upload(content.bundle, own) : content.upload.call(backend, content.bundle, own);
   const upload = () =>
-    withKeptState(open, content, options, (state) =>
+    withUploadState(open, content, options, (state) =>
       callInContext(backend, backendMembers.upload, {...context, state}, send, secrets),
     ).catch(async (error: unknown) => {
       throw await explainFailure(error, content.bundle, open, isPartlySent && context.countWrites() === 0);
@@ -147,6 +150,45 @@ async function uploadTo(
     throw createError('ERR_BACKEND_FAILED', `The ${backendTitle(backend.name)} backend returned no bundle ID.`);
   }
   return result;
+}
+
+/** The places whose state an upload of this process uses. */
+const placesInUse = new WeakMap<UploadStates, Set<string>>();
+
+/**
+ * Calls `upload` with the state of an earlier push of the same archive to the same place, unless another upload has it.
+ * The built-in backends resume nothing, and an archive that is packed while it is sent has no digest to know it by.
+ */
+async function withUploadState<Result>(
+  open: OpenBackend,
+  content: SentContent,
+  {uploadStates}: Pick<PushOptions, 'uploadStates'>,
+  upload: (state: UploadState | undefined) => Promise<Result>,
+): Promise<Result> {
+  const {backend, secrets} = open;
+  if (uploadStates === undefined || content.kind === 'stream' || isBuiltIn(backend.name)) return upload(undefined);
+  const place = {...open.place(), sha256: content.bundle.sha256};
+  const inUse = placesInUse.get(uploadStates) ?? new Set();
+  const key = JSON.stringify(place);
+  if (inUse.has(key)) return upload(undefined);
+  placesInUse.set(uploadStates, inUse.add(key));
+  const stored: UploadState = {
+    read: () => uploadStates.read(place),
+    write: (saved) => uploadStates.write(place, saved),
+    remove: () => uploadStates.remove(place),
+  };
+  const {logger} = await open.context();
+  const state = uploadStateOf(backend, stored, {secrets, logger});
+  try {
+    const result = await upload(state);
+    await state.remove();
+    return result;
+  } finally {
+    await uploadStates.putBack?.(place).catch((error: unknown) => {
+      logger.warn(asSentence(`The state of the upload cannot be put back: ${reasonOf(error)}`));
+    });
+    inUse.delete(key);
+  }
 }
 
 /** Says whether an interrupted upload may have created a bundle, and which patterns a strict server refuses. */
