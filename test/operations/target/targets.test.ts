@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {getProjectStatus} from '../../../src/pipelines/read.js';
 import * as targets from '../../../src/pipelines/targets.js';
 import type {LocalRuntimeOptions} from '../../../src/testing.js';
 import {startRecordingServer} from '../../recording-server.js';
@@ -78,6 +79,8 @@ describe('a target that is created', () => {
     const {legacy, project, runtime} = await startTargets({deploymentSeconds: 60});
     const create = (targetSlug: string) => targets.createTarget({...legacy, targetSlug, timeout: 0.2}, project.host);
     await expect(create('slow')).rejects.toMatchObject({code: 'ERR_WAIT_TIMEOUT', details: {state: 'creating'}});
+    const {targets: states} = await getProjectStatus(legacy, project.host);
+    expect(states).toMatchObject([{targetSlug: 'slow', state: 'creating', live: undefined}]);
     const quick = await startTargets();
     quick.runtime.addFault('failx1:route=create-target');
     const failed = targets.createTarget({...quick.legacy, targetSlug: 'bad'}, quick.project.host);
