@@ -1,18 +1,17 @@
 import {execFileSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
-import {mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readdir, readFile, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {startLocalRuntime} from '../../src/testing.js';
 import {v2Archive} from './archives.js';
 import {clientOf} from './client.js';
+import {makeFolder} from '../folder.js';
 import {startRuntime} from './with-runtime.js';
 
 /** A data folder as a checkout might carry it, and beside it a folder that is none of the runtime's business. */
 async function hostileFolder() {
-  const folder = await mkdtemp(path.join(tmpdir(), 'mycli-test-hostile-'));
-  onTestFinished(() => rm(folder, {recursive: true, force: true}));
+  const folder = await makeFolder();
   const [data, victim] = [path.join(folder, 'data'), path.join(folder, 'victim')];
   await mkdir(data);
   await mkdir(path.join(victim, randomUUID()), {recursive: true});

@@ -1,15 +1,8 @@
-import {readdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {loadModule} from '../../src/modules/load-module.js';
-
-async function write(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'modules-test-'));
-  onTestFinished(() => rm(folder, {recursive: true, force: true}));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  return folder;
-}
+import {makeFolder} from '../folder.js';
 
 test.each([
   [
@@ -25,12 +18,12 @@ test.each([
   ['e.ts', 'export default undefined;', {default: undefined}],
   ['e.mjs', 'export default undefined;', {default: undefined}],
 ])('reads the exports of %s', async (name, text, expected) => {
-  const folder = await write({[name]: text});
+  const folder = await makeFolder({[name]: text});
   expect(await loadModule(join(folder, name))).toStrictEqual(expected);
 });
 
 test('imports what a TypeScript module imports, from source', async () => {
-  const folder = await write({
+  const folder = await makeFolder({
     'config.ts': "import {pattern} from './pattern'; export default {ssrOnly: [pattern]};",
     'pattern.ts': "export const pattern: string = 'ssr.js';",
   });
@@ -38,7 +31,7 @@ test('imports what a TypeScript module imports, from source', async () => {
 });
 
 test('imports names of a CommonJS module that cannot be told from its text', async () => {
-  const folder = await write({
+  const folder = await makeFolder({
     'config.ts': "import {pattern} from './pattern.cjs'; export default {ssrOnly: [pattern]};",
     'pattern.cjs': "const names = {['pat' + 'tern']: 'ssr.js'}; module.exports = names;",
   });
@@ -46,7 +39,7 @@ test('imports names of a CommonJS module that cannot be told from its text', asy
 });
 
 test('executes a file again when it has changed, and leaves nothing beside it', async () => {
-  const folder = await write({'config.ts': 'export default 1;', 'package.json': '{}'});
+  const folder = await makeFolder({'config.ts': 'export default 1;', 'package.json': '{}'});
   const path = join(folder, 'config.ts');
   expect(await loadModule(path)).toEqual({default: 1});
   await writeFile(path, 'export default 2;');
@@ -61,7 +54,7 @@ test.each([
   ['has a syntax error', 'const a: = 1;', 'Unexpected token'],
   ['imports what is not there', "import './missing.js';", 'missing.js'],
 ])('names the file when it %s', async (_what, text, reason) => {
-  const path = join(await write({'config.server.ts': text}), 'config.server.ts');
+  const path = join(await makeFolder({'config.server.ts': text}), 'config.server.ts');
   await expect(loadModule(path)).rejects.toMatchObject({
     code: 'ERR_CONFIG_INVALID',
     exitCode: 3,

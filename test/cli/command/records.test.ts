@@ -1,9 +1,9 @@
 import {spawnSync} from 'node:child_process';
-import {mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {checkRecordFiles, pushRecordFiles, uploadStateFiles} from '../../../src/cli/command/records.js';
+import {makeFolder} from '../../folder.js';
 import type {PushPlace, PushRecord} from '../../../src/operations/push/records.js';
 
 const place: PushPlace = {backend: 'legacy', origin: 'https://runtime.example', projectSlug: 'shop'};
@@ -21,9 +21,8 @@ const target = {...place, targetSlug: 'staging'};
 
 let data: string;
 beforeEach(async () => {
-  data = join(await mkdtemp(join(tmpdir(), 'mycli-records-')), 'not/there/yet');
+  data = join(await makeFolder(), 'not/there/yet');
 });
-afterEach(() => rm(join(data, '../../..'), {recursive: true}));
 
 async function onlyFile(folder: string): Promise<string> {
   const [name = '', ...more] = await readdir(join(data, folder));

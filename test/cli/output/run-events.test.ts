@@ -1,23 +1,23 @@
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {RunEvents} from '../../../src/cli/output/run-events.js';
+import {makeFolder} from '../../folder.js';
 import {checkedEvents, eventsOf} from '../../event-schemas.js';
 import {collectOutput} from '../collect-output.js';
 import {binary, runCli, start} from '../spawn-cli.js';
+import {runWarm} from '../warm-cli.js';
 import {createStorefrontBench, type StorefrontBench} from '../with-storefront.js';
 
 let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mycli-events-'));
+beforeEach(async () => {
+  folder = await makeFolder();
 });
-afterAll(() => rm(folder, {recursive: true}));
 
 const open = (destination: string, output = collectOutput().output) => new RunEvents(destination, folder, output);
 
@@ -60,7 +60,7 @@ describe('a file of events', () => {
     await writeFile(other, '{"name": "app"}\n');
     expect(() => open('package.json')).toThrow(`${other} is not a file of --events, so it was not changed.`);
     // Before the rest of the command line is looked at.
-    expect(await runCli(binary, ['push', '--events', 'package.json', '--nonsense'], {cwd: folder})).toMatchObject({
+    expect(await runWarm(['push', '--events', 'package.json', '--nonsense'], {cwd: folder})).toMatchObject({
       code: 3,
     });
     expect(await readFile(other, 'utf8')).toBe('{"name": "app"}\n');
@@ -112,7 +112,7 @@ describe('the binary', () => {
 
   test('writes what a push does, and the document as the last line', async () => {
     bench.runtime.addFault('429x1:route=upload,retry-after=0');
-    const {stdout, code} = await runCli(binary, [...push, '--wait', '--json'], {
+    const {stdout, code} = await runWarm([...push, '--wait', '--json'], {
       cwd: bench.project,
       env: {...bench.env, MYCLI_EVENTS: 'push.ndjson'},
     });
@@ -161,7 +161,7 @@ describe('the binary', () => {
     expect(code).toBe(1);
     expect((await read()).at(-1)).toMatchObject({status: 'error', error: {code: 'ERR_ENDED_EARLY', exitCode: 1}});
     await rm(join(bench.project, 'exits.ndjson'));
-    await runCli(binary, [...push, '--bogus'], {cwd: bench.project, env});
+    await runWarm([...push, '--bogus'], {cwd: bench.project, env});
     expect(await read()).toMatchObject([{type: 'outcome', error: {code: 'ERR_USAGE', exitCode: 2}}]);
   });
 
@@ -169,7 +169,7 @@ describe('the binary', () => {
     [['build', '--events', '-', '--json'], '--events - and --json cannot be used together'],
     [['build', '--events', '-', '--output', '-'], '--events - and --output - cannot be used together'],
   ])('refuses two kinds of data on stdout: %j', async (args, message) => {
-    const {code, stderr} = await runCli(binary, args, {cwd: bench.project, env: bench.env});
+    const {code, stderr} = await runWarm(args, {cwd: bench.project, env: bench.env});
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

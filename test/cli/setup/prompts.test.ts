@@ -1,9 +1,9 @@
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
-import {afterEach, describe, expect, onTestFinished, test, vi} from 'vitest';
+import {afterEach, describe, expect, test, vi} from 'vitest';
+import {makeFolder} from '../../folder.js';
 import {sanitize} from '../../../src/cli/output/terminal.js';
 import {
   askChoice,
@@ -35,8 +35,7 @@ function terminal(keys: string, {signal = new AbortController().signal} = {}) {
 afterEach(() => void vi.unstubAllEnvs());
 
 test.runIf(process.platform === 'linux')('a browser gets no secrets', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'mycli-browser-'));
-  onTestFinished(() => rm(folder, {recursive: true}));
+  const folder = await makeFolder();
   const [browser, seen] = [join(folder, 'browser'), join(folder, 'seen')];
   await writeFile(browser, `#!/bin/sh\nenv > ${seen}.part && echo "$1" >> ${seen}.part && mv ${seen}.part ${seen}\n`, {
     mode: 0o755,

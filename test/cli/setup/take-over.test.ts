@@ -1,8 +1,9 @@
-import {chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {chmod, chown, mkdir, readFile, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
+import {beforeEach, describe, expect, test} from 'vitest';
+import type {LocalRuntime} from '../../../src/testing.js';
+import {makeFolder} from '../../folder.js';
+import {startRuntime} from '../../local-runtime/with-runtime.js';
 import {runWarm} from '../warm-cli.js';
 
 const canary = 'canary-old-key-5d20';
@@ -11,14 +12,10 @@ let root: string;
 let runtime: LocalRuntime;
 let host: string;
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'mycli-old-')));
-  runtime = await startLocalRuntime({deploymentSeconds: 0, credentials: {apiKey: canary, clientSecret: canary}});
+  root = await makeFolder();
+  ({runtime} = await startRuntime({credentials: {apiKey: canary, clientSecret: canary}}));
   ({host} = new URL(runtime.origin));
   await write({'project/build/index.html': '<p>Hi</p>'});
-});
-afterEach(async () => {
-  await runtime.close();
-  await rm(root, {recursive: true});
 });
 
 async function write(files: Readonly<Record<string, unknown>>): Promise<void> {
