@@ -145,15 +145,13 @@ export function readUpload<Read extends Uploaded>(
 
 /**
  * Requests and reads a part of a list. The cursors are offsets.
- * @param partsOf the rows of an answer, and how many there are in the whole list
  * @throws RuntimeCliError `ERR_RESPONSE_INVALID` when it is not a list; it is never treated as an empty one.
  */
-export async function fetchPage<Page, Row, Item>(
+export async function fetchPage<Row, Item>(
   send: Send,
-  operation: Answering<Page>,
+  operation: Answering<{readonly rows: readonly Row[]; readonly total?: number | undefined}>,
   values: PathValues,
   {limit, cursor = '0'}: ListRange,
-  partsOf: (page: Page) => {readonly rows: readonly Row[]; readonly total: number | undefined},
   toItem: (row: Row) => Item,
 ): Promise<ListResult<Item> & {readonly raw: Answer}> {
   const offset = Number(cursor);
@@ -162,7 +160,7 @@ export async function fetchPage<Page, Row, Item>(
     const [member = '', ...inside] = (issue.path ?? []).map(({key}) => String(key));
     return wrongAnswer(response, inside.length === 0 ? `is not a list: there is no array "${member}"` : misfit(issue));
   });
-  const {rows, total} = partsOf(answer);
+  const {rows, total} = answer;
   const items = rows.map(toItem);
   const next = offset + items.length;
   // A service that caps pages may have more after a short one.

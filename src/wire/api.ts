@@ -75,12 +75,15 @@ const environment = object('An environment.', {
 });
 
 const page = <Row extends v.GenericSchema>(row: Row, rows: string) =>
-  object(`One page of ${rows}.`, {
-    limit: optional(v.pipe(s.wholeNumber(1), s.say('The `limit` of the request, or the default.'))),
-    offset: optional(v.pipe(s.wholeNumber(0), s.say('The `offset` of the request, or 0.'))),
-    total: s.total,
-    data: v.array(row),
-  });
+  v.pipe(
+    object(`One page of ${rows}.`, {
+      limit: optional(v.pipe(s.wholeNumber(1), s.say('The `limit` of the request, or the default.'))),
+      offset: optional(v.pipe(s.wholeNumber(0), s.say('The `offset` of the request, or 0.'))),
+      total: s.total,
+      data: v.array(row),
+    }),
+    v.transform(({data, total}) => ({rows: data, total})),
+  );
 
 export const apiSchemas = {
   Problem: object('A refusal, as problem details (RFC 9457).', {

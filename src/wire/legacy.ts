@@ -78,12 +78,15 @@ const variables = s.objectOf(
 );
 
 const page = <Row extends v.GenericSchema>(row: Row, rows: string) =>
-  object(`One page of ${rows}.`, {
-    count: s.total,
-    next: optional(uri('URL of the next page; null on the last one.')),
-    previous: optional(uri('URL of the previous page; null on the first one.')),
-    results: v.array(row),
-  });
+  v.pipe(
+    object(`One page of ${rows}.`, {
+      count: s.total,
+      next: optional(uri('URL of the next page; null on the last one.')),
+      previous: optional(uri('URL of the previous page; null on the first one.')),
+      results: v.array(row),
+    }),
+    v.transform(({results, count}) => ({rows: results, total: count})),
+  );
 
 const v1Files = (whose: string) => texts(`Files (not patterns) ${whose}, relative to \`{projectSlug}/bld/\`.`);
 

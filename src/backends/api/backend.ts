@@ -19,7 +19,7 @@ import type {BundleItem, DeploymentItem} from '../contract.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
 import {environmentMembers} from './environments.js';
 import type {BuiltInBackend} from '../members.js';
-import {connect, partsOf} from './requests.js';
+import {connect} from './requests.js';
 
 const {operations} = api;
 
@@ -97,12 +97,12 @@ export const apiBackend = {
   },
 
   async listBundles(range, context: ApiContext) {
-    return fetchPage(connect(context), operations.listBundles, {}, range, partsOf, bundleItem);
+    return fetchPage(connect(context), operations.listBundles, {}, range, bundleItem);
   },
 
   async listDeployments({targetSlug, ...range}, context: ApiContext) {
     const values = {environmentId: targetSlug};
-    return fetchPage(connect(context), operations.listDeployments, values, range, partsOf, (row) =>
+    return fetchPage(connect(context), operations.listDeployments, values, range, (row) =>
       deploymentItem(row, targetSlug),
     );
   },

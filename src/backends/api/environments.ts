@@ -5,7 +5,7 @@ import type {HostBackend} from '../built-in.js';
 import type {TargetItem} from '../contract.js';
 import type {TargetState} from '../references.js';
 import type {ApiBackendOptions, ApiContext} from './connection.js';
-import {connect, partsOf} from './requests.js';
+import {connect} from './requests.js';
 
 const {operations} = api;
 
@@ -15,7 +15,7 @@ export const environmentMembers = {
   targetSlugs: 'assigned',
 
   async listTargets(range, context: ApiContext) {
-    return fetchPage(connect(context), operations.listEnvironments, {}, range, partsOf, targetItem);
+    return fetchPage(connect(context), operations.listEnvironments, {}, range, targetItem);
   },
 
   async createTarget({targetSlug, name: displayName = targetSlug, copyFrom}, context: ApiContext) {

@@ -22,7 +22,3 @@ export function connect({options: {connection}, projectSlug, http}: ApiContext):
 /** Many clients that may deploy lack these scopes. */
 const scopeAdvice =
   'The client needs a scope for environments: one that ends with .environments to read them, or with .environments.rw to change them. Add it to the client, and to --scopes.';
-
-export function partsOf<Row>({data, total}: {readonly data: readonly Row[]; readonly total?: number | undefined}) {
-  return {rows: data, total};
-}

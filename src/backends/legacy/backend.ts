@@ -8,7 +8,7 @@ import {checkResult, type BuiltInContext, type BuiltInUploadResult} from '../bui
 import type {BodyOptions, Bundle, BundleItem} from '../contract.js';
 import type {BuiltInBackend} from '../members.js';
 import {connect, missingOptions, type LegacyBackendOptions, type LegacyContext} from './connection.js';
-import {deploy, getDeployment, listDeployments, noteBefore, partsOf} from './deployments.js';
+import {deploy, getDeployment, listDeployments, noteBefore} from './deployments.js';
 import {downloadArchive} from './download.js';
 import {targetMembers} from './targets.js';
 
@@ -40,7 +40,7 @@ export const legacyBackend = {
   getDeployment,
 
   async listBundles(range, context: LegacyContext) {
-    return fetchPage(connect(context), operations.listBundles, {}, range, partsOf, bundleItem);
+    return fetchPage(connect(context), operations.listBundles, {}, range, bundleItem);
   },
 
   listDeployments,

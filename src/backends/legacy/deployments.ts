@@ -26,16 +26,6 @@ type Row = v.InferOutput<typeof LegacyDeployment>;
  */
 type Before = {readonly createdAt: string; readonly count?: number | undefined} | 'none' | {readonly unknown: string};
 
-export function partsOf<Row>({
-  results,
-  count,
-}: {
-  readonly results: readonly Row[];
-  readonly count?: number | undefined;
-}) {
-  return {rows: results, total: count};
-}
-
 const rowsPerPoll = 100;
 
 /** Members of the answer to a deploy request, all optional. Some services answer with a row of the list. */
@@ -165,7 +155,7 @@ function parseBefore(value: unknown): Before {
 }
 
 function fetchRows<Item>(targetSlug: string, range: ListRange, context: LegacyContext, toItem: (row: Row) => Item) {
-  return fetchPage(connect(context), legacy.operations.listDeployments, {targetSlug}, range, partsOf, toItem);
+  return fetchPage(connect(context), legacy.operations.listDeployments, {targetSlug}, range, toItem);
 }
 
 /** A row of the deployment list as a history item. It has no ID, and no member is guaranteed. */

@@ -6,14 +6,13 @@ import type {HostBackend} from '../built-in.js';
 import type {LogEntry, TargetItem} from '../contract.js';
 import type {TargetState} from '../references.js';
 import {connect, logsAddress, type LegacyBackendOptions, type LegacyContext} from './connection.js';
-import {partsOf} from './deployments.js';
 
 const {operations} = legacy;
 
 /** What the backend can do with targets, besides deploying to them. */
 export const targetMembers = {
   async listTargets(range, context: LegacyContext) {
-    return fetchPage(connect(context), operations.listTargets, {}, range, partsOf, targetItem);
+    return fetchPage(connect(context), operations.listTargets, {}, range, targetItem);
   },
 
   async createTarget({targetSlug, name = targetSlug, copyFrom}, context: LegacyContext) {
@@ -34,14 +33,7 @@ export const targetMembers = {
 
   /** Some services answer with pages, some with all variables in one object. Nobody needs the values. */
   async listVariables({targetSlug, ...range}, context: LegacyContext) {
-    const page = await fetchPage(
-      connect(context),
-      operations.listVariables,
-      {targetSlug},
-      range,
-      (answer) => answer,
-      (row) => row,
-    );
+    const page = await fetchPage(connect(context), operations.listVariables, {targetSlug}, range, (row) => row);
     const items = page.items
       .flatMap((row) => Object.entries(row))
       .map(([name, {publishing_status_description: status, updated_at: updatedAt, updated_by: updatedBy}]) =>
