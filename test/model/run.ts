@@ -94,7 +94,7 @@ async function runSequence(
       (result) => ({ended: 'done', result}) as const,
       (error: unknown) => ({ended: 'failed', error}) as const,
     ),
-    sleep(60_000, {ended: 'hung'} as const, {signal: end.signal}).catch(() => ({ended: 'hung'}) as const),
+    sleep(300_000, {ended: 'hung'} as const, {signal: end.signal}).catch(() => ({ended: 'hung'}) as const),
   ]);
   end.abort();
   // A request that was given up may still arrive.

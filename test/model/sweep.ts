@@ -39,7 +39,7 @@ async function tryPatiently(job: Job, supplies: Supplies): Promise<Tried> {
   const {operation, sequence} = job;
   const tried = await trySequence(operation, sequence, supplies);
   const isSound = tried.problems.length === 0;
-  const {requests, problems} = isSound ? tried : await trySequence(operation, sequence, supplies, {timeout: 5});
+  const {requests, problems} = isSound ? tried : await trySequence(operation, sequence, supplies, {timeout: 20});
   return {...job, requests, problems};
 }
 
