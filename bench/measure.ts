@@ -19,6 +19,8 @@ export interface Measurement {
 export interface Command {
   readonly argv: readonly [string, ...string[]];
   readonly env?: NodeJS.ProcessEnv | undefined;
+  /** @default the working directory */
+  readonly cwd?: string | undefined;
 }
 
 /** Two commands, measured. A command that failed has no measurement. */
@@ -102,7 +104,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return {median: median(values), least: Math.min(...values), most: Math.max(...values)};
 }
 
-async function measureOnce({argv, env}: Command, scratch: string): Promise<Measurement | undefined> {
+async function measureOnce({argv, env, cwd}: Command, scratch: string): Promise<Measurement | undefined> {
   const output = path.join(scratch, 'time');
   // GNU time cuts what elapsed to hundredths of a second, which are too coarse for `tar`; starting it takes about 2 ms.
   const started = performance.now();
@@ -110,6 +112,7 @@ async function measureOnce({argv, env}: Command, scratch: string): Promise<Measu
   try {
     await promisify(execFile)(gnuTime, ['-f', '%U %S %M', '-o', output, ...argv], {
       env: {...process.env, ...env},
+      cwd,
       maxBuffer: 64 * 1024 * 1024,
     });
     seconds = (performance.now() - started) / 1000;

@@ -62,7 +62,8 @@ const realTrees: readonly RealTree[] = [
   },
 ];
 
-function npm(cwd: string, ...args: readonly string[]): Promise<void> {
+/** Runs npm in a folder. */
+export function npm(cwd: string, ...args: readonly string[]): Promise<void> {
   // `npm run bench` passes on this repository's engine-strict, and some dependencies of the packages do not meet it.
   const quiet = ['--ignore-scripts', '--engine-strict=false', '--no-audit', '--no-fund', '--save-exact'];
   return run(cwd, 'npm', ...args, ...(args[0] === 'install' ? quiet : []));
@@ -81,14 +82,24 @@ export interface MadeTree {
 
 /** Makes the trees that are not in the cache folder yet. */
 export async function makeRealTrees(env: NodeJS.ProcessEnv): Promise<readonly MadeTree[]> {
-  const cache = path.join(env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'mycli-bench');
   const made: MadeTree[] = [];
   for (const tree of realTrees) {
-    const folder = path.join(cache, tree.name.toLowerCase().replaceAll(' ', '-'));
+    const folder = await cached(tree.name, env, (folder) => makeTree(tree, folder));
     made.push({name: tree.name, folder});
-    if (!(await exists(folder))) await makeTree(tree, folder);
   }
   return made;
+}
+
+/** A folder in the user's cache, made unless it is there. `make` must not leave an incomplete one. */
+export async function cached(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  make: (folder: string) => Promise<void>,
+): Promise<string> {
+  const cache = path.join(env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'mycli-bench');
+  const folder = path.join(cache, name.toLowerCase().replaceAll(' ', '-'));
+  if (!(await exists(folder))) await make(folder);
+  return folder;
 }
 
 function exists(file: string): Promise<boolean> {

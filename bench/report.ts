@@ -30,8 +30,8 @@ export interface Section {
 }
 
 /** Any push at any size stays below. */
-const mostPeakMiB = 160;
-const mostBytesPerFile = 500;
+const mostPeakMiB = 170;
+const mostBytesPerFile = 400;
 
 /** The order of the sections on the page. Those that others have written by hand follow. */
 const titles = {startUp: 'Start-up', trees: 'Generated trees', real: 'Builds of frameworks'} as const;
@@ -164,8 +164,8 @@ export function startUpSection(startUps: readonly StartUp[], rounds: number): Se
   ]);
   return section(
     titles.startUp,
-    `${rounds} rounds, each command from the start of its process to its end. Ratios are relative to ${reference}, a command
-line with one command, a manifest and no plugins (\`bench/oclif-hello\`). On Node.js 22 and newer, \`mycli\` finds its compiled code in
+    `${rounds} rounds, each command from the start of its process to its end, or to the first line that it prints (target: 300 ms). Ratios are relative to
+${reference} (to its line, for a first line), a command line with one command, a manifest and no plugins (\`bench/oclif-hello\`). On Node.js 22 and newer, \`mycli\` finds its compiled code in
 the user's cache folder, except on the first run.
 
 ${markdown(['what', 'time', 'ratio', 'spread', 'target'], lines)}`,
@@ -223,7 +223,7 @@ function markdown(allHeads: readonly string[], allBody: readonly (readonly strin
 
 const introduction = `# Benchmarks
 
-How long \`mycli\` takes, and how much memory, compared with \`tar\`, \`gzip\` and the usual way to push. Commands run in rounds,
+How long \`mycli\` takes, and how much memory, compared with \`tar\`, \`gzip\` and a client that others push with. Commands run in rounds,
 each a process of its own, and the baseline right after what is compared with it.
 
 - **Times** and **CPU** are medians; CPU is that of all processes of a command. **Peaks** are the maximum memory of its
@@ -235,7 +235,8 @@ each a process of its own, and the baseline right after what is compared with it
 - **Text** is the share of bytes in files without a NUL, **compressed already** that in files which zlib makes less than 5 %
   smaller: media, fonts, archives.
 - Pushes go over loopback to a server process that stores nothing (\`bench/sink-server.js\`). Unchanged pushes have
-  \`--if-changed\`. The usual way to push is \`tar-fs, readFile, base64, fetch\` (\`bench/usual-push.js\`).
+  \`--if-changed\`. \`pwa-kit-dev\` is \`@salesforce/pwa-kit-dev\` as published, compared by CPU time (user and system), which a
+  busy machine hardly moves (\`bench/pwa-kit-dev.ts\`).
 `;
 
 /** The page for the reference with new sections. The others stay as they are in `page`. */

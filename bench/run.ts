@@ -8,6 +8,7 @@ import {loadavg, tmpdir} from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {compare, measureRounds, requireGnuTime, type Command, type HowOften} from './measure.js';
+import {installPwaKitDev, pushWithPwaKitDev, pwaKitDev} from './pwa-kit-dev.js';
 import {makeRealTrees} from './real-trees.js';
 import {
   realSection,
@@ -26,6 +27,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const binary = path.join(root, 'bin/run.js');
 const MB = 1_000_000;
 const unchanged = 'Unchanged push v2';
+const piped = 'tar | base64 | curl';
 
 const {values} = parseArgs({
   options: {
@@ -45,9 +47,11 @@ const howOften: HowOften = {leastRounds: Number(values.runs), seconds: Number(va
 const parts = {'start-up': measureStartUps, trees: measureTrees, real: measureRealTrees};
 type Part = keyof typeof parts;
 
-/** Sizes up to 200 MB in files of 40 kB, larger ones in few and in more files; and numbers of files of 4 kB. */
+/** Less than 200 MB in files of 20 kB, 200 MB in files of 40 kB, more in few and in more files; and files of 4 kB. */
 const trees: readonly Tree[] = [
-  ...numbers(values.sizes).flatMap((size) => (size > 200 ? [sized(size, 0.2), sized(size, 2)] : [sized(size, 25)])),
+  ...numbers(values.sizes).flatMap((size) =>
+    size > 200 ? [sized(size, 0.2), sized(size, 2)] : [sized(size, size < 200 ? 50 : 25)],
+  ),
   // What people complain about: mostly text, and mostly media.
   ...numbers(values.sizes).flatMap((size) =>
     size === 200 ? [mixed('text-heavy', 0.9), mixed('media-heavy', 0.1)] : [],
@@ -87,6 +91,12 @@ function script(name: string, ...args: readonly string[]): Command {
   return {argv: [process.execPath, path.join(import.meta.dirname, name), ...args]};
 }
 
+/** Where pushes go, and where the client that ours is compared with is installed. */
+interface Places {
+  readonly origin: string;
+  readonly client: string;
+}
+
 /** A command line, its name, and the names of those that it is compared with. */
 interface Measured {
   readonly name: string;
@@ -95,12 +105,12 @@ interface Measured {
 }
 
 /** Everything that is done to one tree. What is compared is in one group, whose commands run in turns. */
-function groupsOf(
+async function groupsOf(
   build: string,
   scratch: string,
-  origin: string,
-  pushesOnly: boolean,
-): readonly (readonly Measured[])[] {
+  {origin, client}: Places,
+  {bytes, files, pushesOnly}: Tree,
+): Promise<readonly (readonly Measured[])[]> {
   const mycli = (...args: readonly string[]): Command => ({
     argv: [process.execPath, binary, ...args, '-C', scratch, '-p', 'bench', '-b', build],
     env: {
@@ -132,15 +142,20 @@ function groupsOf(
       {name: 'tar | gzip -6', command: shell(`${tar} | gzip -6 > "$2"`, build, file('gnu.tar.gz'))},
     ],
   ];
+  // It keeps everything in memory, in one text, which must not be longer than V8 allows.
+  const isForClient = build === file('build') && bytes <= 200 * MB && files <= 10_000;
+  const clientPush: readonly Measured[] = isForClient
+    ? [{name: pwaKitDev, command: await pushWithPwaKitDev(client, scratch, origin)}]
+    : [];
   const pushes: readonly (readonly Measured[])[] = [
     [
       {
         name: 'Push v1',
         command: mycli('bundle:push'),
-        baselines: ['tar | base64 | wc -c', 'tar-fs, readFile, base64, fetch'],
+        baselines: [piped, ...clientPush.map(({name}) => name)],
       },
-      {name: 'tar | base64 | wc -c', command: shell(`${tar} | base64 | wc -c`, build)},
-      {name: 'tar-fs, readFile, base64, fetch', command: script('usual-push.js', build, file('usual.tar'), origin)},
+      {name: piped, command: shell(`${tar} | base64 -w 0 | curl -sSf -X POST -T - "$2"`, build, origin)},
+      ...clientPush,
     ],
     [
       {name: 'Push v2', command: mycli('bundle:push', '--v2'), baselines: ['tar | gzip -6 | wc -c']},
@@ -154,17 +169,20 @@ function groupsOf(
 
 /** The targets, which hold for trees of some size and shape. */
 function targetOf(what: string, baseline: string, {bytes, files}: Tree): number | undefined {
-  if (what === unchanged) return bytes >= 100 * MB ? 0.3 : undefined;
-  if (what === 'Push v1' && baseline.startsWith('tar |') && bytes >= 1000 * MB) return 1.8;
+  const isOf4kB = bytes === files * smallFileBytes;
+  if (what === unchanged) return bytes >= 100 * MB ? 0.3 : isOf4kB && files === 10_000 ? 0.6 : undefined;
+  if (what === 'Push v1' && baseline === piped && bytes >= 1000 * MB) return 1.5;
+  if (baseline === pwaKitDev && bytes === 20 * MB && files === 1000) return 0.33;
+  if (baseline === pwaKitDev && bytes === 200 * MB && files === 5000) return 0.24;
   if (what === 'Build v1' && baseline.startsWith('archiver')) return 0.4;
   if (what !== 'Push v2') return undefined;
-  if (bytes === files * smallFileBytes) return files === 1000 ? 3 : undefined;
+  if (isOf4kB) return files === 1000 ? 3 : undefined;
   if (bytes >= 1000 * MB) return 0.45;
   return bytes >= 100 * MB ? 0.65 : undefined;
 }
 
 /** Measures a tree that is there already, or is written for it. */
-async function measureTree(tree: Tree, origin: string, made?: string): Promise<TreeResult> {
+async function measureTree(tree: Tree, places: Places, made?: string): Promise<TreeResult> {
   console.error(`${tree.name} ...`);
   const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
   try {
@@ -172,13 +190,13 @@ async function measureTree(tree: Tree, origin: string, made?: string): Promise<T
     if (made === undefined) await writeTree(build, tree);
     const composition = await compositionOf(build);
     const rows: Row[] = [];
-    for (const group of groupsOf(build, scratch, origin, tree.pushesOnly ?? false)) {
+    for (const group of await groupsOf(build, scratch, places, tree)) {
       const commands = new Map(group.map(({name, command}) => [name, command]));
       const rounds = await measureRounds(commands, howOften, scratch);
       for (const {name: what, baselines = []} of group) {
         for (const baseline of baselines) {
           const target = targetOf(what, baseline, tree);
-          const ratioOf = what === unchanged ? 'cpu' : 'time';
+          const ratioOf = what === unchanged || baseline === pwaKitDev ? 'cpu' : 'time';
           rows.push({tree: tree.name, what, baseline, ratioOf, target, ...compare(rounds, what, baseline)});
         }
       }
@@ -196,7 +214,7 @@ async function sizeRatio(folder: string, ...names: readonly [string, string]): P
 }
 
 /** A file that is there already, through our client and through node's own. */
-async function measureUpload(megabytes: number, origin: string): Promise<Row> {
+async function measureUpload(megabytes: number, {origin}: Places): Promise<Row> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-bench-'));
   try {
     const file = path.join(scratch, 'ready');
@@ -220,19 +238,19 @@ async function measureStartUps(): Promise<Section> {
   return startUpSection(await measureStartUp(binary, rounds), rounds);
 }
 
-async function measureTrees(origin: string): Promise<Section> {
+async function measureTrees(places: Places): Promise<Section> {
   const results: TreeResult[] = [];
-  for (const tree of trees) results.push(await measureTree(tree, origin));
+  for (const tree of trees) results.push(await measureTree(tree, places));
   const uploads: Row[] = [];
-  for (const size of numbers(values.sizes).slice(-1)) uploads.push(await measureUpload(size, origin));
+  for (const size of numbers(values.sizes).slice(-1)) uploads.push(await measureUpload(size, places));
   return treesSection(results, uploads);
 }
 
-async function measureRealTrees(origin: string): Promise<Section> {
+async function measureRealTrees(places: Places): Promise<Section> {
   const results: TreeResult[] = [];
   for (const {name, folder} of await makeRealTrees(process.env)) {
     const {files, bytes} = await compositionOf(folder);
-    results.push(await measureTree({name, files, bytes}, origin, folder));
+    results.push(await measureTree({name, files, bytes}, places, folder));
   }
   return realSection(results);
 }
@@ -251,10 +269,11 @@ await requireGnuTime();
 const [load = 0] = loadavg();
 if (load > 0.5) console.error(`The load of this machine is ${load.toFixed(1)}. Figures to publish need a quiet one.`);
 const toMeasure = partsToMeasure();
+const client = await installPwaKitDev(process.env);
 const sink = await startSink();
 const sections: Section[] = [];
 try {
-  for (const part of toMeasure) sections.push(await parts[part](sink.origin));
+  for (const part of toMeasure) sections.push(await parts[part]({origin: sink.origin, client}));
 } finally {
   await sink.stop();
 }

@@ -33,6 +33,8 @@ export interface BundlePlan extends BundleContent {
   /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
   readonly warnings: readonly string[];
+  /** The files that have appeared in the build since it was scanned, which are not in the bundle. */
+  readonly laterFiles: () => Promise<readonly string[]>;
   /** Source of each setting. */
   readonly sources: readonly SettingSource[];
   /** Modification time of every entry. */
@@ -128,6 +130,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ...strayFiles(files, settings),
       ...patternWarnings(v2?.matchMode, {ssrOnly: unmatchedOf('ssrOnly'), ssrShared: unmatchedOf('ssrShared')}, paths),
     ],
+    laterFiles: scan.laterFiles,
     sources: [...settings.sources, {setting: 'message', from: message.from}],
     modifiedAt: modificationTime(options.env['SOURCE_DATE_EPOCH']),
     compressionLevel: options.compressionLevel ?? v2Defaults.compressionLevel,

@@ -10,7 +10,7 @@ export function everythingIn(folder: string, depth: number): readonly string[] {
 
 /** The most names of one path that begin with a dot. */
 export function dotNames(paths: readonly string[]): number {
-  return paths.reduce((most, path) => Math.max(most, path.split('/').filter((name) => name.startsWith('.')).length), 0);
+  return paths.reduce((most, path) => Math.max(most, path.match(/(?:^|\/)\./g)?.length ?? 0), 0);
 }
 
 /** Of the patterns of `everythingIn`, those that match one of `paths`: a strict service refuses others. */

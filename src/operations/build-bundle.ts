@@ -9,6 +9,7 @@ import {
 } from '../bundle/index.js';
 import type {Bundle} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
+import {listPaths} from '../text/entry-names.js';
 import {planningHost, type RunHost, type Outlet} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
 
@@ -34,7 +35,19 @@ export async function writeBuild(
 ): Promise<BuildBundleResult> {
   const path = resolve(options.cwd ?? host.cwd, options.output);
   const bundle = await writeBundle(plan, {path, mode: 0o666, manifest: true, ...packOptions(options, host.outlet)});
-  return {bundle, manifest: manifestPathOf(path), warnings: plan.warnings};
+  const warnings = [...plan.warnings, ...(await warnOfLaterFiles(plan, host.outlet))];
+  return {bundle, manifest: manifestPathOf(path), warnings};
+}
+
+/** Warns of files that appeared in the build while it was packed. Returns the warnings. */
+export async function warnOfLaterFiles({laterFiles}: BundlePlan, outlet: Outlet): Promise<readonly string[]> {
+  const files = await laterFiles();
+  if (files.length === 0) return [];
+  const warning =
+    `Files appeared in the build directory while it was packed, and are not in the bundle: ${listPaths(files)}. ` +
+    'Run the command again once the build has finished.';
+  outlet.warn(warning);
+  return [warning];
 }
 
 export async function planBuild(options: PreviewBuildOptions, host: RunHost): Promise<BundlePlan> {

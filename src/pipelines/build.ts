@@ -6,6 +6,7 @@ import {systemCode} from '../errors/system-failure.js';
 import {
   packOptions,
   planBuild,
+  warnOfLaterFiles,
   writeBuild,
   type BuildBundleResult,
   type PreviewBuildOptions,
@@ -65,6 +66,7 @@ async function packInto(
   outlet: Outlet,
 ): Promise<PackResult> {
   const packed = await packBundle(plan, destination, packOptions(options, outlet));
+  await warnOfLaterFiles(plan, outlet);
   outlet.title(`Wrote the archive, sha256 ${packed.sha256.slice(0, 12)}`);
   return packed;
 }

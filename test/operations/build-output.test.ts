@@ -1,8 +1,11 @@
+import {writeFileSync} from 'node:fs';
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {Writable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {createProject, smallBuild} from './test-host.js';
-import {buildBundle, previewBuild} from '../../src/pipelines/build.js';
+import {callFromLibrary} from '../../src/pipelines/library-call.js';
+import {buildBundle, buildBundleInto, previewBuild} from '../../src/pipelines/build.js';
 
 const foreign: readonly (readonly [output: string, file: string, content: string])[] = [
   ['package', 'package.json', '{"name": "shop", "version": "1.0.0"}'],
@@ -45,5 +48,19 @@ describe('the output of a build', () => {
     const other = await buildBundle({...options, format: 'v2', ssrOnly: ['ssr*']}, project.host);
     expect(other.bundle.sha256).not.toBe(first.bundle.sha256);
     await buildBundle(options, project.host);
+  });
+
+  test('into a stream tells of a file that appears meanwhile', async () => {
+    await using project = await createProject(smallBuild);
+    const destination = new Writable({
+      write(_chunk, _encoding, done) {
+        writeFileSync(join(project.directory, 'build/late.js'), '');
+        done();
+      },
+    });
+    await callFromLibrary({}, project.host, (data, run) => buildBundleInto(destination, data, run));
+    expect(project.log.filter((line) => line.includes('late.js'))).toEqual([
+      expect.stringMatching(/Files appeared in .* not in the bundle: late\.js\. /),
+    ]);
   });
 });

@@ -1,5 +1,5 @@
-import {lstatSync, readdir, readlinkSync, realpathSync, type Dirent, type Stats} from 'node:fs';
-import {isAbsolute, posix, relative, sep} from 'node:path';
+import {lstatSync, readdir, readlinkSync, realpathSync, statSync, type Dirent, type Stats} from 'node:fs';
+import {isAbsolute, relative, sep} from 'node:path';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {dataMarks, mayBeOwn, ownKind, readHead} from '../../files/own-files.js';
 import {asSentence} from '../../text/sentence.js';
@@ -19,6 +19,8 @@ export interface Scan {
   /** What rules exclude. Of a folder, which ends with a slash, that is everything in it. */
   readonly ignored: readonly {readonly path: string; readonly rule: string}[];
   readonly warnings: readonly string[];
+  /** The files that are there by now, but were not when the folders were listed. */
+  readonly laterFiles: () => Promise<readonly string[]>;
 }
 
 interface ScanOptions {
@@ -33,6 +35,9 @@ type ScannedFile = PlannedBundleFile & MatchableFile;
 interface Findings {
   readonly files: ScannedFile[];
   readonly folders: string[];
+  readonly emptyFolders: string[];
+  /** When the listed folders, by their absolute paths, had last got or lost an entry. In milliseconds since 1970. */
+  readonly listed: Map<string, number | undefined>;
   readonly ignored: {path: string; rule: string}[];
   /** Data of other programs about a folder, which is never part of a build. */
   readonly leftOut: string[];
@@ -57,35 +62,46 @@ export async function scanBuildDirectory(
   rules: IgnoreRules,
   {ownFiles = [], signal}: ScanOptions = {},
 ): Promise<Scan> {
-  const findings: Findings = {files: [], folders: [], ignored: [], leftOut: [], own: [], unsupported: []};
-  const parents = new Set<string>();
+  const findings: Findings = {
+    ...{files: [], folders: [], emptyFolders: [], listed: new Map()},
+    ...{ignored: [], leftOut: [], own: [], unsupported: []},
+  };
   try {
     for await (const path of findPaths(directory, rules, findings, signal)) {
       signal?.throwIfAborted();
-      parents.add(posix.dirname(path));
       add(directory, path, findings, ownFiles);
     }
   } catch (error) {
     signal?.throwIfAborted();
     throw isRuntimeCliError(error) ? error : unreadableError(directory, error);
   }
-  const {folders, ignored, leftOut, own, unsupported} = findings;
-  for (const {path} of ignored) parents.add(posix.dirname(path));
+  const {folders, emptyFolders, ignored, leftOut, own, unsupported} = findings;
   const ownPaths = new Set(own.flatMap((path) => [path, archiveOf(path)]));
   const files = findings.files.filter(({path}) => !ownPaths.has(path));
-  const warnings = followLinks(files, new Set([...folders, ...parents]), unsupported);
+  const warnings = followLinks(files, folders, unsupported);
   rejectUnsupported(unsupported);
   if (files.length === 0) throw emptyError(directory, ignored.length);
   return {
     files: files.sort((a, b) => comparePaths(a.path, b.path)),
-    emptyFolders: folders.filter((path) => !parents.has(path) && !ownPaths.has(path)).sort(comparePaths),
+    emptyFolders: emptyFolders.sort(comparePaths),
     ignored,
     warnings: [
       ...(own.length === 0 ? [] : [`Left out what mycli wrote: ${listPaths(own.toSorted(comparePaths))}.`]),
       ...(leftOut.length === 0 ? [] : [`Left out data of version control: ${listPaths(leftOut)}.`]),
       ...warnings,
     ],
+    async laterFiles() {
+      if ([...findings.listed].every(([path, time]) => changeTime(path) === time)) return [];
+      const known = new Set(files.map(({path}) => path));
+      // What is wrong with the build by now is not about the bundle.
+      const now = await scanBuildDirectory(directory, rules, {ownFiles}).catch(() => ({files: []}));
+      return now.files.flatMap(({path}) => (known.has(path) ? [] : [path]));
+    },
   };
+}
+
+function changeTime(folder: string): number | undefined {
+  return statSync(folder, {throwIfNoEntry: false})?.mtimeMs;
 }
 
 /**
@@ -97,7 +113,7 @@ export async function scanBuildDirectory(
 async function* findPaths(
   directory: string,
   rules: IgnoreRules,
-  {ignored, leftOut, own}: Findings,
+  {emptyFolders, listed, ignored, leftOut, own}: Findings,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string> {
   const {default: fastGlob} = await import('fast-glob');
@@ -107,19 +123,23 @@ async function* findPaths(
       return [];
     }
     const found = entries.map((entry): FoundPath & {readonly entry: Dirent} => {
-      return {entry, path: posix.join(folder, entry.name), isFolder: entry.isDirectory()};
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      return {entry, path, isFolder: entry.isDirectory()};
     });
     await rules.mark(found, signal);
-    return found.flatMap(({entry, path, isFolder, rule}) => {
-      if (repositories.includes(entry.name)) {
-        if (entry.name !== '.git' && rule === undefined) leftOut.push(path);
-        return [];
-      }
+    const others = found.filter(({entry: {name}, path, rule}) => {
+      if (!repositories.includes(name)) return true;
+      if (name !== '.git' && rule === undefined) leftOut.push(path);
+      return false;
+    });
+    if (others.length === 0 && folder !== '') emptyFolders.push(folder);
+    return others.flatMap(({entry, path, isFolder, rule}) => {
       if (rule !== undefined) ignored.push({path: isFolder ? `${path}/` : path, rule});
       return rule === undefined ? [entry] : [];
     });
   };
   const list: ListFolder = (path, options, done) => {
+    listed.set(path, changeTime(path));
     readdir(path, options, (failure, entries) => {
       const folder = relative(directory, path).split(sep).join('/');
       if (failure !== null) done(failure, []);
@@ -247,7 +267,7 @@ function kindOf(stats: Stats): string {
 /** Adds links that no archive can have to `unsupported`. Returns warnings about dangling ones. */
 function followLinks(
   files: readonly ScannedFile[],
-  folders: ReadonlySet<string>,
+  folders: readonly string[],
   unsupported: Findings['unsupported'],
 ): string[] {
   const links = new Map(files.flatMap(({path, linkTarget}) => (linkTarget === undefined ? [] : [[path, linkTarget]])));

@@ -4,7 +4,7 @@ import {contentDigest, streamBundle, writeBundle, type BundleStream} from '../..
 import type {Bundle, BundleContent, PackResult} from '../../bundle/types.js';
 import {count} from '../../text/sentence.js';
 import type {TemporaryDirectory} from '../../files/temporary-directory.js';
-import {packOptions} from '../build-bundle.js';
+import {packOptions, warnOfLaterFiles} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
 import {verifyLimits} from './limits.js';
 import {sizeWarnings, type PushOptions, type PushPlan} from './plan-push.js';
@@ -72,6 +72,7 @@ export async function buildPush(
   }
   const path = `${workspace.path}/bundle.${plan.format === 'v1' ? 'tar' : 'tar.gz'}`;
   const bundle = await writeBundle(plan, {path, ...packOptions(options, outlet), onRead: preloadBackendContext});
+  await warnOfLaterFiles(plan, outlet);
   verifyLimits(open.backend, bundle);
   sizeWarnings(bundle).forEach((warning) => outlet.warn(warning));
   return {kind: 'file', bundle};

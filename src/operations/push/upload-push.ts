@@ -11,6 +11,7 @@ import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {asSentence} from '../../text/sentence.js';
+import {warnOfLaterFiles} from '../build-bundle.js';
 import {withFallback} from '../choose-backend.js';
 import type {Release} from '../deploy/release.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
@@ -113,6 +114,7 @@ async function pushTo(push: BuiltPush, options: PushOptions, release: Release | 
   const {bundleId, warnings = []} = uploaded;
   const packed = built.kind === 'file' ? built.bundle : {...built.bundle, ...built.packed()};
   warnings.forEach((warning) => outlet.warn(warning));
+  if (built.kind === 'stream' && push.content.kind === 'build') await warnOfLaterFiles(push.content.plan, outlet);
   writes?.learn({
     bundleIds: [bundleId],
     ...(options.targetSlug === undefined && {url: shownUrl(uploaded.url)}),

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {readdirSync} from 'node:fs';
+import {mkdirSync, readdirSync, writeFileSync} from 'node:fs';
 import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
@@ -76,6 +76,21 @@ describe.each(variants)('a push to $name', ({preference, v2, format}) => {
     const uploaded = progress.filter(({phase}) => phase === 'upload').at(-1);
     expect(uploaded?.transferred).toBe(uploaded?.total);
     expect(await readdir(project.temporary)).toEqual([]);
+  });
+
+  test('tells once of files that appear while it packs', async () => {
+    const {project, connection} = await startService();
+    await writeTree(project.directory, {'.bundleignore': '*.map'});
+    const onProgress = () => {
+      mkdirSync(join(project.directory, 'build/static/new'), {recursive: true});
+      for (const name of ['late.js', 'late.map', 'static/new/a.js'])
+        writeFileSync(join(project.directory, 'build', name), '');
+    };
+    const {warnings} = await pushRuntimeBundle({...connection, preference, v2, onProgress}, project.host);
+    expect(warnings).toEqual([
+      'Files appeared in the build directory while it was packed, and are not in the bundle: late.js, static/new/a.js. ' +
+        'Run the command again once the build has finished.',
+    ]);
   });
 
   test.skipIf(format === 'v1').each([
