@@ -148,6 +148,10 @@ export const passSecret = 'A secret is no argument: log in once, set MYCLI_API_K
 /** After `--`, nothing is a flag. npm takes it for itself, others pass it on. */
 export const leaveOutDashes = 'If it is a flag, leave out the -- before it.';
 
+export function unexpectedArgument(word: string): string {
+  return isLikelySecret(word) ? 'Unexpected argument.' : `Unexpected argument: ${word}`;
+}
+
 /** It may be a secret. */
 const hiddenExtra: Description = {message: 'Unexpected argument.', suggestions: [passSecret]};
 

@@ -3,10 +3,10 @@ import {resolve} from 'node:path';
 import prettyBytes from 'pretty-bytes';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {RuntimeStartDocument} from '../../cli/output/documents.js';
+import {unexpectedArgument} from '../../cli/command/error-report.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {loadConfigFile} from '../../cli/settings/config-file.js';
 import {createError} from '../../errors/index.js';
-import {isLikelySecret} from '../../http/redact.js';
 import type {RequestRecord} from '../../testing.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
@@ -120,7 +120,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const command = end === -1 ? [] : this.argv.slice(end + 1);
     const [stray] = this.words.slice(0, this.words.length - command.length);
     if (stray !== undefined) {
-      throw createError('ERR_USAGE', isLikelySecret(stray) ? 'Unexpected argument.' : `Unexpected argument: ${stray}`, {
+      throw createError('ERR_USAGE', unexpectedArgument(stray), {
         suggestions: [['To run a command against the runtime, put it after --: ', example]],
       });
     }
