@@ -17,7 +17,8 @@ export default class Doctor extends BaseCommand<typeof Doctor> {
   static override readonly flags = connectionFlags;
 
   protected async execute(context: CommandContext): Promise<DoctorDocument> {
-    const checks = await runChecks(context);
+    const {listVariables} = await import('../pipelines/targets.js');
+    const checks = await runChecks(context, listVariables);
     reportChecks(checks, context.output);
     return {checks};
   }

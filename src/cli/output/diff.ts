@@ -6,6 +6,7 @@ import type {DiffBundlesResult} from '../../pipelines/diff.js';
 import type {CategoryDiff, FileChange} from '../../bundle/contents/compare-contents.js';
 import type {BundleDiffDocument} from './documents.js';
 import type {Output} from './output.js';
+import {describeMissing} from '../setup/variables.js';
 import {printTable, type Column} from './table.js';
 
 export function renderDiff(
@@ -66,10 +67,6 @@ const notCompared =
   'The configurations were not compared, because a v1 archive without its manifest does not contain its own.';
 
 /** `The target lacks 2 variables: API_KEY, API_URL.` */
-export function describeMissing(names: readonly string[], target = 'The target'): string {
-  return `${target} lacks ${count(names.length, 'variable')}: ${names.join(', ')}.`;
-}
-
 function describeSide({name, format, size}: ComparedBundle): string {
   return `${name} (${format}${size === undefined ? '' : ` archive of ${prettyBytes(size)}`})`;
 }

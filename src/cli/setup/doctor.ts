@@ -11,9 +11,9 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {proxyFor} from '../../http/connection/proxy.js';
 import type {Environment} from '../../http/types.js';
 import {describeSafety, safetyOf} from '../../operations/guard/safety.js';
+import type * as Targets from '../../pipelines/targets.js';
 import type {CommandContext} from '../command/context.js';
 import {findPluginProblems} from '../command/plugins.js';
-import {describeMissing} from '../output/diff.js';
 import type {Output} from '../output/output.js';
 import {incompleteApi, resolveConnection} from '../settings/connection.js';
 import {originOf} from '../settings/load-settings.js';
@@ -22,7 +22,7 @@ import {reachBackends, unconfigured} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
 import {detectBuild, frameworkOfBuild, unfitEntry, unfitError} from '../../projects/detect-build.js';
 import {withPushFolder} from './push-folder.js';
-import {wantedVariables} from './variables.js';
+import {describeMissing, wantedVariables} from './variables.js';
 import {verifyBuildDirectory} from '../../bundle/files/build-output.js';
 import {withOldSettings} from './take-over.js';
 import {checkServices, type ServiceCredentials} from './check-credentials.js';
@@ -44,7 +44,11 @@ export interface CheckResult {
 
 type Finding = Omit<CheckResult, 'name'>;
 
-export async function runChecks(context: CommandContext): Promise<readonly CheckResult[]> {
+/** @param listVariables reads the variables of a target */
+export async function runChecks(
+  context: CommandContext,
+  listVariables: typeof Targets.listVariables,
+): Promise<readonly CheckResult[]> {
   const {env, cwd, config} = context;
   let settings: Settings | undefined;
   let registry: BackendRegistry | undefined;
@@ -65,7 +69,7 @@ export async function runChecks(context: CommandContext): Promise<readonly Check
     ['build', async () => (settings ? checkBuild(context, settings) : [])],
     ['safety', () => safetyOf(context.session).map((mode) => finding('ok', describeSafety(mode)))],
     ['credentials', () => (settings && registry ? checkCredentials(context, settings, registry) : notChecked)],
-    ['variables', () => (settings && isAccepted() ? checkVariables(context, settings) : [])],
+    ['variables', () => (settings && isAccepted() ? checkVariables(context, settings, listVariables) : [])],
     ['proxy', () => [checkProxies(env, settings)]],
     ['certificates', async () => [await checkCertificates(env, cwd)]],
     ['plugins', async () => [...(registry ? checkBackends(registry) : notChecked), ...(await checkPackages(config))]],
@@ -136,12 +140,15 @@ function describeService({backend, origin, check, failed}: ServiceCredentials): 
 }
 
 /** Whether the target has the variables that the project asks for. */
-async function checkVariables(context: CommandContext, settings: Settings): Promise<readonly Finding[]> {
+async function checkVariables(
+  context: CommandContext,
+  settings: Settings,
+  listVariables: typeof Targets.listVariables,
+): Promise<readonly Finding[]> {
   const wanted = await wantedVariables(settings);
   if (wanted.length === 0 || settings.projectSlug === undefined || settings.targetSlug === undefined) return [];
   try {
     const {options, host} = await reachBackends({context, settings, needs: ['projectSlug', 'targetSlug']});
-    const {listVariables} = await import('../../pipelines/targets.js');
     const {variables, ...place} = await listVariables(options, {...host, terminal: undefined});
     const missing = wanted.filter((name) => !variables.some((variable) => variable.name === name));
     const target = `Target ${place.targetSlug}`;

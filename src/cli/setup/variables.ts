@@ -5,7 +5,7 @@ import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {isDotenv} from '../../files/own-files.js';
 import {decodeText, readText} from '../../files/read-file.js';
-import {asSentence} from '../../text/sentence.js';
+import {asSentence, count} from '../../text/sentence.js';
 import type {CommandContext} from '../command/context.js';
 import {readFlagSecrets} from '../settings/load-settings.js';
 import type {Settings} from '../settings/settings.js';
@@ -47,6 +47,10 @@ export async function wantedVariables({variables, projectDirectory}: Settings): 
   if (variables !== undefined) return variables.value;
   const text = await readText(resolve(projectDirectory.value, '.env.example')).catch(() => '');
   return isDotenv(text) ? Object.keys(parseEnv(text)) : [];
+}
+
+export function describeMissing(names: readonly string[], target = 'The target'): string {
+  return `${target} lacks ${count(names.length, 'variable')}: ${names.join(', ')}.`;
 }
 
 /**

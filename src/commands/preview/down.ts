@@ -2,7 +2,7 @@ import {BaseCommand, type CommandContext} from '../../cli/command/base-command.j
 import {dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {guardOptions} from '../../cli/command/operation-options.js';
 import type {PreviewDownDocument} from '../../cli/output/documents.js';
-import {branchArg, findBranch} from '../../cli/setup/preview-branch.js';
+import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
 import type {DoomedTarget} from '../../operations/target/delete-target.js';
 
@@ -21,7 +21,10 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
   protected async execute(context: CommandContext): Promise<PreviewDownDocument> {
     const {yes, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
-    const {branch, targetSlug} = await findBranch(this.args.branch, context);
+    const branch = await findBranch(this.args.branch, context);
+    const {previewSlugs} = await import('../../operations/target/previews.js');
+    // The slug that its target probably has, for the settings of that target.
+    const [targetSlug] = previewSlugs(branch);
     const {settings, options, host} = await this.reach(context, ['projectSlug'], {targetSlug, writes: true});
     const {deletePreview} = await import('../../pipelines/previews.js');
     const {describeTarget, renderDeletedPreview} = await import('../../cli/output/targets.js');

@@ -3,7 +3,7 @@ import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag, projectFlags} from '
 import {pushOptions} from '../../cli/command/operation-options.js';
 import type {PreviewUpDocument} from '../../cli/output/documents.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
-import {branchArg, findBranch} from '../../cli/setup/preview-branch.js';
+import {branchArg, findBranch} from '../../cli/command/preview-branch.js';
 import {withPushFolder} from '../../cli/setup/push-folder.js';
 
 // It waits, and skips the upload of an unchanged bundle.
@@ -35,7 +35,10 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
   }
 
   async #up(context: CommandContext): Promise<PreviewUpDocument> {
-    const {branch, targetSlug} = await findBranch(this.args.branch, context);
+    const branch = await findBranch(this.args.branch, context);
+    const {previewSlugs} = await import('../../operations/target/previews.js');
+    // The slug that its target probably has, for the settings of that target.
+    const [targetSlug] = previewSlugs(branch);
     const loaded = await context.loadSettings({changes: true, targetSlug});
     const settings = await withPushFolder(loaded, undefined, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true, builds: true});
