@@ -86,11 +86,12 @@ export function contentOf(bundle: BundleContent): BundleContent {
 
 function manifestText(bundle: Bundle): string {
   const {sha256, contentSha256, size} = bundle;
+  const {format, ...content} = contentOf(bundle);
   const files = bundle.files.map((file) => {
     const {path, size, executable, linkTarget} = file;
     return {path, size, category: categoryOf(file), executable: executable || undefined, linkTarget};
   });
-  const manifest = {schemaVersion: 1, sha256, contentSha256, size, ...contentOf(bundle), files};
+  const manifest = {schemaVersion: 1, format, sha256, contentSha256, size, ...content, files};
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 

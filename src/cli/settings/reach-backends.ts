@@ -85,7 +85,9 @@ export async function unconfigured(
   const {preference, apiConnection} = connection;
   const automatic = apiConnection === undefined ? 'legacy' : 'api';
   const builtIn = builtIns.get(preference === 'auto' ? automatic : preference);
-  return builtIn && notReady(context, settings, builtIn.backend, connection);
+  // Whether the slugs fit is known once the backend is chosen.
+  const withoutSlugs = {...settings, projectSlug: undefined, targetSlug: undefined};
+  return builtIn && notReady(context, withoutSlugs, builtIn.backend, connection);
 }
 
 /** The error of a backend that still needs something. */
