@@ -102,6 +102,7 @@ function listFiles(files: ReturnType<typeof plannedDocument>['files'], output: O
 /** A plan for programs, without what only packing needs. */
 function plannedDocument({
   files,
+  laterFiles,
   projectSlug,
   emptyFolders,
   warnings,

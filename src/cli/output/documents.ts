@@ -130,7 +130,7 @@ export interface ConfigShowDocument {
   readonly settings: readonly ExplainedSetting[];
 }
 
-type OnlyForPacking = 'projectSlug' | 'emptyFolders' | 'warnings' | 'modifiedAt' | 'compressionLevel';
+type OnlyForPacking = 'laterFiles' | 'projectSlug' | 'emptyFolders' | 'warnings' | 'modifiedAt' | 'compressionLevel';
 
 /** The files and configuration that would be packed. */
 interface PlannedBundle extends Omit<BundlePlan, 'files' | OnlyForPacking> {
