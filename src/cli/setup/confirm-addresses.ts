@@ -10,19 +10,21 @@ import {canAsk, confirm} from './prompts.js';
 
 /**
  * Those addresses of a configuration file that are new on this machine: the user has neither set up a project with
- * them, nor confirmed them, nor logged in there. The file may be that of somebody else's checkout. None with
- * `MYCLI_TRUSTED_ORIGINS`: what it does not list is refused elsewhere.
+ * them nor confirmed them. The file may be that of somebody else's checkout. None with `MYCLI_TRUSTED_ORIGINS`: what it
+ * does not list is refused elsewhere.
+ * @param afterLogin whether a login makes all addresses of an origin known
  */
 export async function unknownAddresses<Address extends {readonly url: string}>(
   {env, credentialFile}: Pick<CommandContext, 'env' | 'credentialFile'>,
   addresses: readonly Address[],
+  afterLogin: boolean,
 ): Promise<readonly Address[]> {
   if (addresses.length === 0 || trustedOrigins(env) !== undefined) return [];
   const {trusted = [], origins} = await readCredentials(credentialFile);
   const hrefs = new Set(trusted.map((url) => new URL(url).href));
   return addresses.filter(({url}) => {
     const {href, origin} = new URL(url);
-    return !hrefs.has(href) && !(origin in origins);
+    return !hrefs.has(href) && !(afterLogin && origin in origins);
   });
 }
 
@@ -34,12 +36,13 @@ export async function unknownAddresses<Address extends {readonly url: string}>(
 export async function confirmAddresses(context: CommandContext, settings: Settings): Promise<void> {
   if (!canAsk(context)) return;
   const {runtimeBackend, apiKey, apiToken, clientSecret} = settings;
-  const unknown = await unknownAddresses(context, [
+  const addresses = [
     ...(mayUse(runtimeBackend.value, 'legacy') ? sentTo(settings, ['origin', 'logsOrigin'], apiKey) : []),
     ...(mayUse(runtimeBackend.value, 'api')
       ? sentTo(settings, apiToken ? ['apiOrigin'] : ['apiOrigin', 'tokenUrl'], apiToken ?? clientSecret)
       : []),
-  ]);
+  ];
+  const unknown = await unknownAddresses(context, addresses, true);
   if (unknown.length === 0) return;
   const each = (of: (address: (typeof unknown)[number]) => string) => [...new Set(unknown.map(of))].join(' and ');
   const file = context.configFile?.path ?? '';

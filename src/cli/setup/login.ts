@@ -73,7 +73,7 @@ export async function logIn(context: CommandContext, login: Login, verifies: boo
 /** Shows where secrets would go, and has addresses confirmed that only a configuration file sets. */
 async function confirmConfigured(context: CommandContext, {what, configured, shown}: Login, asks: boolean) {
   for (const line of shown) context.output.info(line);
-  const unknown = await unknownAddresses(context, configured);
+  const unknown = await unknownAddresses(context, configured, false);
   if (unknown.length === 0) return;
   const each = (of: (address: ConfiguredAddress) => string) => [...new Set(unknown.map(of))];
   const file = each((address) => address.file).join(' and ');
