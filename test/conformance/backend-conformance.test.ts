@@ -37,11 +37,12 @@ function titleOf(name: string): string {
   return allCases.filter((one) => one.name.endsWith(`: ${title}`)).length > 2 ? title : name;
 }
 
-/** Cases without those of many bytes, and of those that each operation has, the ones of two reads and two writes. */
+/** Cases without those of many bytes, and of those that each operation has, the ones of two reads and three writes. */
 const varied = (cases: readonly ConformanceCase[]) =>
   cases.filter(({name}) => {
     return (
-      !name.includes('every byte') && (titleOf(name) === name || /^(?:upload \(v2\)|deploy|history|list): /.test(name))
+      !name.includes('every byte') &&
+      (titleOf(name) === name || /^(?:upload \(v2\)|deploy|delete|history|list): /.test(name))
     );
   });
 
