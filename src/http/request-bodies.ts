@@ -42,7 +42,7 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltIn
 interface Whole {
   readonly before: number;
   readonly total: number;
-  /** As how many bytes it counts. @default its length */
+  /** Number of bytes reported as progress. @default its length */
   readonly counted?: number;
 }
 
@@ -54,8 +54,10 @@ function bodyOptions(
 ): BodyOptions {
   const length = segments.reduce((sum, {size}) => sum + size, 0);
   const {before, total, counted = length}: Whole = whole ?? {before: 0, total: length};
-  const report = (transferred: number, attempt: number) =>
-    onProgress({transferred: before + Math.floor((transferred / length) * counted), total, attempt});
+  const report = (transferred: number, attempt: number) => {
+    const share = length === 0 ? 1 : transferred / length;
+    onProgress({transferred: before + Math.floor(share * counted), total, attempt});
+  };
   const createBody: CreateBody = async function* (attempt) {
     let transferred = 0;
     report(transferred, attempt);

@@ -288,7 +288,7 @@ describe('proxyFor', () => {
     },
   );
 
-  test.each(['http://u:canary%zz@x:1', 'socks5://u:canary@x:1', 'http://u:canary@x:port'])(
+  test.each(['http://u:canary%zz@x:1', 'http://canary%:41b@x:1', 'socks5://u:canary@x:1', 'http://u:canary@x:port'])(
     'refuses %s without repeating it',
     (value) => {
       expect(() => proxyFor(new URL('https://a.test'), {HTTPS_PROXY: value})).toThrow(

@@ -75,6 +75,14 @@ describe('progress', () => {
     const growing = events.map(({transferred}) => transferred);
     expect(growing).toEqual(growing.toSorted((a, b) => a - b));
   });
+
+  test('of an empty file is none of none', async () => {
+    const server = await startRecordingServer(refuseFirst(0));
+    const {http} = await testClient();
+    const events: UploadProgress[] = [];
+    await http.post(server.origin, bodiesFor(events).file(testSource(0)));
+    expect(events[0]).toEqual({transferred: 0, total: 0, attempt: 1});
+  });
 });
 
 describe('a server that answers while the body is still being sent, and closes', () => {

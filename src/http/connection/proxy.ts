@@ -26,7 +26,7 @@ export function proxyFor(url: URL, env: Environment): Proxy | undefined {
   if (
     proxy === undefined ||
     !['http:', 'https:'].includes(proxy.protocol) ||
-    decoded(proxy.username + proxy.password) === undefined
+    [proxy.username, proxy.password].some((part) => decoded(part) === undefined)
   ) {
     // The value may contain a password.
     throw createError('ERR_OPTION_INVALID', `${name} is not the URL of an HTTP proxy.`, {
