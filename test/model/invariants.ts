@@ -120,8 +120,10 @@ function errorProblems(run: Run, effects: Effects): readonly Problem[] {
   const {code, exitCode, message, details = {}} = error;
   const text = [message, ...error.suggestions].join(' ');
   const {deployments, before, atEnd, after} = effects;
-  const isTold = ({deleted, deployment}: Seen) =>
-    deleted === undefined ? deployment !== undefined && 'deployment' in details : saysDeleted(message, deleted);
+  const isTold = ({deleted, deployment, target}: Seen) =>
+    (deleted !== undefined && saysDeleted(message, deleted)) ||
+    (deployment !== undefined && 'deployment' in details) ||
+    (target !== undefined && message.includes(`The service goes on with target ${target}`));
   const lost = effects.lost.filter((one) => !isTold(one));
   const isHarmless = service.seen.every(
     ({fault, name}) =>
