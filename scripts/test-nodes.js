@@ -41,16 +41,9 @@ function versionOf(range) {
 }
 
 function passesTests(range) {
-  // Its own reporter: the gate's report in coverage/ stays what it is.
-  const script = [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    '--config',
-    values.config,
-    '--reporter',
-    'default',
-    ...filters,
-  ];
+  // A report of its own beside that of the gate.
+  const reports = ['--reporter=default', '--reporter=json', `--outputFile.json=coverage/node-${range}-tests.json`];
+  const script = ['node_modules/vitest/vitest.mjs', 'run', '--config', values.config, ...reports, ...filters];
   return runOn(range, script, {stdio: 'inherit'}).status === 0;
 }
 

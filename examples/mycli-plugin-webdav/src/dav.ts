@@ -74,8 +74,15 @@ export function openDav(context: WebdavContext): Dav {
     http,
     error: context.error,
     async makeFolders(paths) {
-      // 405: it exists.
-      for (const path of paths) await send(path, {method: 'MKCOL', repeatable: true}, 405);
+      for (const path of paths) {
+        // 405: it exists.
+        const make = () => send(path, {method: 'MKCOL', repeatable: true}, 405);
+        // Of two that make a folder at the same time, Apache answers one with 403: a refusal that lasts comes again.
+        await make().catch((error: unknown) => {
+          if ((error as HttpError).status !== 403) throw error;
+          return make();
+        });
+      }
     },
     async list(folder) {
       const request = {method: 'PROPFIND', headers: {...xml, depth: '1'}, body: listBody, repeatable: true};
