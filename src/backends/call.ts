@@ -78,7 +78,7 @@ export interface HostContext extends BuiltInContext {
 
 /** How the calls of an open backend can differ. */
 export interface ContextChanges extends Pick<HostHttpOptions, 'once' | 'beforeAttempt'> {
-  /** Aborts them, too. */
+  /** Ends them. It must end with the signal of the other calls. */
   readonly signal?: AbortSignal;
   readonly onProgress?: BuiltInContext['onProgress'];
 }

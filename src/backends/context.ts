@@ -1,14 +1,12 @@
 import {setMaxListeners} from 'node:events';
 import {
-  createHttpClient,
+  clientRules,
+  createClient,
   createRequestBodies,
   createRetryWait,
   loadHttpClient,
   openStream,
-  rateLimitRules,
   readSocket,
-  redactedLogger,
-  timeLimitsOf,
   type HttpClientOptions,
 } from '../http/index.js';
 import type {FailedAttempt, StreamingClient} from '../http/types.js';
@@ -22,11 +20,13 @@ type Given = Pick<
   BuiltInContext,
   'projectSlug' | 'targetSlug' | 'options' | 'configDirectory' | 'wait' | 'state' | 'env' | 'logger' | 'signal'
 >;
-type ClientOptions = Pick<HttpClientOptions, 'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'onRetry' | 'onDate'>;
+type ClientOptions = Pick<
+  HttpClientOptions,
+  'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'timeouts' | 'onRetry' | 'onDate'
+>;
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */
 export interface BackendContextOptions extends Given, ClientOptions {
-  readonly timeouts?: Pick<HttpClientOptions, 'connectTimeoutMs' | 'idleTimeoutMs' | 'responseTimeoutMs'> | undefined;
   readonly onSecret?: ((secret: string) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. It takes at most 5 s. */
@@ -41,30 +41,22 @@ export function preloadBackendContext(): void {
 }
 
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {
-  const {projectSlug, targetSlug, configDirectory, wait, state, env, onSecret} = options;
+  const {projectSlug, targetSlug, configDirectory, wait, state, env, userAgent, onSecret} = options;
   const secrets = [...(options.secrets ?? [])];
-  const logger = redactedLogger({logger: options.logger, secrets});
-  const rules = rateLimitRules({...options, secrets});
   let written = 0;
-  const {
-    connectTimeoutMs: connectMs,
-    idleTimeoutMs: idleMs,
-    responseTimeoutMs: requestMs,
-  } = timeLimitsOf({...options.timeouts});
   const activity = new Activity();
-  const createClient = (signal: AbortSignal) =>
-    createHttpClient({
-      ...options,
-      ...options.timeouts,
-      logger,
-      secrets,
-      signal,
-      onCall: () => activity.begin(),
-      onWritten: () => void (written += 1),
-    });
+  const rules = clientRules({
+    ...options,
+    secrets,
+    onCall: () => activity.begin(),
+    onWritten: () => void (written += 1),
+  });
+  const {logger, rateLimit, timeouts} = rules;
   const cleanUp = (cleanup: AbortCleanup): Promise<void> => {
     const grace = new AbortController();
-    const work = createClient(grace.signal).then((client) => cleanup({http: client, signal: grace.signal}));
+    const work = createClient({...rules, signal: grace.signal}).then((client) =>
+      cleanup({http: client, signal: grace.signal}),
+    );
     const done = withTimeout(work, cleanupGraceMs, new AbortController().signal)
       .catch((error: unknown) => logger.warn(asSentence(`Cleaning up failed: ${reasonOf(error)}`)))
       .finally(() => grace.abort());
@@ -72,7 +64,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
     return done;
   };
   const contextOf = (http: StreamingClient, signal: AbortSignal, listen: HostContext['onProgress']): HostContext => {
-    const waiting = createRetryWait(rules, signal);
+    const waiting = createRetryWait(rateLimit, signal);
     const waitToRetry = (attempt: FailedAttempt) => waiting(attempt).finally(activity.begin());
     const onProgress: HostContext['onProgress'] = (progress) => {
       activity.touch();
@@ -88,10 +80,7 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       openStream: (url, {http: client = http, headers = {}} = {}) =>
         // A client that is extended from the one of the context can stream, too, which its type does not say.
         openStream(client as StreamingClient, url, headers, waitToRetry),
-      openSocket: (url) => {
-        const {env: of, userAgent, timeouts: {connectTimeoutMs = 10_000} = {}} = options;
-        return readSocket(url, {env: of, userAgent, signal, secrets, connectTimeoutMs});
-      },
+      openSocket: (url) => readSocket(url, {env, userAgent, signal, secrets, connectTimeoutMs: timeouts.connectMs}),
       error: backendError,
       waitToRetry,
       maskSecret(value) {
@@ -106,19 +95,18 @@ export async function createBackendContext(options: BackendContextOptions): Prom
       cleanUp,
       countWrites: () => written,
       activity,
-      timeouts: {connectMs, idleMs, requestMs},
+      timeouts,
       logger,
       onProgress,
       env,
-      with({signal: other, onProgress: listener = listen, ...requests}) {
-        const both = other === undefined ? signal : quiet(AbortSignal.any([signal, other]));
-        return contextOf(http.extend({...requests, signal: both}), both, listener);
+      with({signal: own = signal, onProgress: listener = listen, ...requests}) {
+        return contextOf(http.extend({...requests, signal: quiet(own)}), own, listener);
       },
     };
   };
   // The caller's signal is not changed.
   const signal = quiet(AbortSignal.any([options.signal]));
-  return contextOf(await createClient(signal), signal, options.onProgress ?? (() => undefined));
+  return contextOf(await createClient({...rules, signal}), signal, options.onProgress ?? (() => undefined));
 }
 
 /** Each request adds a listener, and Node warns of a leak from the eleventh on. */

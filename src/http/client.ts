@@ -4,7 +4,7 @@ import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {createDecompression} from './decompress.js';
 import {askBeforeAttempt, Call, isWrite, keepOwnOptions} from './connection/call.js';
-import {ConnectionError} from './connection/watch.js';
+import {ConnectionError, type TimeLimits} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../text/json.js';
@@ -31,15 +31,8 @@ export interface HttpClientOptions {
   readonly onCall?: (() => () => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
   readonly onWritten?: (() => void) | undefined;
-  /** Maximum time to connect, including TLS, in milliseconds. @default 10000 */
-  readonly connectTimeoutMs?: number | undefined;
-  /** Maximum time without progress while sending or receiving, in milliseconds. @default 60000 */
-  readonly idleTimeoutMs?: number | undefined;
-  /**
-   * Maximum time from the last byte sent to the end of the response (for a stream, to its start), in milliseconds.
-   * @default 300000
-   */
-  readonly responseTimeoutMs?: number | undefined;
+  /** @default `{connectMs: 10_000, idleMs: 60_000, requestMs: 300_000}` */
+  readonly timeouts?: Partial<TimeLimits> | undefined;
   /** Maximum size of a response that is read into memory, in bytes. Streams are not limited. @default 8 MiB */
   readonly maxResponseBytes?: number | undefined;
 }
@@ -58,16 +51,38 @@ export async function loadHttpClient(): Promise<Got> {
  * @throws TypeError naming the field of `rateLimit` that has a wrong value.
  */
 export async function createHttpClient(options: HttpClientOptions): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onCall, onDate, onWritten, reroute, secrets = []} = options;
-  const logger = redactedLogger(options);
-  const rateLimit = rateLimitRules(options);
+  return createClient(clientRules(options));
+}
+
+/**
+ * What a client keeps to: its options with the defaults. Its logger masks secrets, and is told about retries, unless
+ * the rules for them name another.
+ */
+export function clientRules(options: HttpClientOptions) {
+  const {rateLimit, onRetry, timeouts, secrets = [], maxResponseBytes = 8 * 1024 * 1024} = options;
+  const redact = createRedactor(secrets);
+  const logger: Logger = {
+    debug: (message) => options.logger.debug(redact(message)),
+    info: (message) => options.logger.info(redact(message)),
+    warn: (message) => options.logger.warn(redact(message)),
+  };
+  return {
+    ...options,
+    secrets,
+    logger,
+    rateLimit: {...rateLimit, logger: rateLimit?.logger ?? logger, onRetry: rateLimit?.onRetry ?? onRetry},
+    timeouts: {connectMs: 10_000, idleMs: 60_000, requestMs: 300_000, ...timeouts},
+    maxResponseBytes,
+  };
+}
+
+/** As `createHttpClient`, by rules that the caller keeps to, too. */
+export async function createClient(rules: ReturnType<typeof clientRules>): Promise<Got & StreamingClient> {
+  const {env, userAgent, signal, onCall, onDate, onWritten, reroute, secrets, logger, rateLimit, timeouts} = rules;
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const authorization = createAuthorizationHooks();
-  const limits = {
-    ...timeLimitsOf(options),
-    maxResponseBytes: options.maxResponseBytes ?? 8 * 1024 * 1024,
-  };
+  const limits = {...timeouts, maxResponseBytes: rules.maxResponseBytes};
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
 
   const got = await loadHttpClient();
@@ -84,7 +99,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
       beforeRequest: [
         askBeforeAttempt,
         ...hooks.beforeRequest,
-        createBeginAttempt(env, limits.connectTimeoutMs),
+        createBeginAttempt(env, limits.connectMs),
         ...authorization.beforeRequest,
         ...(reroute === undefined ? [] : [rerouted(reroute)]),
       ],
@@ -104,15 +119,6 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
   return client as Got & StreamingClient;
 }
 
-/** The time limits of a client, with the defaults. */
-export function timeLimitsOf(options: Pick<HttpClientOptions, `${'connect' | 'idle' | 'response'}TimeoutMs`>) {
-  return {
-    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
-    responseTimeoutMs: options.responseTimeoutMs ?? 300_000,
-  };
-}
-
 function noticeCalls(onCall: () => () => void): HandlerFunction {
   return (options, next) => {
     const onEnd = onCall();
@@ -120,31 +126,6 @@ function noticeCalls(onCall: () => () => void): HandlerFunction {
     if ('then' in request) request.then(onEnd, onEnd);
     else void request.once('close', onEnd);
     return request;
-  };
-}
-
-/**
- * The retry rules. Unless they name other listeners, they report to the client's own `onRetry` and logger, which masks
- * secrets.
- */
-export function rateLimitRules({
-  rateLimit,
-  onRetry,
-  ...options
-}: Pick<HttpClientOptions, 'rateLimit' | 'logger' | 'onRetry' | 'secrets'>): RateLimitMiddlewareConfig {
-  return {
-    ...rateLimit,
-    logger: rateLimit?.logger ?? redactedLogger(options),
-    onRetry: rateLimit?.onRetry ?? onRetry,
-  };
-}
-
-export function redactedLogger({logger, secrets = []}: Pick<HttpClientOptions, 'logger' | 'secrets'>): Logger {
-  const redact = createRedactor(secrets);
-  return {
-    debug: (message) => logger.debug(redact(message)),
-    info: (message) => logger.info(redact(message)),
-    warn: (message) => logger.warn(redact(message)),
   };
 }
 

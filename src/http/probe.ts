@@ -40,10 +40,10 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export async function probe(request: ProbeRequest, options: ProbeOptions): Promise<ProbeAnswer> {
   const late = AbortSignal.timeout(request.timeoutMs);
   const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
-  const timeouts = {connectTimeoutMs: request.timeoutMs, idleTimeoutMs: request.timeoutMs};
+  const timeouts = {connectMs: request.timeoutMs, idleMs: request.timeoutMs};
   const redact = createRedactor(options.secrets ?? []);
   try {
-    const http = await createHttpClient({...options, ...timeouts, signal});
+    const http = await createHttpClient({...options, timeouts, signal});
     return await follow(request, http.extend({once: true}), redact);
   } catch (error) {
     options.signal?.throwIfAborted();

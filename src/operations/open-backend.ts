@@ -15,6 +15,7 @@ import type {PushPlace} from './push/records.js';
 export interface OpenOptions extends CommonOptions, ConnectionOptions, WaitOptions {
   readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
+  /** Whether the run will wait for the deployment that it requests. */
   readonly wait?: boolean | undefined;
 }
 
@@ -94,7 +95,7 @@ export async function openBackend(
     with(changes) {
       const both = changes.signal === undefined ? signal : AbortSignal.any([signal, changes.signal]);
       let changed: Promise<HostContext> | undefined;
-      return open(both, () => (changed ??= context().then((own) => own.with(changes))));
+      return open(both, () => (changed ??= context().then((own) => own.with({...changes, signal: both}))));
     },
   });
   return open(creation.signal, () => (created ??= createBackendContext(creation)));
@@ -107,11 +108,10 @@ function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions
       .filter(([, seconds]) => seconds !== undefined)
       .flatMap(([option, seconds]) => problemsOf(option, seconds, requestSeconds)),
   );
-  const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
   return {
-    connectTimeoutMs: inMs(connectTimeout),
-    idleTimeoutMs: inMs(idleTimeout),
-    responseTimeoutMs: inMs(requestTimeout),
+    ...(connectTimeout !== undefined && {connectMs: connectTimeout * 1000}),
+    ...(idleTimeout !== undefined && {idleMs: idleTimeout * 1000}),
+    ...(requestTimeout !== undefined && {requestMs: requestTimeout * 1000}),
   };
 }
 

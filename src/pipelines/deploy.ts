@@ -1,20 +1,25 @@
-import type {BundleId, DeploymentState} from '../backends/contract.js';
+import type {BackendCapability, BundleId, DeploymentState} from '../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {requireCapability} from '../operations/call-backend.js';
 import {chooseCapable, registryOf, withOtherBackend, type ChosenBackend} from '../operations/choose-backend.js';
 import {
   followUpCapabilities,
-  releaseOf,
+  planRelease,
   verifyPromotion,
-  verifyRelease,
   type AcceptedDeployment,
   type Release,
 } from '../operations/deploy/release.js';
 import {describeRollback, planRollback} from '../operations/deploy/rollback-bundle.js';
 import {explainUnfinished} from '../operations/deploy/rollback-on-failure.js';
-import {startDeployment, waitForAccepted} from '../operations/deploy/start-deployment.js';
+import {
+  startDeployment,
+  waitForAccepted,
+  type DeployedBundle,
+  type FoundBundle,
+} from '../operations/deploy/start-deployment.js';
 import {waitForDeployment as waitFor} from '../operations/deploy/wait-for-deployment.js';
 import {changeRules} from '../operations/guard/guards.js';
+import type {RunHost} from '../operations/host.js';
 import {idFor, namingCapabilities} from '../operations/list.js';
 import {openBackend, type OpenBackend} from '../operations/open-backend.js';
 import type {
@@ -24,6 +29,7 @@ import type {
   PromoteBundleResult,
   RollbackBundleOptions,
   RollbackBundleResult,
+  TargetOptions,
   WaitForDeploymentOptions,
 } from '../operations/options.js';
 import {findRunning} from '../operations/targets.js';
@@ -33,31 +39,23 @@ import type {Served} from './next-steps.js';
 import {Pipeline} from './run.js';
 import {runGuarded, withFollowUpSteps} from './steps.js';
 
-/** The bundle to deploy, and the backend that has it. */
-interface FoundBundle extends ChosenBackend {
-  readonly bundleId: BundleId;
-}
-
-/** What is known of a bundle before it is found. */
-interface SoughtBundle {
-  readonly bundleId?: BundleId;
-  /** The target that runs it, for a promotion. */
-  readonly from?: string;
-}
-
-/** Checks the guards of the target of a bundle of the service, deploys it, waits, checks and rolls back. */
+/**
+ * Checks the guards of the target of a bundle of the service, deploys it, waits, checks and rolls back.
+ * @param known the bundle, if it need not be found
+ */
 export async function runDeployment(
   finding: Pipeline<FoundBundle>,
   release: Release,
-  {from, ...sought}: SoughtBundle,
+  known?: BundleId,
 ): Promise<Served<DeployBundleResult>> {
   const {operation, targetSlug} = release;
   try {
     const deployed = await runGuarded(finding, release, (found, checked) => {
-      const {bundleId} = checked ?? sought;
+      const {bundleId} = checked ?? {bundleId: known};
       const title = bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(bundleId)} to ${targetSlug}`;
-      const requested = found.step('deploy', title, async (chosen, {outlet}) => {
-        const accepted = await startDeployment(chosen, release, {bundleId: chosen.bundleId, from});
+      const requested = found.step('deploy', title, async (bundle, {outlet}) => {
+        const accepted = await startDeployment(bundle);
+        const {from} = bundle;
         const what = operation === 'promote' ? 'Promotion' : 'Deployment';
         const route = from === undefined ? `to ${targetSlug}` : `from ${from} to ${targetSlug}`;
         outlet.title(`${what} of bundle ${String(accepted.bundleId)} ${route} accepted`);
@@ -72,14 +70,14 @@ export async function runDeployment(
 }
 
 function deploymentResult(deployed: AcceptedDeployment, warnings: readonly string[]): DeployBundleResult {
-  const {open, bundleId, targetSlug, url, deployment, status, raw, check} = deployed;
+  const {open, release, bundleId, url, deployment, status, raw, check} = deployed;
   const {backendName, projectSlug} = open;
   const {deploymentId} = deployment;
   return {
     backend: backendName,
     bundleId,
     projectSlug,
-    targetSlug,
+    targetSlug: release.targetSlug,
     deploymentId,
     url,
     deployment,
@@ -90,29 +88,39 @@ function deploymentResult(deployed: AcceptedDeployment, warnings: readonly strin
   };
 }
 
+/** Chooses a backend that is capable of a release, and of what follows it. */
+async function chooseFor(
+  options: TargetOptions,
+  release: Release,
+  capabilities: readonly BackendCapability[],
+  run: RunHost,
+) {
+  const needed = [...capabilities, ...followUpCapabilities(release)];
+  return {...(await chooseCapable({...options, wait: release.wait}, needed, run)), release};
+}
+
 export async function deployBundle(
   options: DeployBundleOptions,
   host: PipelineHost,
 ): Promise<Served<DeployBundleResult>> {
-  const verified = verifyRelease('deploy', options, host);
-  const {bundleId} = verified;
-  const capabilities = ['deploy', ...namingCapabilities(bundleId), ...followUpCapabilities(verified)] as const;
+  const release = planRelease('deploy', options, host);
+  const {bundleId} = options;
   const finding = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => ({
-    ...(await chooseCapable(verified, capabilities, run)),
+    ...(await chooseFor(options, release, ['deploy', ...namingCapabilities(bundleId)], run)),
     bundleId,
   }));
-  return runDeployment(finding, releaseOf('deploy', verified), {bundleId});
+  return runDeployment(finding, release, bundleId);
 }
 
 /** Adds the step that finds the bundle to deploy. */
 function withFindStep(
-  chosen: Pipeline<ChosenBackend>,
+  chosen: Pipeline<ChosenBackend & {readonly release: Release}>,
   title: string,
-  find: (open: OpenBackend) => Promise<BundleId>,
+  find: (open: OpenBackend) => Promise<DeployedBundle>,
 ): Pipeline<FoundBundle> {
   return chosen.step('find', title, async (backend) => {
     try {
-      return {...backend, bundleId: await find(backend.open)};
+      return {...backend, ...(await find(backend.open))};
     } catch (error) {
       throw withOtherBackend(error, backend.fallback?.backend.name);
     }
@@ -122,15 +130,14 @@ function withFindStep(
 const deletedAdvice = 'That bundle has been deleted. To go back to another bundle, pass --to ID.';
 
 export async function rollbackBundle(
-  options: RollbackBundleOptions,
+  {to, ...options}: RollbackBundleOptions,
   host: PipelineHost,
 ): Promise<Served<RollbackBundleResult>> {
-  const {to, ...verified} = verifyRelease('rollback', options, host);
-  const {targetSlug, guard} = verified;
-  const release = releaseOf('rollback', {...verified, guard: changeRules(guard), rollbackOnFailure: false});
+  const {targetSlug, guard} = options;
+  const release = planRelease('rollback', {...options, guard: changeRules(guard)}, host);
   const naming = to === undefined ? (['history'] as const) : namingCapabilities(to);
   const choosing = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
-    const chosen = await chooseCapable(verified, ['deploy', ...followUpCapabilities(verified), ...naming], run);
+    const chosen = await chooseFor(options, release, ['deploy', ...naming], run);
     if (to !== undefined && to !== 'latest') idFor(chosen.open.backend, to);
     return chosen;
   });
@@ -141,10 +148,10 @@ export async function rollbackBundle(
     outlet.title(`Rolling back to ${describeRollback(plan)}`);
     plan.warnings.forEach((warning) => outlet.warn(warning));
     rolledBackFrom = plan.current?.bundleId;
-    return plan.bundleId;
+    return {bundleId: plan.bundleId};
   });
   try {
-    const {open, result} = await runDeployment(finding, release, {});
+    const {open, result} = await runDeployment(finding, release);
     return {open, result: {...result, rolledBackFrom}};
   } catch (error) {
     const isGone = to === undefined && isRuntimeCliError(error) && error.code === 'ERR_BUNDLE_UNKNOWN';
@@ -153,13 +160,13 @@ export async function rollbackBundle(
 }
 
 export async function promoteBundle(
-  options: PromoteBundleOptions,
+  {from, ...options}: PromoteBundleOptions,
   host: PipelineHost,
 ): Promise<Served<PromoteBundleResult>> {
-  const {from, ...verified} = verifyRelease('promote', options, host);
-  verifyPromotion(from, verified.targetSlug);
+  const release = planRelease('promote', options, host);
+  verifyPromotion(from, options.targetSlug);
   const choosing = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
-    const chosen = await chooseCapable(verified, ['history', ...followUpCapabilities(verified)], run);
+    const chosen = await chooseFor(options, release, ['history'], run);
     const {backend} = chosen.open;
     if (!backend.promote) requireCapability(backend, 'deploy');
     return chosen;
@@ -168,9 +175,9 @@ export async function promoteBundle(
     const {bundleId, message} = await findRunning(open, from);
     const described = message === undefined ? '' : ` "${oneLine(message)}"`;
     open.host.outlet.title(`${from} runs bundle ${String(bundleId)}${described}`);
-    return bundleId;
+    return {bundleId, from};
   });
-  const {open, result} = await runDeployment(finding, releaseOf('promote', verified), {from});
+  const {open, result} = await runDeployment(finding, release);
   return {open, result: {...result, promotedFrom: from}};
 }
 

@@ -1,26 +1,25 @@
 import type {AuthStrategy} from '../http/types.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
-import {releaseOf, verifyRelease, type Release} from '../operations/deploy/release.js';
 import {explainUnfinished} from '../operations/deploy/rollback-on-failure.js';
 import {callBack} from '../operations/host.js';
+import {buildPush, describeBuilt, type BuiltPush} from '../operations/push/build-push.js';
+import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
 import type {
   PushResult,
   PushRuntimeBundleBackendOptions,
   PushV2Options,
   PushV2Result,
 } from '../operations/push/options.js';
-import {deployPush, pushResult, waitForPush, type DeployedPush} from '../operations/push/deploy-push.js';
 import {
   describePlan,
   planPush,
   routePush,
-  verifyPushOptions,
-  type PushOptions,
+  verifyPush,
   type PushPlan,
   type PushPreview,
   type PushRoute,
+  type VerifiedPush,
 } from '../operations/push/plan-push.js';
-import {buildPush, describeBuilt, type BuiltPush} from '../operations/push/push-content.js';
 import {askBeforePush, describeUpload, uploadPush, type UploadedPush} from '../operations/push/upload-push.js';
 import type {PipelineHost} from './host.js';
 import type {Served} from './next-steps.js';
@@ -28,17 +27,18 @@ import {runGuarded, withFollowUpSteps, withGuardStep} from './steps.js';
 import {Pipeline} from './run.js';
 
 export async function pushRuntimeBundle(
-  input: PushRuntimeBundleBackendOptions,
+  options: PushRuntimeBundleBackendOptions,
   host: PipelineHost,
 ): Promise<Served<PushResult>> {
-  const {options, release} = verifyPush(input, host);
+  const verified = verifyPush(options, host);
+  const {release} = verified;
   const workspaces: TemporaryDirectory[] = [];
-  const routing = startPush(options, host, {previews: false});
+  const routing = startPush(verified, host, {previews: false});
   try {
     const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>(routing, release, (routed) => {
-      const built = withBuildStep(withVerifyStep(routed, options, release), options, workspaces);
+      const built = withBuildStep(withVerifyStep(routed), options, workspaces);
       const uploaded = built.step('upload', 'Upload the bundle', async (packed, {outlet}) => {
-        const push = await uploadPush(packed, options, release);
+        const push = await uploadPush(packed);
         outlet.title(describeUpload(push));
         return push;
       });
@@ -61,12 +61,12 @@ export async function pushRuntimeBundle(
   }
 }
 
-export async function previewPush(input: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
-  const {options, release} = verifyPush(input, host);
+export async function previewPush(options: PushRuntimeBundleBackendOptions, host: PipelineHost): Promise<PushPreview> {
+  const push = verifyPush(options, host);
   const {ifChanged = false} = options;
   const workspaces: TemporaryDirectory[] = [];
-  const guarded = withGuardStep(startPush(options, host, {previews: true}), release);
-  const verified = withVerifyStep(guarded, options, release);
+  const guarded = withGuardStep(startPush(push, host, {previews: true}), push.release);
+  const verified = withVerifyStep(guarded);
   try {
     const plan = await verified.run();
     const {open, selection, format, content} = plan;
@@ -85,34 +85,18 @@ export async function previewPush(input: PushRuntimeBundleBackendOptions, host: 
   }
 }
 
-/** Verifies a push before its first step. Without a target, there is no release. */
-function verifyPush(
-  input: PushRuntimeBundleBackendOptions,
-  host: PipelineHost,
-): {readonly options: PushOptions; readonly release: Release | undefined} {
-  const options = verifyRelease('push', input, host);
-  options.signal?.throwIfAborted();
-  verifyPushOptions(options, host);
-  const {targetSlug} = options;
-  return {options, release: targetSlug === undefined ? undefined : releaseOf('push', {...options, targetSlug})};
-}
-
 function startPush(
-  options: PushOptions,
+  push: VerifiedPush,
   host: PipelineHost,
   {previews}: {readonly previews: boolean},
 ): Pipeline<PushRoute> {
-  return Pipeline.start(host).step('resolve', 'Prepare', (_, run) => routePush(options, previews, run));
+  return Pipeline.start(host).step('resolve', 'Prepare', (_, run) => routePush(push, previews, run));
 }
 
-function withVerifyStep(
-  routed: Pipeline<PushRoute>,
-  options: PushOptions,
-  release: Release | undefined,
-): Pipeline<PushPlan> {
+function withVerifyStep(routed: Pipeline<PushRoute>): Pipeline<PushPlan> {
   return routed.step('verify', 'Verify the build and its configuration', async (route, {outlet}) => {
-    await callBack(() => options.onFormat?.(route.format));
-    const plan = await planPush(options, release, route);
+    await callBack(() => route.options.onFormat?.(route.format));
+    const plan = await planPush(route);
     outlet.title(`Verified: ${describePlan(plan)}`);
     return plan;
   });
@@ -121,14 +105,14 @@ function withVerifyStep(
 /** @param workspaces gets the folder of what is packed, to be removed at the end */
 function withBuildStep(
   planned: Pipeline<PushPlan>,
-  options: PushOptions,
+  options: PushRuntimeBundleBackendOptions,
   workspaces: TemporaryDirectory[],
 ): Pipeline<BuiltPush> {
   const title = options.archive === undefined ? 'Build the bundle' : 'Read the prebuilt bundle';
   return planned.step('build', title, async (plan, host) => {
     const workspace = await host.createTemporaryDirectory();
     workspaces.push(workspace);
-    const push = {...plan, workspace, built: await buildPush(plan, workspace, options)};
+    const push = await buildPush(plan, workspace);
     host.outlet.title(describeBuilt(push));
     return push;
   });

@@ -72,7 +72,7 @@ export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
   if (release.wait) {
     pipeline = pipeline.step('wait', 'Wait for the deployment', async (accepted, {outlet}) => {
       const finished = await waitFor(accepted);
-      outlet.title(`Deployed to ${finished.targetSlug}`);
+      outlet.title(`Deployed to ${release.targetSlug}`);
       return finished;
     });
   }
@@ -80,15 +80,14 @@ export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
   if (only !== undefined) {
     const title = more.length > 0 ? 'Check what was deployed' : `Check ${shownPlace(only)}`;
     pipeline = pipeline.step('check', title, async (finished, {outlet}) => {
-      const check = await checkDeployment(finished, release);
+      const check = await checkDeployment(finished);
       outlet.title(describeChecks(check));
       return {...finished, check};
     });
   }
-  const {invalidate: patterns} = release;
-  if (patterns.length > 0) {
+  if (release.invalidate.length > 0) {
     pipeline = pipeline.step('invalidate', 'Clear the cache', async (finished) => {
-      await clearCache(finished, patterns);
+      await clearCache(finished);
       return finished;
     });
   }
@@ -96,7 +95,8 @@ export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
 }
 
 /** Clears the cache of what was deployed, which is live: a failure is only a warning. */
-async function clearCache({open, targetSlug}: AcceptedDeployment, patterns: readonly string[]): Promise<void> {
+async function clearCache({open, release}: AcceptedDeployment): Promise<void> {
+  const {targetSlug, invalidate: patterns} = release;
   const {outlet, writes} = open.host;
   // The deployment has ended well.
   writes?.conclude({});

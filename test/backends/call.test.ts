@@ -218,7 +218,7 @@ describe('the cleanups of a call', () => {
 
 describe('a call of a plugin in which nothing happens', () => {
   const plugin = {name: 'acme', plugin: 'mycli-plugin-acme'};
-  const timeouts = {responseTimeoutMs: 1000};
+  const timeouts = {requestMs: 1000};
 
   test.each([
     ['reads', 'ERR_TIMEOUT', 'listing bundles.'],
@@ -237,7 +237,7 @@ describe('a call of a plugin in which nothing happens', () => {
 
   test('goes on while it sends requests, waits to retry or reports progress', async () => {
     await using server = await startRecordingServer(async () => delay(700, {status: 200}));
-    const context = await contextFor({}, {timeouts: {responseTimeoutMs: 1000}, rateLimit: {baseDelayMs: 1500}});
+    const context = await contextFor({}, {timeouts: {requestMs: 1000}, rateLimit: {baseDelayMs: 1500}});
     const work = callInContext(plugin, {doing: 'listing bundles'}, context, async ({http, onProgress, waitToRetry}) => {
       for (const path of ['a', 'b']) await http.get(`${server.origin}/${path}`);
       expect(await waitToRetry({retries: 0, reason: 'busy', status: 429})).toBe(true);

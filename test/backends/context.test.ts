@@ -32,10 +32,7 @@ test('a context runs any number of requests at once without a warning, and an ab
 
 test('the client of a context has the user agent, the time-outs and the secrets to mask', async () => {
   await using server = await startRecordingServer(() => new Promise(() => undefined));
-  const {http} = await contextFor(
-    {},
-    {timeouts: {responseTimeoutMs: 1000}, secrets: ['canary'], rateLimit: {maxRetries: 0}},
-  );
+  const {http} = await contextFor({}, {timeouts: {requestMs: 1000}, secrets: ['canary'], rateLimit: {maxRetries: 0}});
   const failed = http.post(`${server.origin}/canary`);
   await expect(failed).rejects.toMatchObject({message: expect.stringContaining('/***') as string});
   expect(server.requests.map(({headers}) => headers['user-agent'])).toEqual(['mycli/0.0.0-test']);

@@ -262,7 +262,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
   },
   ERR_TIMEOUT: async () => {
     const {origin} = await startServer(() => undefined);
-    const {http} = await testClient({...once, responseTimeoutMs: 50});
+    const {http} = await testClient({...once, timeouts: {requestMs: 50}});
     await http.get(`${origin}/api/projects/shop/bundles/`, {retry: {limit: 0}});
   },
   ERR_REJECTED: () => answered(404),

@@ -234,7 +234,7 @@ describe('no connection', () => {
 describe('servers that stall', () => {
   test('while the body is being sent: a time-out, and nothing was carried out', async () => {
     const server = await startTcpServer((socket) => socket.pause());
-    const {http} = await testClient({idleTimeoutMs: 100});
+    const {http} = await testClient({timeouts: {idleMs: 100}});
     const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
@@ -247,14 +247,14 @@ describe('servers that stall', () => {
         socket.on('close', () => clearInterval(timer));
       });
     });
-    const {http} = await testClient({idleTimeoutMs: 60_000, responseTimeoutMs: 200});
+    const {http} = await testClient({timeouts: {idleMs: 60_000, requestMs: 200}});
     const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
     expect(error.message).toMatch(/stalled: no progress while sending for 0\.2 s\.$/);
   });
 
   test('a name that is looked up for ever ends with the time to connect', async () => {
-    const {http} = await testClient({connectTimeoutMs: 50});
+    const {http} = await testClient({timeouts: {connectMs: 50}});
     const call = http.post('http://api.example.test/x', {json: {}, dnsLookup: () => undefined});
     expect(await rejection(call)).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
@@ -279,11 +279,11 @@ describe('servers that stall', () => {
 
   test('a slow upload that keeps moving takes as long as it takes', async () => {
     const size = 4 * 1024 * 1024;
-    const idleTimeoutMs = 1000;
+    const idleMs = 1000;
     const server = await startServer((request, response) => {
       let received = 0;
       // A pause is far shorter than the time-out, all of them together are longer.
-      const slowUntil = performance.now() + 2 * idleTimeoutMs;
+      const slowUntil = performance.now() + 2 * idleMs;
       request.on('data', (chunk: Buffer) => {
         received += chunk.length;
         if (performance.now() > slowUntil) return;
@@ -292,7 +292,7 @@ describe('servers that stall', () => {
       });
       request.on('end', () => sendJson(response, 200, {received}));
     });
-    const {http} = await testClient({idleTimeoutMs});
+    const {http} = await testClient({timeouts: {idleMs}});
     expect(await http.post(server.origin, bodies.file(zeroSource(size))).json()).toEqual({received: size});
   });
 });
@@ -306,7 +306,7 @@ describe('an archive whose server sends the frame of an answer, and nothing in i
         socket.on('close', () => clearInterval(timer));
       });
     });
-    const {http} = await testClient({idleTimeoutMs: 300});
+    const {http} = await testClient({timeouts: {idleMs: 300}});
     const error = await rejection(buffer(http.stream(server.origin)));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
   });
@@ -314,11 +314,11 @@ describe('an archive whose server sends the frame of an answer, and nothing in i
   test('a reader that is slower than the time-out is no fault of the server', async () => {
     const bytes = 4 * 1024 * 1024;
     const server = await startServer((_, response) => void response.end(Buffer.alloc(bytes)));
-    const idleTimeoutMs = 1000;
-    const {http} = await testClient({idleTimeoutMs});
+    const idleMs = 1000;
+    const {http} = await testClient({timeouts: {idleMs}});
     let read = 0;
     for await (const chunk of http.stream(server.origin)) {
-      if (read === 0) await new Promise((resolve) => setTimeout(resolve, 2 * idleTimeoutMs));
+      if (read === 0) await new Promise((resolve) => setTimeout(resolve, 2 * idleMs));
       read += (chunk as Buffer).length;
     }
     expect(read).toBe(bytes);

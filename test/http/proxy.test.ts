@@ -184,7 +184,7 @@ describe('a proxy that keeps a tunnel waiting', () => {
     ['opens the tunnel, and nobody speaks TLS there', (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n')],
   ])('%s: the time to connect ends it, and its connection', async (_, tunnel) => {
     const {proxy, end} = await startEnding(tunnel);
-    const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, connectTimeoutMs: 1000});
+    const {http: client} = await testClient({env: {HTTPS_PROXY: proxy.origin}, timeouts: {connectMs: 1000}});
     const error = await rejection(client.post(`https://${host}/x`, {json: {}}));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
     await end;

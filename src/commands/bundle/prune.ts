@@ -1,4 +1,4 @@
-import {ageFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
+import {ageFlag, dryRunFlag, flagsOf, projectFlags, yesFlag} from '../../cli/command/flags.js';
 import {BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePruneDocument} from '../../cli/output/documents.js';
 import {deletionConsent} from '../../cli/setup/prompts.js';
@@ -33,7 +33,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
       helpValue: 'GLOB',
       summary: 'Only delete bundles whose message matches; * is any text, ? one character.',
     }),
-    'dry-run': Flags.boolean({summary: 'Show what would be deleted.'}),
+    ...dryRunFlag,
     ...yesFlag,
   };
 

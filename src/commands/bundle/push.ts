@@ -1,9 +1,8 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePushDocument} from '../../cli/output/documents.js';
-import {lackedTarget} from '../../cli/command/operation-options.js';
-import {pushOptions} from '../../cli/command/operation-options.js';
+import {lackedTarget, pushOptions} from '../../cli/command/operation-options.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
-import {flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
+import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
 import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
@@ -29,7 +28,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       exclusive: ['target'],
       summary: 'Only upload, whatever the configuration says.',
     }),
-    'dry-run': Flags.boolean({summary: 'Show what would be pushed, without writing anything.'}),
+    ...dryRunFlag,
     archive: Flags.string({helpValue: 'FILE', summary: 'Archive of bundle:build to push instead of building one.'}),
     force: Flags.boolean({summary: 'Upload the bundle even if it is unchanged.'}),
     ...invalidateFlag,

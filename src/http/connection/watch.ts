@@ -4,10 +4,17 @@ import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
 import type {Attempt, Call} from './call.js';
 
-export interface ConnectionLimits {
-  readonly connectTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-  readonly responseTimeoutMs: number;
+/** The time limits of a client, in milliseconds. */
+export interface TimeLimits {
+  /** To connect, including TLS. */
+  readonly connectMs: number;
+  /** Without progress while sending or receiving. */
+  readonly idleMs: number;
+  /** From the last byte sent to the end of the response; for a stream, to its start. */
+  readonly requestMs: number;
+}
+
+export interface ConnectionLimits extends TimeLimits {
   readonly maxResponseBytes: number;
 }
 
@@ -34,7 +41,7 @@ export const lingerMs = 1500;
 export function watchRequest(
   request: ClientRequest,
   call: Call,
-  {connectTimeoutMs, idleTimeoutMs, responseTimeoutMs}: ConnectionLimits,
+  {connectMs, idleMs, requestMs}: ConnectionLimits,
   isHeld: (response: IncomingMessage) => boolean,
   handedOn: () => number,
 ): void {
@@ -42,11 +49,11 @@ export function watchRequest(
   attempt.started = true;
   const stall = (what: string, ms: number) =>
     request.destroy(new ConnectionError('ETIMEDOUT', `${what} for ${ms / 1000} s`));
-  const connecting = setTimeout(stall, connectTimeoutMs, 'no connection', connectTimeoutMs);
+  const connecting = setTimeout(stall, connectMs, 'no connection', connectMs);
   let answering: NodeJS.Timeout | undefined;
   let moving: NodeJS.Timeout | undefined;
   const awaitAnswer = () => {
-    answering ??= setTimeout(stall, responseTimeoutMs, 'no complete response', responseTimeoutMs);
+    answering ??= setTimeout(stall, requestMs, 'no complete response', requestMs);
   };
   const clear = () => {
     for (const timer of [connecting, answering, moving]) clearTimeout(timer);
@@ -65,13 +72,13 @@ export function watchRequest(
     const stallUnlessUnread = (ms: number) => {
       if (!hasUnread()) stall(waitingFor, ms);
     };
-    socket.on('timeout', () => stallUnlessUnread(idleTimeoutMs));
+    socket.on('timeout', () => stallUnlessUnread(idleMs));
     whenReady(socket, () => {
       clearTimeout(connecting);
       attempt.connected = true;
-      socket.setTimeout(idleTimeoutMs);
+      socket.setTimeout(idleMs);
       // A server can keep its connection busy with an occasional byte while accepting none of the body.
-      if (!attempt.sent) moving = whenUnchanged(() => attempt.chunks, responseTimeoutMs, stallUnlessUnread);
+      if (!attempt.sent) moving = whenUnchanged(() => attempt.chunks, requestMs, stallUnlessUnread);
     });
     request.once('finish', () => {
       attempt.sent = true;
@@ -86,14 +93,14 @@ export function watchRequest(
       if (statusCode >= 200 && statusCode < 300 && !attempt.sent && !request.writableFinished)
         attempt.delivered = deliver(request, socket, attempt);
       waitingFor = 'no progress while receiving the response';
-      socket.setTimeout(idleTimeoutMs);
+      socket.setTimeout(idleMs);
       if (!isHeld(response)) {
         clearTimeout(answering);
         clearTimeout(moving);
         // A slow reader pauses the connection, which is not the server's fault.
         hasUnread = () => response.readableLength > 0;
         // A server can also keep it busy with a response's framing and no content, such as zeros in a chunk size.
-        moving = whenUnchanged(handedOn, idleTimeoutMs, stallUnlessUnread);
+        moving = whenUnchanged(handedOn, idleMs, stallUnlessUnread);
       }
       response.once('end', () => {
         if (attempt.delivered !== undefined) return;

@@ -20,21 +20,21 @@ export function shownPlace({url}: CheckOptions): string {
 }
 
 /** Checks what was deployed: each check in turn, until one does not pass. */
-export async function checkDeployment(finished: AcceptedDeployment, release: Release): Promise<CheckOutcome> {
-  const {open} = finished;
+export async function checkDeployment(finished: AcceptedDeployment): Promise<CheckOutcome> {
+  const {open, release} = finished;
   const {checks} = release;
   const results: CheckResult[] = [];
   try {
-    const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished, checks))};
+    const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished))};
     for (const check of checks) {
       const result = await runCheck(deployed, check);
       results.push(result);
       if (result.passed) continue;
       await recordFailedCheck(finished);
-      throw unhealthy(deployed, results, result, release);
+      throw unhealthy(deployed, results, result);
     }
   } catch (error) {
-    throw open.signal.aborted ? interruptedCheck(error, finished, release) : error;
+    throw open.signal.aborted ? interruptedCheck(error, finished) : error;
   }
   return {passed: true, checks: results};
 }
@@ -48,10 +48,8 @@ export function describeChecks({checks}: CheckOutcome): string {
 }
 
 /** The URL of the target in the backend's list, if there are paths to check. */
-async function urlOfPaths(
-  {open, targetSlug}: AcceptedDeployment,
-  checks: readonly CheckOptions[],
-): Promise<string | undefined> {
+async function urlOfPaths({open, release}: AcceptedDeployment): Promise<string | undefined> {
+  const {checks, targetSlug} = release;
   if (!checks.some(({url}) => isPath(url))) return undefined;
   return unlessUnreadable(open, () => listedUrl(open, targetSlug));
 }
@@ -63,7 +61,7 @@ async function runCheck(
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
   if (url === undefined) {
-    const reason = `the ${backendTitle(deployed.open.backendName)} backend does not report the URL of ${deployed.targetSlug}`;
+    const reason = `the ${backendTitle(deployed.open.backendName)} backend does not report the URL of ${deployed.release.targetSlug}`;
     return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
   }
   const {signal, secrets, host} = deployed.open;
@@ -132,9 +130,9 @@ function unhealthy(
   deployed: AcceptedDeployment,
   checks: readonly CheckResult[],
   {url, attempts, reason = 'it did not pass'}: CheckResult,
-  {watch}: Release,
 ): Error {
-  const {open, bundleId, targetSlug, deployment, url: targetUrl} = deployed;
+  const {open, release, bundleId, deployment, url: targetUrl} = deployed;
+  const {targetSlug, watch} = release;
   const {backendName: backend, projectSlug} = open;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
@@ -157,11 +155,8 @@ function unhealthy(
   });
 }
 
-function interruptedCheck(
-  reason: unknown,
-  {open, bundleId, targetSlug, deployment}: AcceptedDeployment,
-  {watch}: Release,
-): unknown {
+function interruptedCheck(reason: unknown, {open, release, bundleId, deployment}: AcceptedDeployment): unknown {
+  const {targetSlug, watch} = release;
   const notRolledBack = watch !== undefined ? ' It was not rolled back.' : '';
   const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${notRolledBack}`;
   const details = {backend: open.backendName, bundleId, deployment, status: 'finished'};
@@ -179,9 +174,9 @@ export async function failedChecks(open: OpenBackend, targetSlug: string): Promi
   return failed ?? [];
 }
 
-async function recordFailedCheck({open, bundleId, targetSlug}: AcceptedDeployment): Promise<void> {
+async function recordFailedCheck({open, release, bundleId}: AcceptedDeployment): Promise<void> {
   const {host} = open;
-  const place = {...open.place(), targetSlug};
+  const place = {...open.place(), targetSlug: release.targetSlug};
   const failed = {bundleId, failedAt: host.now().toISOString()};
   await host.checkRecords?.add(place, failed).catch((error: unknown) => {
     host.logger.debug(asSentence(`The failed check could not be recorded: ${reasonOf(error)}`));

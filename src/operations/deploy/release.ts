@@ -6,20 +6,16 @@ import type {
   DeploymentRef,
   DeploymentStatus,
 } from '../../backends/contract.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
 import {problemsOf, rejectProblems, slugProblems} from '../../settings/definitions.js';
 import {checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {refuseUnsafe} from '../guard/safety.js';
 import type {Host} from '../host.js';
-import {isUnclear, liveDeployment, readHistory} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {CheckOutcome, DeploymentOptions, GuardOptions, ReleaseOptions} from '../options.js';
 import type {PushRuntimeBundleBackendOptions} from '../push/options.js';
 import {invalidatedPatterns} from '../target/invalidate.js';
-
-/** The verified options of an operation that may deploy. What follows a deployment waits for it. */
-export type Verified<Options> = Options & {readonly wait: boolean};
 
 /** What guards compare: the work tree, and what is built in it or from it. */
 type SourceOptions = Pick<
@@ -27,23 +23,32 @@ type SourceOptions = Pick<
   'archive' | 'buildDirectory' | 'cwd' | 'projectDirectory' | 'projectSlug'
 >;
 
+/** What is needed to roll a deployment back, as far as it is known. */
+export interface RollbackWatch {
+  /** The target's deployments before ours, newest first, and where they were read: right before ours is requested. */
+  before?: {readonly open: OpenBackend; readonly items: readonly DeploymentItem[]};
+  /** Known once it is accepted, even if it has failed already. */
+  ours?: {readonly bundleId: BundleId; readonly deployment: DeploymentRef};
+}
+
 /** A deployment that an operation is to make: what must hold before it, and what follows it. It has no credentials. */
 export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOptions, 'waitForSlot'> {
   readonly operation: DeployOperation;
   readonly targetSlug: string;
+  /** What follows a deployment waits for it. */
   readonly wait: boolean;
   readonly checks: readonly CheckOptions[];
   /** Patterns of what to drop from the cache. */
   readonly invalidate: readonly string[];
-  /** What ran before, to roll back to if the deployment fails. Undefined unless that was asked for. */
+  /** Filled in while it is deployed. Undefined unless a failure is to be rolled back. */
   readonly watch: RollbackWatch | undefined;
 }
 
 /** A deployment that a backend has accepted. */
 export interface AcceptedDeployment {
   readonly open: OpenBackend;
+  readonly release: Release;
   readonly bundleId: BundleId;
-  readonly targetSlug: string;
   readonly deployment: DeploymentRef;
   /** At the last look. */
   readonly status: DeploymentStatus;
@@ -54,48 +59,40 @@ export interface AcceptedDeployment {
   readonly check?: CheckOutcome | undefined;
 }
 
-export function checksOf({check = []}: DeploymentOptions): readonly CheckOptions[] {
-  return [check].flat();
+/** The options that ask for something after a deployment, which then waits for it. */
+export function followUpsOf({check = [], rollbackOnFailure = false, invalidate = []}: DeploymentOptions) {
+  return [
+    ...([check].flat().length > 0 ? (['check'] as const) : []),
+    ...(rollbackOnFailure ? (['rollbackOnFailure'] as const) : []),
+    ...(invalidate.length > 0 ? (['invalidate'] as const) : []),
+  ];
 }
 
-/** Verifies what is to follow a deployment, and whether `MYCLI_SAFETY` allows the operation. */
-export function verifyRelease<Options extends ReleaseOptions & {readonly targetSlug?: string | undefined}>(
+/** Verifies what is to be deployed and to follow, and whether `MYCLI_SAFETY` allows it. */
+export function planRelease(
   operation: DeployOperation,
-  options: Options,
+  options: ReleaseOptions & SourceOptions & {readonly targetSlug: string},
   host: Host,
-): Verified<Options> {
-  const checks = checksOf(options);
-  const {wait, rollbackOnFailure = false, invalidate = []} = options;
-  if (invalidate.length > 0) invalidatedPatterns({patterns: invalidate});
-  const [name] = [
-    ...(checks.length > 0 ? ['check'] : []),
-    ...(rollbackOnFailure ? ['rollbackOnFailure'] : []),
-    ...(invalidate.length > 0 ? ['invalidate'] : []),
-  ];
+): Release {
+  const {projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive} = options;
+  const {guard, confirmTarget, wait, waitForSlot, check = [], rollbackOnFailure, invalidate = []} = options;
+  const checks = [check].flat();
+  const patterns = invalidate.length === 0 ? [] : invalidatedPatterns({patterns: invalidate});
+  const [followUp] = followUpsOf(options);
   rejectProblems([
-    ...checks.flatMap((check, index) =>
-      problemsOf(Array.isArray(options.check) ? `check.${index}` : 'check', check, checkSchema),
+    ...checks.flatMap((one, index) =>
+      problemsOf(Array.isArray(check) ? `check.${String(index)}` : 'check', one, checkSchema),
     ),
-    ...(name !== undefined && wait === false
-      ? [{option: name, message: 'waits for the deployment, but wait is false'}]
+    ...(followUp !== undefined && wait === false
+      ? [{option: followUp, message: 'waits for the deployment, but wait is false'}]
       : []),
   ]);
   refuseUnsafe({...options, operation}, host);
-  return {...options, wait: wait === true || name !== undefined};
-}
-
-export function releaseOf(
-  operation: DeployOperation,
-  options: Verified<DeploymentOptions> & GuardOptions & SourceOptions & {readonly targetSlug: string},
-): Release {
-  const {projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive} = options;
-  const {guard, confirmTarget, wait, waitForSlot, rollbackOnFailure, invalidate = []} = options;
   return {
     ...{operation, projectSlug, targetSlug, cwd, projectDirectory, buildDirectory, archive},
-    ...{guard, confirmTarget, wait, waitForSlot},
-    checks: checksOf(options),
-    invalidate: invalidate.length === 0 ? [] : invalidatedPatterns({patterns: invalidate}),
-    watch: rollbackOnFailure ? new RollbackWatch(targetSlug) : undefined,
+    ...{guard, confirmTarget, waitForSlot, checks, invalidate: patterns},
+    wait: wait === true || followUp !== undefined,
+    watch: rollbackOnFailure ? {} : undefined,
   };
 }
 
@@ -110,42 +107,6 @@ export function verifyPromotion(from: string, targetSlug: string): void {
 }
 
 /** What a backend must be capable of for what follows a deployment. */
-export function followUpCapabilities({wait, rollbackOnFailure}: DeploymentOptions): readonly BackendCapability[] {
-  return [...(wait ? (['wait'] as const) : []), ...(rollbackOnFailure ? (['deploy', 'history'] as const) : [])];
-}
-
-/** What a target ran before a deployment, and that deployment. */
-export class RollbackWatch {
-  /** The target's deployments before ours, newest first, and where they were read. */
-  before: {readonly open: OpenBackend; readonly items: readonly DeploymentItem[]} | undefined;
-  ours: {readonly bundleId: BundleId; readonly deployment: DeploymentRef} | undefined;
-
-  constructor(readonly targetSlug: string) {}
-
-  /** Called right before each request that starts the deployment. */
-  async look(open: OpenBackend): Promise<void> {
-    this.before = {open, items: await readBefore(open, this.targetSlug)};
-  }
-
-  /** Called when it was accepted, even if it has failed already. */
-  note(accepted: NonNullable<RollbackWatch['ours']>): void {
-    this.ours = accepted;
-  }
-}
-
-async function readBefore(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
-  try {
-    const items = await readHistory(open, targetSlug);
-    if (liveDeployment(items) === undefined && items.some(isUnclear))
-      throw createError('ERR_RESPONSE_INVALID', 'The server does not report it.');
-    return items;
-  } catch (error) {
-    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
-    // The first deployment creates the target.
-    if (error.status === 404) return [];
-    throw amendError(error, {
-      message: `What ${targetSlug} runs cannot be read, so a deployment could not be rolled back: ${error.message}`,
-      suggestions: ['Nothing was deployed. To deploy anyway, remove --rollback-on-failure.'],
-    });
-  }
+export function followUpCapabilities({wait, watch}: Release): readonly BackendCapability[] {
+  return [...(wait ? (['wait'] as const) : []), ...(watch ? (['deploy', 'history'] as const) : [])];
 }

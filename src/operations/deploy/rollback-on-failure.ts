@@ -113,9 +113,8 @@ async function deployAgain(planned: Rollback, bundleId: BundleId): Promise<Rollb
     await writes?.before({operation: 'rollback', ...placeOf(planned), bundleIds: [bundleId]});
     await beforeAttempt();
     const again = {...release, guard: undefined, waitForSlot: false, watch: undefined};
-    const {deployment, status} = await requestDeploy(open.with({beforeAttempt}), again, {bundleId});
+    const {deployment} = await requestDeploy(open.with({beforeAttempt}), again, {bundleId});
     rollback = {...rollback, deployment};
-    writes?.learn({deployment, status});
     const state = await waitForDeployment(open, deployment);
     writes?.learn({status: state.status});
     return rollback;

@@ -7,7 +7,7 @@ import {asSentence, oneLine} from '../../text/sentence.js';
 import {invoke, quickLook} from '../call-backend.js';
 import {withFallback, withOtherBackend, type ChosenBackend} from '../choose-backend.js';
 import {checkNotOlder} from '../guard/guards.js';
-import {explainMissingBundle, readHistory, resolveBundleId} from '../list.js';
+import {explainMissingBundle, isUnclear, liveDeployment, readHistory, resolveBundleId} from '../list.js';
 import type {OpenBackend} from '../open-backend.js';
 import {requireTargetUrl} from './check-deployment.js';
 import {startPoll, type Poll} from './poll.js';
@@ -16,10 +16,15 @@ import type {AcceptedDeployment, Release} from './release.js';
 import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
 
 /** The bundle of a deployment. */
-interface DeployedBundle {
+export interface DeployedBundle {
   readonly bundleId: BundleId;
   /** The target that runs it, for a promotion. */
   readonly from?: string | undefined;
+}
+
+/** A bundle that is to be deployed, and the backend that has it. */
+export interface FoundBundle extends ChosenBackend, DeployedBundle {
+  readonly release: Release;
 }
 
 /**
@@ -27,42 +32,39 @@ interface DeployedBundle {
  * 403 and `invalid_scope`), because the backend that deploys resolves it, and reports it before the request. IDs never
  * cross backends.
  */
-export async function startDeployment(
-  chosen: ChosenBackend,
-  release: Release,
-  bundle: DeployedBundle,
-): Promise<AcceptedDeployment> {
-  const deployWith = (open: OpenBackend) => deployFrom(open, release, bundle);
+export async function startDeployment(found: FoundBundle): Promise<AcceptedDeployment> {
+  const deployWith = (open: OpenBackend) => deployFrom(open, found);
   const reasonFor = (error: unknown) => {
-    if (bundle.bundleId !== 'latest') throw withOtherBackend(error, chosen.fallback?.backend.name);
+    if (found.bundleId !== 'latest') throw withOtherBackend(error, found.fallback?.backend.name);
     return deployFallbackReason(error);
   };
-  return withFallback(chosen, {reasonFor, first: deployWith, second: deployWith});
+  return withFallback(found, {reasonFor, first: deployWith, second: deployWith});
 }
 
-async function deployFrom(open: OpenBackend, release: Release, bundle: DeployedBundle): Promise<AcceptedDeployment> {
+async function deployFrom(open: OpenBackend, found: FoundBundle): Promise<AcceptedDeployment> {
+  const {release, from} = found;
   const {operation, targetSlug} = release;
   const {backendName: backend, projectSlug, host} = open;
-  const bundleId = await resolveBundleId(open, bundle.bundleId);
-  if (bundle.bundleId === 'latest') host.outlet.note(`Latest bundle: ${String(bundleId)}`);
+  const bundleId = await resolveBundleId(open, found.bundleId);
+  if (found.bundleId === 'latest') host.outlet.note(`Latest bundle: ${String(bundleId)}`);
   await requireTargetUrl(open, release);
   await host.writes?.before({operation, backend, projectSlug, targetSlug, bundleIds: [bundleId]});
-  return acceptDeployment(open, release, bundleId, await requestDeploy(open, release, {...bundle, bundleId}));
+  return requestDeploy(open, release, {bundleId, from});
 }
 
 /** Takes note of a deployment that a backend has accepted. */
 export function acceptDeployment(
   open: OpenBackend,
-  {targetSlug, watch}: Release,
+  release: Release,
   bundleId: BundleId,
   {deployment, status, warnings = [], raw, ...result}: DeployResult,
 ): AcceptedDeployment {
   const {outlet, writes} = open.host;
   const url = shownUrl(result.url);
-  watch?.note({bundleId, deployment});
+  if (release.watch) release.watch.ours = {bundleId, deployment};
   writes?.learn({deployment, status, url});
   warnings.forEach((warning) => outlet.warn(warning));
-  return {open, bundleId, targetSlug, deployment, status, url, raw};
+  return {open, release, bundleId, deployment, status, url, raw};
 }
 
 /** Waits for an accepted deployment to end. */
@@ -89,8 +91,8 @@ export async function requestDeploy(
   open: OpenBackend,
   release: Release,
   {bundleId, from}: DeployedBundle,
-): Promise<DeployResult> {
-  const {targetSlug, watch} = release;
+): Promise<AcceptedDeployment> {
+  const {targetSlug} = release;
   const send = () =>
     from !== undefined && open.backend.promote
       ? invoke(open, 'promote', {bundleId, from, to: targetSlug})
@@ -98,11 +100,11 @@ export async function requestDeploy(
   const result = await inTargetSlot(open, release, bundleId, send).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });
-  const {deployment} = result;
-  watch?.note({bundleId, deployment});
+  const accepted = acceptDeployment(open, release, bundleId, result);
+  const {deployment} = accepted;
   if (result.status === 'failed')
     throw await withLastLines(deploymentFailed(deployment, result, open.backend), open, deployment);
-  return result;
+  return accepted;
 }
 
 /** Consecutive refusals without a running deployment before we assume that they mean something else. */
@@ -127,7 +129,7 @@ export async function inTargetSlot<Result>(
     try {
       // Others may have deployed during the build, the upload or the wait for the target.
       await checkNotOlder(release, open, bundleId);
-      await release.watch?.look(open);
+      if (release.watch) release.watch.before = {open, items: await readBefore(open, targetSlug)};
       return await send();
     } catch (error) {
       if (!isRuntimeCliError(error) || error.code !== 'ERR_TARGET_BUSY') throw error;
@@ -136,6 +138,24 @@ export async function inTargetSlot<Result>(
       if (!waitForSlot || unexplained === maxUnexplained) throw targetBusy(error, targetSlug, occupant);
       await waitUntilFree(open, targetSlug, {poll, occupant, error});
     }
+  }
+}
+
+/** The deployments of a target to which a failed one could be rolled back. */
+async function readBefore(open: OpenBackend, targetSlug: string): Promise<readonly DeploymentItem[]> {
+  try {
+    const items = await readHistory(open, targetSlug);
+    if (liveDeployment(items) === undefined && items.some(isUnclear))
+      throw createError('ERR_RESPONSE_INVALID', 'The server does not report it.');
+    return items;
+  } catch (error) {
+    if (open.signal.aborted || !isRuntimeCliError(error)) throw error;
+    // The first deployment creates the target.
+    if (error.status === 404) return [];
+    throw amendError(error, {
+      message: `What ${targetSlug} runs cannot be read, so a deployment could not be rolled back: ${error.message}`,
+      suggestions: ['Nothing was deployed. To deploy anyway, remove --rollback-on-failure.'],
+    });
   }
 }
 

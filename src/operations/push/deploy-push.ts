@@ -7,17 +7,18 @@ import type {PushResult} from './options.js';
 import type {UploadedPush} from './upload-push.js';
 
 /** A push whose bundle is deployed, or being deployed. */
-export interface DeployedPush extends UploadedPush, AcceptedDeployment {}
+export interface DeployedPush extends UploadedPush, AcceptedDeployment {
+  readonly release: Release;
+}
 
 /** Deploys an uploaded bundle, unless the upload already did. */
 export async function deployPush(push: UploadedPush, release: Release): Promise<DeployedPush> {
   const {open, bundleId, uploaded} = push;
-  const result = uploaded?.deployment
-    ? {deployment: uploaded.deployment, status: 'queued' as const, raw: undefined}
+  const accepted = uploaded?.deployment
+    ? acceptDeployment(open, release, bundleId, {deployment: uploaded.deployment, status: 'queued'})
     : await requestDeploy(open, release, {bundleId}).catch((error: unknown) => {
         throw afterUpload(error, push, release.targetSlug);
       });
-  const accepted = acceptDeployment(open, release, bundleId, result);
   const url = accepted.url ?? shownUrl(uploaded?.url);
   if (url !== undefined) open.host.writes?.learn({url});
   return {...push, ...accepted};
@@ -30,14 +31,17 @@ export async function waitForPush(push: DeployedPush): Promise<DeployedPush> {
 }
 
 /** What a push without a target, or with one, resolves to. */
-export function pushResult(push: UploadedPush & Partial<DeployedPush>, warnings: readonly string[]): PushResult {
-  const {open, bundleId, bundle, uploaded, unchanged, targetSlug, deployment, status, raw, check} = push;
+export function pushResult(
+  push: UploadedPush & Partial<Omit<DeployedPush, keyof UploadedPush>>,
+  warnings: readonly string[],
+): PushResult {
+  const {open, release, bundleId, bundle, uploaded, unchanged, deployment, status, raw, check} = push;
   const {format, sha256, contentSha256, size, files} = bundle;
   return {
     backend: open.backendName,
     bundleId,
     projectSlug: open.projectSlug,
-    targetSlug,
+    targetSlug: release?.targetSlug,
     message: unchanged?.message ?? bundle.message,
     unchanged: unchanged !== undefined,
     pushedAt: unchanged?.pushedAt,
@@ -57,9 +61,9 @@ export function pushResult(push: UploadedPush & Partial<DeployedPush>, warnings:
 
 /** The error of a wait. It must not hide that the bundle was uploaded. */
 function afterAcceptance(error: unknown, push: DeployedPush): unknown {
-  const {open, targetSlug} = push;
+  const {open, release} = push;
   if (!isRuntimeCliError(error) || isOwnReason(error, open)) return error;
-  if (error.code === 'ERR_DEPLOYMENT_FAILED') return afterUpload(error, push, targetSlug);
+  if (error.code === 'ERR_DEPLOYMENT_FAILED') return afterUpload(error, push, release.targetSlug);
   const bundle = `${describeUploaded(push)}.`;
   if (error.code === 'ERR_INTERRUPTED') return interrupted(error, bundle);
   return amendError(error, {message: `${bundle} ${error.message}`});

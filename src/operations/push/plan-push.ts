@@ -18,19 +18,24 @@ import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
 import {optionProblems, rejectProblems} from '../../settings/definitions.js';
-import type {OptionProblem} from '../../settings/types.js';
 import {chooseBackend, type ChosenBackend} from '../choose-backend.js';
 import {requireTargetUrl} from '../deploy/check-deployment.js';
-import {checksOf, followUpCapabilities, type Release, type Verified} from '../deploy/release.js';
+import {followUpCapabilities, followUpsOf, planRelease, type Release} from '../deploy/release.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {needsCommit} from '../guard/guards.js';
+import {refuseUnsafe} from '../guard/safety.js';
 import {planningHost, type Host, type RunHost} from '../host.js';
 import {verifyLimits} from './limits.js';
+import type {OpenBackend} from '../open-backend.js';
 import type {PushRuntimeBundleBackendOptions} from './options.js';
 import type {UnchangedBundle} from './unchanged-bundle.js';
 
-/** The options of a push. What follows its deployment waits for it. */
-export type PushOptions = Verified<PushRuntimeBundleBackendOptions>;
+/** A push whose options are valid, before its first step. */
+export interface VerifiedPush {
+  readonly options: PushRuntimeBundleBackendOptions;
+  /** Undefined without a target. */
+  readonly release: Release | undefined;
+}
 
 /** What a push would do. */
 export interface PushPreview {
@@ -46,11 +51,11 @@ export interface PushPreview {
 }
 
 /** Where a push goes, and the format that its backend gets. */
-export interface PushRoute extends ChosenBackend {
+export interface PushRoute extends VerifiedPush, ChosenBackend {
   readonly format: BundleFormat;
 }
 
-/** A verified push. Nothing is built or sent yet. */
+/** A push whose content is verified. Nothing is built or sent yet. */
 export interface PushPlan extends PushRoute {
   readonly content: PushPreview['content'];
 }
@@ -58,39 +63,38 @@ export interface PushPlan extends PushRoute {
 /** One known deployment of the service refuses larger archives. The server decides. */
 const largeArchiveBytes = 400 * 1000 * 1000;
 
-export function verifyPushOptions(options: PushOptions, host: Host): void {
+/** Verifies the options of a push, and whether `MYCLI_SAFETY` allows it. */
+export function verifyPush(options: PushRuntimeBundleBackendOptions, host: Host): VerifiedPush {
+  const {targetSlug, ifChanged, pushRecords, v2, signal} = options;
+  const release = targetSlug === undefined ? undefined : planRelease('push', {...options, targetSlug}, host);
+  if (release === undefined) refuseUnsafe({operation: 'push'}, host);
+  signal?.throwIfAborted();
+  // Only a deployment can be followed by something.
+  const followUps = release === undefined ? followUpsOf(options) : [];
   rejectProblems([
-    ...checkBundleOptions(contentOptions(options, options.v2 ? 'v2' : 'v1', host)),
+    ...checkBundleOptions(contentOptions(options, v2 ? 'v2' : 'v1', host)),
     ...optionProblems(options, ['targetSlug', 'pollInterval', 'timeout']),
-    ...missingOptions(options),
+    ...(ifChanged && pushRecords === undefined
+      ? [{option: 'ifChanged', message: 'requires pushRecords to compare with the last push'}]
+      : []),
+    ...followUps.map((option) => ({option, message: 'requires targetSlug'})),
   ]);
-}
-
-/** Options without another one that they require. Only a deployment can be followed by something. */
-function missingOptions(options: PushOptions): readonly OptionProblem[] {
-  const {ifChanged, pushRecords, rollbackOnFailure, invalidate = [], targetSlug} = options;
-  const problems: OptionProblem[] = [];
-  if (ifChanged && pushRecords === undefined)
-    problems.push({option: 'ifChanged', message: 'requires pushRecords to compare with the last push'});
-  if (targetSlug !== undefined) return problems;
-  if (checksOf(options).length > 0) problems.push({option: 'check', message: 'requires targetSlug'});
-  if (rollbackOnFailure) problems.push({option: 'rollbackOnFailure', message: 'requires targetSlug'});
-  if (invalidate.length > 0) problems.push({option: 'invalidate', message: 'requires targetSlug'});
-  return problems;
+  return {options, release};
 }
 
 /**
  * Chooses the backend of a push. Sends nothing.
  * @param previews whether the push is not made, so that missing credentials are only a warning
  */
-export async function routePush(options: PushOptions, previews: boolean, host: RunHost): Promise<PushRoute> {
-  const {archive, cwd = host.cwd, targetSlug} = options;
-  const capabilities = targetSlug === undefined ? [] : (['deploy', ...followUpCapabilities(options)] as const);
-  const chosen = await chooseBackend(options, {capabilities, previews}, host);
+export async function routePush(push: VerifiedPush, previews: boolean, host: RunHost): Promise<PushRoute> {
+  const {options, release} = push;
+  const {archive, cwd = host.cwd} = options;
+  const capabilities = release === undefined ? [] : (['deploy', ...followUpCapabilities(release)] as const);
+  const chosen = await chooseBackend({...options, wait: release?.wait}, {capabilities, previews}, host);
   const archived = archive === undefined ? undefined : await archiveFormat(resolve(cwd, archive));
   const format = formatFor(chosen.open.backend, options, archived);
   host.logger.debug(`Format: ${format}`);
-  return {...chosen, format};
+  return {...push, ...chosen, format};
 }
 
 /**
@@ -99,7 +103,7 @@ export async function routePush(options: PushOptions, previews: boolean, host: R
  */
 export function formatFor(
   {name, formats}: HostBackend,
-  options: Pick<PushOptions, 'v2'>,
+  options: Pick<PushRuntimeBundleBackendOptions, 'v2'>,
   archived?: BundleFormat,
 ): BundleFormat {
   if (options.v2 === undefined && archived !== undefined && formats.includes(archived)) return archived;
@@ -111,7 +115,7 @@ export function formatFor(
   });
 }
 
-function contentOptions(options: PushOptions, format: BundleFormat, host: Host): BundlePlanOptions {
+function contentOptions(options: PushRuntimeBundleBackendOptions, format: BundleFormat, host: Host): BundlePlanOptions {
   const {cwd = host.cwd, recordCommit = needsCommit(options), targetSlug} = options;
   // What PWA Kit's own client sets, by which a project picks its configuration.
   const env = targetSlug === undefined ? host.env : {...host.env, DEPLOY_TARGET: targetSlug};
@@ -119,21 +123,17 @@ function contentOptions(options: PushOptions, format: BundleFormat, host: Host):
 }
 
 /** Verifies what a push sends: build directory, configuration, prebuilt archive. Sends nothing. */
-export async function planPush(
-  options: PushOptions,
-  release: Release | undefined,
-  route: PushRoute,
-): Promise<PushPlan> {
-  const {format, open} = route;
+export async function planPush(route: PushRoute): Promise<PushPlan> {
+  const {options, release, format, open} = route;
   const {host} = open;
   // Before anything is packed: there will be a URL to check.
   if (release) await requireTargetUrl(open, release);
   if (options.archive === undefined) {
-    const plan = await planContent(options, format, host);
+    const plan = await planContent(route);
     verifyLimits(open.backend, {files: plan.files, size: format === 'v1' ? await archiveSize(plan) : undefined});
     return {...route, content: {kind: 'build', plan}};
   }
-  const bundle = await openPrebuilt(options.archive, options, format, host);
+  const bundle = await openPrebuilt(options.archive, route);
   verifyLimits(open.backend, bundle);
   const {ssrOnly: patterns} = bundle.config;
   if (patterns.length > 0) verifyMarks({format, files: bundle.files, patterns});
@@ -146,14 +146,24 @@ export async function planPush(
   return {...route, content: {kind: 'archive', bundle}};
 }
 
-export async function planContent(options: PushOptions, format: BundleFormat, host: RunHost): Promise<BundlePlan> {
+async function planContent({options, format, open: {host}}: PushRoute): Promise<BundlePlan> {
   const plan = await planBundle(contentOptions(options, format, host));
   for (const warning of [...plan.warnings, ...unusedOptions(options, format)]) host.outlet.warn(warning);
   return plan;
 }
 
+/**
+ * Plans a push again for another backend, with what has been packed already if that fits: an archive is built once per
+ * format.
+ */
+export async function replan(push: PushPlan, open: OpenBackend, packed: Bundle | undefined): Promise<PushPlan> {
+  const route = {...push, open, format: formatFor(open.backend, push.options)};
+  if (packed?.format === route.format) return {...route, content: {kind: 'archive', bundle: packed}};
+  return {...route, content: {kind: 'build', plan: await planContent(route)}};
+}
+
 /** Warnings about v2-only options, which a v1 bundle ignores. */
-function unusedOptions(options: PushOptions, format: BundleFormat): readonly string[] {
+function unusedOptions(options: PushRuntimeBundleBackendOptions, format: BundleFormat): readonly string[] {
   if (format === 'v2') return [];
   const {rootDir, configPath, matchMode, bundleMetadata, compressionLevel} = options;
   const v2Only = {rootDir, configPath, matchMode, ccOverrides: bundleMetadata?.ccOverrides, compressionLevel};
@@ -174,7 +184,7 @@ export function describePlan({content}: PushPlan): string {
   return describeArchive(content.bundle, countFiles(content.bundle.files));
 }
 
-async function openPrebuilt(archive: string, options: PushOptions, format: BundleFormat, host: Host): Promise<Bundle> {
+async function openPrebuilt(archive: string, {options, format, open: {host}}: PushRoute): Promise<Bundle> {
   const {cwd = host.cwd, projectSlug} = options;
   const bundle = await openBundle(resolve(cwd, archive), contentOptions(options, format, host));
   if (bundle.format !== format) {

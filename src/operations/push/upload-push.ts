@@ -13,14 +13,14 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {asSentence} from '../../text/sentence.js';
 import {warnOfLaterFiles} from '../build-bundle.js';
 import {withFallback} from '../choose-backend.js';
-import type {Release} from '../deploy/release.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
 import {checkNotOlder} from '../guard/guards.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import type {UploadStates} from './records.js';
-import {formatFor, planContent, type PushOptions} from './plan-push.js';
-import {buildPush, type BuiltPush, type SentContent} from './push-content.js';
+import {buildPush, type BuiltPush, type SentContent} from './build-push.js';
+import type {PushRuntimeBundleBackendOptions} from './options.js';
+import {formatFor, replan} from './plan-push.js';
 import {recordPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** A push whose bundle is on the service. From here on, nothing falls back. */
@@ -43,7 +43,7 @@ interface PlannedPush {
 /** Asks whether a push may be made, unless there is nothing to upload or deploy. */
 export async function askBeforePush(
   {open, bundle, unchanged}: PlannedPush,
-  {targetSlug}: Pick<PushOptions, 'targetSlug'>,
+  {targetSlug}: Pick<PushRuntimeBundleBackendOptions, 'targetSlug'>,
   options?: {readonly dryRun: boolean},
 ): Promise<void> {
   if (unchanged && targetSlug === undefined) return;
@@ -65,13 +65,8 @@ export function describeUpload({open, bundleId, unchanged}: UploadedPush): strin
 }
 
 /** Uploads the bundle to the chosen backend. With `auto`, falls back from Api to legacy after a definite rejection. */
-export async function uploadPush(
-  push: BuiltPush,
-  options: PushOptions,
-  release: Release | undefined,
-): Promise<UploadedPush> {
-  const {built, content, workspace, fallback} = push;
-  const upload = (sent: BuiltPush) => pushTo(sent, options, release);
+export async function uploadPush(push: BuiltPush): Promise<UploadedPush> {
+  const {options, release, built, content, workspace, fallback} = push;
   return withFallback(push, {
     reasonFor(error) {
       const reason = uploadFallbackReason(error);
@@ -81,25 +76,19 @@ export async function uploadPush(
       const suggestions = ['Pass --v2 to push a prebuilt v2 archive to Runtime (API key).'];
       throw isRuntimeCliError(error) ? amendError(error, {suggestions}) : error;
     },
-    first: () => upload(push),
+    first: () => pushTo(push),
     async second(open) {
-      const format = formatFor(open.backend, options);
       // Its target may run something else.
       if (release) await checkNotOlder(release, open);
-      // The archive is built once per format.
-      const planned =
-        built.kind === 'file' && built.bundle.format === format
-          ? ({kind: 'archive', bundle: built.bundle} as const)
-          : ({kind: 'build', plan: await planContent(options, format, open.host)} as const);
-      const replacement = await buildPush({open, content: planned}, workspace, options);
-      return upload({...push, open, format, content: planned, built: replacement});
+      const planned = await replan(push, open, built.kind === 'file' ? built.bundle : undefined);
+      return pushTo(await buildPush(planned, workspace));
     },
   });
 }
 
 /** Uploads the bundle unless it is unchanged since the last push to this backend, and records the upload. */
-async function pushTo(push: BuiltPush, options: PushOptions, release: Release | undefined): Promise<UploadedPush> {
-  const {open, built} = push;
+async function pushTo(push: BuiltPush): Promise<UploadedPush> {
+  const {options, open, built} = push;
   const {outlet, writes} = open.host;
   const {bundle} = built;
   if (built.kind === 'unchanged') {
@@ -110,7 +99,7 @@ async function pushTo(push: BuiltPush, options: PushOptions, release: Release | 
     return {...push, bundleId, bundle: built.bundle, unchanged};
   }
   await askBeforePush({open, bundle}, options);
-  const uploaded = await uploadTo(open, built, options, release);
+  const uploaded = await uploadTo(push, built);
   const {bundleId, warnings = []} = uploaded;
   const packed = built.kind === 'file' ? built.bundle : {...built.bundle, ...built.packed()};
   warnings.forEach((warning) => outlet.warn(warning));
@@ -123,12 +112,7 @@ async function pushTo(push: BuiltPush, options: PushOptions, release: Release | 
   return {...push, bundleId, bundle: packed, uploaded};
 }
 
-async function uploadTo(
-  open: OpenBackend,
-  content: SentContent,
-  options: PushOptions,
-  release: Release | undefined,
-): Promise<BuiltInUploadResult> {
+async function uploadTo({open, options, release}: BuiltPush, content: SentContent): Promise<BuiltInUploadResult> {
   const {backend, secrets, host} = open;
   // A service may accept it before all of it was sent. The built-in backends report each byte, so none was sent before.
   let isPartlySent = isBuiltIn(open.backend.name);
@@ -164,7 +148,7 @@ const placesInUse = new WeakMap<UploadStates, Set<string>>();
 async function withUploadState<Result>(
   open: OpenBackend,
   content: SentContent,
-  {uploadStates}: Pick<PushOptions, 'uploadStates'>,
+  {uploadStates}: Pick<PushRuntimeBundleBackendOptions, 'uploadStates'>,
   upload: (state: UploadState | undefined) => Promise<Result>,
 ): Promise<Result> {
   const {backend, secrets} = open;

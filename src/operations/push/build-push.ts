@@ -7,7 +7,7 @@ import type {TemporaryDirectory} from '../../files/temporary-directory.js';
 import {packOptions, warnOfLaterFiles} from '../build-bundle.js';
 import {describeArchive, describeSize} from '../describe-bundle.js';
 import {verifyLimits} from './limits.js';
-import {sizeWarnings, type PushOptions, type PushPlan} from './plan-push.js';
+import {sizeWarnings, type PushPlan} from './plan-push.js';
 import {compareWithLastPush, type UnchangedBundle} from './unchanged-bundle.js';
 
 /** What a push sends: an archive on disk, or one that is packed while it is sent. */
@@ -19,7 +19,7 @@ export type SentContent =
     });
 
 /** What a push sends, or with `ifChanged` nothing. */
-export type PushContent =
+export type BuiltContent =
   | SentContent
   | {
       readonly kind: 'unchanged';
@@ -43,7 +43,7 @@ export function describeBuilt({built, content}: BuiltPush): string {
 export interface BuiltPush extends PushPlan {
   /** The folder of what is packed. */
   readonly workspace: TemporaryDirectory;
-  readonly built: PushContent;
+  readonly built: BuiltContent;
 }
 
 /**
@@ -51,11 +51,11 @@ export interface BuiltPush extends PushPlan {
  * packed nor sent. A v1 bundle is packed while it is sent if the backend supports that. Any other is packed into
  * `workspace`; a prebuilt archive is used as it is.
  */
-export async function buildPush(
-  {open, content}: Pick<PushPlan, 'open' | 'content'>,
-  workspace: TemporaryDirectory,
-  options: PushOptions,
-): Promise<PushContent> {
+export async function buildPush(push: PushPlan, workspace: TemporaryDirectory): Promise<BuiltPush> {
+  return {...push, workspace, built: await buildContent(push, workspace)};
+}
+
+async function buildContent({open, options, content}: PushPlan, workspace: TemporaryDirectory): Promise<BuiltContent> {
   const {outlet} = open.host;
   const isPrebuilt = content.kind === 'archive';
   const planned = isPrebuilt ? content.bundle : content.plan;
