@@ -63,8 +63,9 @@ describe('the guide to writing a backend plugin', () => {
     const members = /^async login.*?(?=^```)/ms.exec(guide)?.[0] ?? '';
     expect(members).toContain('async verify(');
     await writeFile(path.join(cwd, 'src/with-login.js'), backend.replace('async upload(', `${members}\nasync upload(`));
-    const files = ['src/hook.js', 'src/with-login.js', 'src/resume.js', 'test/acme.js', 'test/conformance.test.js'];
-    await run(process.execPath, [tsc, ...strict, ...types, ...files], {cwd});
+    const files = ['src/hook.js', 'src/with-login.js', 'src/resume.js', 'src/variables.js'];
+    const tests = ['test/acme.js', 'test/conformance.test.js'];
+    await run(process.execPath, [tsc, ...strict, ...types, ...files, ...tests], {cwd});
   });
 
   test('shows how to go on with an upload that the service still has', async () => {
@@ -87,7 +88,9 @@ describe('the guide to writing a backend plugin', () => {
   test('leads to a package of the plugin and nothing else', async () => {
     const {stdout} = await run('tar', ['-tzf', path.join(folder, 'mycli-plugin-acme/mycli-plugin-acme-1.0.0.tgz')]);
     expect(stdout.trim().split('\n').sort()).toEqual(
-      ['package.json', 'src/backend.js', 'src/hook.js', 'src/resume.js'].map((file) => `package/${file}`),
+      ['package.json', 'src/backend.js', 'src/hook.js', 'src/resume.js', 'src/variables.js'].map(
+        (file) => `package/${file}`,
+      ),
     );
   });
 });
