@@ -83,6 +83,16 @@ export async function optionsOf(backend: Backend, settings: BackendSettings): Pr
   );
 }
 
+/** The error of a backend that still needs something. Undefined if it is configured. */
+export async function configurationError(
+  backend: HostBackend,
+  settings: BackendSettings,
+  surroundings: BackendSurroundings,
+): Promise<RuntimeCliError | undefined> {
+  const missing = await missingConfiguration(backend, settings, surroundings);
+  return missing.length === 0 ? undefined : notConfigured(backend, missing, settings, surroundings.env);
+}
+
 export function notConfigured(
   {name: backend, secrets, secretEnv}: Pick<Backend, 'name' | 'secrets' | 'secretEnv'>,
   missing: readonly string[],

@@ -1,10 +1,10 @@
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {asClause, asSentence} from '../text/sentence.js';
-import type {RuntimeBackend} from './names.js';
+import type {BackendSettings} from './built-ins.js';
+import type {RuntimeBackend, RuntimeBackendPreference} from './names.js';
 
-/** What `auto` decides by. */
+/** What `auto` decides by if Runtime (OAuth) is configured. */
 interface BackendCandidates {
-  readonly hasApi: boolean;
   /** Why a configured Runtime (OAuth) cannot serve this call: the slugs it would need. Empty if it can. */
   readonly apiUnfit: readonly string[];
   readonly hasLegacy: boolean;
@@ -22,12 +22,20 @@ export interface BackendSelection {
   readonly fallback?: 'legacy' | undefined;
 }
 
+/** The backend that serves unless it cannot: with `auto`, Api if it is configured, else legacy. */
+export function firstChoice(
+  preference: RuntimeBackendPreference,
+  {apiConnection}: Pick<BackendSettings, 'apiConnection'>,
+): RuntimeBackend {
+  if (preference !== 'auto') return preference;
+  return apiConnection === undefined ? 'legacy' : 'api';
+}
+
 /**
- * Selects the backend for `auto`: Api if it is configured, else legacy. Only a configured Runtime (API key) serves as a
- * fallback. It is used at once if Api is configured but cannot take the slugs of the call.
+ * Selects the backend for `auto` if Api is configured. Only a configured Runtime (API key) serves as a fallback. It is
+ * used at once if Api cannot take the slugs of the call.
  */
-export function selectBackend({hasApi, apiUnfit, hasLegacy}: BackendCandidates): BackendSelection {
-  if (!hasApi) return {backend: 'legacy', reason: 'no API connection is configured'};
+export function selectConfigured({apiUnfit, hasLegacy}: BackendCandidates): BackendSelection {
   if (apiUnfit.length > 0 && hasLegacy) {
     const reason = `the Runtime (OAuth) backend requires ${apiUnfit.join(', and ')}`;
     return {backend: 'legacy', reason, fellBack: reason};

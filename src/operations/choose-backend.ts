@@ -1,4 +1,4 @@
-import {missingConfiguration, notConfigured} from '../backends/configuration.js';
+import {configurationError, missingConfiguration, notConfigured} from '../backends/configuration.js';
 import type {HostBackend} from '../backends/built-in.js';
 import type {BackendCapability} from '../backends/contract.js';
 import {backendTitle, type RuntimeBackend, type RuntimeBackendPreference} from '../backends/names.js';
@@ -6,7 +6,8 @@ import {createBackendRegistry, type BackendRegistry} from '../backends/registry.
 import {
   failedTwice,
   fallbackWarning,
-  selectBackend,
+  firstChoice,
+  selectConfigured,
   unfitForApi,
   uploadFallbackReason,
   type BackendSelection,
@@ -15,7 +16,6 @@ import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {optionProblems, rejectProblems, slugProblems} from '../settings/definitions.js';
 import {flagValue} from '../text/suggest.js';
 import {requireCapability} from './call-backend.js';
-import type {Environment} from '../http/types.js';
 import {callBackSafely, type Host, type RunHost} from './host.js';
 import {configDirectoryOf, openBackend, type OpenBackend, type OpenOptions} from './open-backend.js';
 import type {ConnectionOptions, ProjectOptions} from './options.js';
@@ -52,12 +52,11 @@ export async function chooseBackend(
   host: RunHost,
 ): Promise<ChosenBackend> {
   const registry = registryOf(options);
-  const findMissing = missingIn(options, registry, host);
-  const selection = await select(options, findMissing, host);
+  const selection = await select(options, registry, host);
   const {fellBack, fallback} = selection;
   const backend = registry.get(selection.backend);
   for (const capability of capabilities) requireCapability(backend, capability);
-  const error = await configurationError(backend, options, {findMissing, previews, env: host.env});
+  const error = await servingError(backend, options, previews, host);
   if (error !== undefined && !previews) throw error;
   const unconfigured = error?.message;
   const fallbackTo = (other: HostBackend) => ({backend: other, open: () => openBackend(other, options, host)});
@@ -92,46 +91,45 @@ export function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
 
-/** What a backend lacks to serve a call. Without `slugs`: to serve any call. */
-type FindMissing = (name: RuntimeBackend, options?: {readonly slugs: boolean}) => Promise<readonly string[]>;
-
-function missingIn(options: OpenOptions, registry: BackendRegistry, host: Host): FindMissing {
+/** What backends are asked about: any call, or this one, whose slugs may not fit. */
+function surroundingsOf(options: OpenOptions, host: Host) {
   const {env, logger, settingNames} = host;
-  const configDirectory = configDirectoryOf(options, host);
-  return (name, {slugs} = {slugs: true}) => {
-    const {projectSlug, targetSlug} = slugs ? options : {};
-    const surroundings = {configDirectory, env, logger, settingNames, projectSlug, targetSlug};
-    return missingConfiguration(registry.get(name), options, surroundings);
-  };
+  const {projectSlug, targetSlug} = options;
+  const anyCall = {configDirectory: configDirectoryOf(options, host), env, logger, settingNames};
+  return {anyCall, thisCall: {...anyCall, projectSlug, targetSlug}};
 }
 
-async function select(options: ChoosingOptions, findMissing: FindMissing, {env}: Host): Promise<BackendSelection> {
-  const {preference, apiConnection} = options;
-  if (preference !== 'auto') return {backend: preference, reason: 'as configured'};
-  const hasApi = apiConnection !== undefined;
-  const missing = await findMissing('api', {slugs: false});
+async function select(options: ChoosingOptions, registry: BackendRegistry, host: Host): Promise<BackendSelection> {
+  const {preference} = options;
+  const backend = firstChoice(preference, options);
+  if (preference !== 'auto') return {backend, reason: 'as configured'};
+  if (backend === 'legacy') return {backend, reason: 'no API connection is configured'};
+  const {anyCall, thisCall} = surroundingsOf(options, host);
   // An API connection that is configured but invalid is an error, never a reason to use legacy.
-  if (hasApi && missing.length > 0) throw notConfigured({name: 'api'}, missing, options, env);
-  const hasLegacy = (await findMissing('legacy')).length === 0;
-  return selectBackend({hasApi, apiUnfit: await findMissing('api'), hasLegacy});
+  const error = await configurationError(registry.get(backend), options, anyCall);
+  if (error !== undefined) throw error;
+  const apiUnfit = await missingConfiguration(registry.get(backend), options, thisCall);
+  const missing = await missingConfiguration(registry.get('legacy'), options, thisCall);
+  return selectConfigured({apiUnfit, hasLegacy: missing.length === 0});
 }
 
-/** The error of a backend that is not configured. @throws RuntimeCliError if the slugs of the call don't fit. */
-async function configurationError(
+/** Why a backend cannot serve yet. @throws RuntimeCliError if it could not either once it is configured. */
+async function servingError(
   backend: HostBackend,
   options: OpenOptions,
-  {findMissing, previews, env}: {findMissing: FindMissing; previews: boolean; env: Environment},
+  previews: boolean,
+  host: Host,
 ): Promise<Error | undefined> {
-  const {name} = backend;
-  const missing = await findMissing(name);
+  const {anyCall, thisCall} = surroundingsOf(options, host);
+  const missing = await missingConfiguration(backend, options, thisCall);
   if (missing.length === 0) return undefined;
-  if (name === 'api') {
-    const unset = await findMissing(name, {slugs: false});
+  if (backend.name === 'api') {
+    const unset = await missingConfiguration(backend, options, anyCall);
     const unfit = missing.filter((what) => !unset.includes(what));
     // Credentials would not help against such a slug.
     if (unfit.length > 0 && (previews || unset.length === 0)) throw unfitForApi(unfit);
   }
-  return notConfigured(backend, missing, options, env);
+  return notConfigured(backend, missing, options, host.env);
 }
 
 /**

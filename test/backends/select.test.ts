@@ -1,15 +1,18 @@
 import {describe, expect, test} from 'vitest';
-import {deployFallbackReason, selectBackend, uploadFallbackReason} from '../../src/backends/select.js';
+import {deployFallbackReason, firstChoice, selectConfigured, uploadFallbackReason} from '../../src/backends/select.js';
 import {createError, type ErrorCode} from '../../src/errors/index.js';
 
 test.each([
-  [{hasApi: true, hasLegacy: true}, {backend: 'api', fallback: 'legacy'}, 'auto; the API connection is configured'],
-  [{hasApi: true, hasLegacy: false}, {backend: 'api', fallback: undefined}, /API connection is configured/],
-  [{hasApi: false, hasLegacy: true}, {backend: 'legacy'}, 'no API connection is configured'],
-])('auto: with %j it takes %j', (candidates, selection, reason) => {
-  const selected = selectBackend({apiUnfit: [], ...candidates});
-  expect(selected).toMatchObject(selection);
-  expect(selected.reason).toMatch(reason);
+  [true, 'legacy'],
+  [false, undefined],
+])('auto: Api with credentials for legacy (%j) falls back to %j', (hasLegacy, fallback) => {
+  const reason = 'auto; the API connection is configured';
+  expect(selectConfigured({apiUnfit: [], hasLegacy})).toEqual({backend: 'api', fallback, reason});
+});
+
+test('auto: without an API connection, legacy serves; what is named serves always', () => {
+  expect(firstChoice('auto', {})).toBe('legacy');
+  expect(firstChoice('api', {})).toBe('api');
 });
 
 function answer(status: number): Error {

@@ -40,16 +40,13 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;
 
-  /**
-   * Loads the settings, unless they are given, and prepares what operations need to reach a backend.
-   * @param more `targetSlug`: the target, if no flag names it
-   */
+  /** Loads the settings, unless the command has loaded them, and prepares what operations need to reach a backend. */
   protected async reach<Needed extends SettingKey>(
     context: CommandContext,
     needs: readonly Needed[],
-    {targetSlug, ...more}: Partial<BackendReach<Needed>> & Pick<SettingsUse, 'targetSlug'> = {},
+    {target, ...more}: Partial<BackendReach<Needed>> & Pick<SettingsUse, 'target'> = {},
   ) {
-    const settings = more.settings ?? (await context.loadSettings({changes: more.writes, targetSlug}));
+    const settings = more.settings ?? (await context.loadSettings({changes: more.writes, target}));
     const {reachBackends} = await import('../settings/reach-backends.js');
     return reachBackends({context, settings, needs, ...more});
   }

@@ -32,6 +32,7 @@ import {
   type Setting,
   type Settings,
   type SettingsSources,
+  type TargetArgument,
   type ValueSource,
 } from './settings.js';
 import {isQuoted, pathFrom, Secret} from './text.js';
@@ -51,8 +52,7 @@ export interface SettingsUse {
   readonly stored?: boolean | undefined;
   /** Whether it would change something on a service, so that no configuration may be passed over. @default false */
   readonly changes?: boolean | undefined;
-  /** The target that an argument of the command names. It counts as `--target`. */
-  readonly targetSlug?: string | undefined;
+  readonly target?: TargetArgument | undefined;
 }
 
 export async function loadSettings(context: SettingsContext, use: SettingsUse) {
@@ -63,14 +63,13 @@ export async function loadSettings(context: SettingsContext, use: SettingsUse) {
 
 async function readSources(
   context: SettingsContext,
-  {stored: takesStored = true, changes, targetSlug}: SettingsUse = {},
+  {stored: takesStored = true, changes, target}: SettingsUse = {},
 ): Promise<SettingsSources> {
-  const {env, cwd, credentialFile, output} = context;
-  const flags = targetSlug === undefined ? context.flags : {...context.flags, target: targetSlug};
+  const {flags, env, cwd, credentialFile, output} = context;
   const {config} = flags;
   const search = {cwd, warn: (message: string) => output.warn(message), refusesForeign: changes};
   const file = await loadConfigFile(search, typeof config === 'string' ? config : undefined);
-  const sources = {flags, env, cwd, file};
+  const sources = {flags, target, env, cwd, file};
   return takesStored ? {...sources, stored: await storedSettings(resolveSettings(sources), credentialFile)} : sources;
 }
 

@@ -1,7 +1,7 @@
-import type {HostBackend} from '../../backends/built-in.js';
-import {builtIns, type BackendSettings} from '../../backends/built-ins.js';
-import {missingConfiguration, notConfigured} from '../../backends/configuration.js';
+import {builtIns} from '../../backends/built-ins.js';
+import {configurationError, type BackendSurroundings} from '../../backends/configuration.js';
 import {backendTitle} from '../../backends/names.js';
+import {firstChoice} from '../../backends/select.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/context.js';
@@ -82,36 +82,20 @@ export async function unconfigured(
   settings: Settings,
   connection: Omit<Connection, 'secrets'>,
 ): Promise<RuntimeCliError | undefined> {
-  const {preference, apiConnection} = connection;
-  const automatic = apiConnection === undefined ? 'legacy' : 'api';
-  const builtIn = builtIns.get(preference === 'auto' ? automatic : preference);
+  const builtIn = builtIns.get(firstChoice(connection.preference, connection));
   // Whether the slugs fit is known once the backend is chosen.
   const withoutSlugs = {...settings, projectSlug: undefined, targetSlug: undefined};
-  return builtIn && notReady(context, withoutSlugs, builtIn.backend, connection);
+  return builtIn && configurationError(builtIn.backend, connection, surroundingsOf(context, withoutSlugs));
 }
 
-/** The error of a backend that still needs something. */
-export async function notReady(
-  context: CommandContext,
-  settings: Settings,
-  backend: HostBackend,
-  options: BackendSettings,
-): Promise<RuntimeCliError | undefined> {
-  const missing = await missingFor(context, settings, backend, options);
-  return missing.length === 0 ? undefined : notConfigured(backend, missing, options, context.env);
-}
-
-/** What a backend still needs, in the words of the command line. */
-export function missingFor(
+/** What a backend is asked about, in the words of the command line. */
+export function surroundingsOf(
   {configDirectory, env, output: logger}: CommandContext,
   settings: Settings,
-  backend: HostBackend,
-  options: BackendSettings,
-): Promise<readonly string[]> {
+): BackendSurroundings {
   const {projectSlug, targetSlug} = settings;
   const slugs = {projectSlug: projectSlug?.value, targetSlug: targetSlug?.value};
-  const surroundings = {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
-  return missingConfiguration(backend, options, surroundings);
+  return {configDirectory, env, logger, settingNames: settingNames(settings), ...slugs};
 }
 
 function refuseUnusedOptions({flags}: CommandContext, wanted: string): void {

@@ -24,6 +24,7 @@ import {
 import {finished, InvalidValue, judged, merged, readings, Secret} from './text.js';
 
 export interface ValueSource {
+  /** An argument counts as a flag. */
   readonly kind: 'flag' | 'environment' | 'config' | 'stored' | 'default';
   /** `--target`, `MYCLI_TARGET`, the path of the configuration file, the origin of stored credentials, or `default`. */
   readonly name: string;
@@ -82,8 +83,16 @@ export interface ConfigFile {
 
 export type FlagValues = Readonly<Record<string, unknown>>;
 
+/** The target that an argument of a command means. */
+export interface TargetArgument {
+  readonly slug: string;
+  /** As in the help: `SLUG`. */
+  readonly argument: string;
+}
+
 export interface SettingsSources {
   readonly flags: FlagValues;
+  readonly target?: TargetArgument | undefined;
   readonly env: Environment;
   /** Absolute base directory for relative paths in flags and environment variables. */
   readonly cwd: string;
@@ -99,7 +108,7 @@ interface Candidate {
 /** The sources that have a setting: flag > variable > configuration file > stored credentials > default. */
 function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Candidate[] {
   const {flag, syntax, default: standard} = definitions[key];
-  const {flags, env, cwd, file, stored} = sources;
+  const {flags, target, env, cwd, file, stored} = sources;
   const found: Candidate[] = [];
   const add = (source: ValueSource, read: () => unknown) => void found.push({source, read});
   const addText = (source: ValueSource, texts: readonly string[]) => {
@@ -108,6 +117,7 @@ function candidatesFor(key: SettingKey, sources: SettingsSources): readonly Cand
   const text = flag && flags[flag.name];
   // A command with this flag can do without a target, whatever other sources say.
   if (key === 'targetSlug' && 'no-target' in flags && (flags['no-target'] === true || text === '')) return [];
+  if (key === 'targetSlug' && target !== undefined) addText({kind: 'flag', name: target.argument}, [target.slug]);
   if (flag !== undefined && text !== undefined) {
     addText({kind: 'flag', name: `--${flag.name}`}, [text].flat().map(String));
   }

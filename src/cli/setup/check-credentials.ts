@@ -1,5 +1,6 @@
 import type {BackendSettings} from '../../backends/built-ins.js';
 import type {HostBackend} from '../../backends/built-in.js';
+import {configurationError, missingConfiguration} from '../../backends/configuration.js';
 import {capabilitiesOf} from '../../backends/members.js';
 import type {Backend, BackendCapability} from '../../backends/contract.js';
 import type {BackendRegistration, BackendRegistry} from '../../backends/registry.js';
@@ -11,7 +12,7 @@ import {commandHost} from '../command/host.js';
 import {describeTime} from '../output/table.js';
 import {incompleteApi, isPluginBackend, resolveConnection} from '../settings/connection.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
-import {missingFor, notReady} from '../settings/reach-backends.js';
+import {surroundingsOf} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
 import {confirmAddresses} from './confirm-addresses.js';
 
@@ -56,7 +57,7 @@ export async function askService(
   const {projectSlug, organizationId, requestTimeout, runtimeBackend} = settings;
   if (typeof service !== 'string') {
     const {backend, options: backendOptions} = service;
-    const problem = await notReady(context, settings, backend, {backendOptions});
+    const problem = await configurationError(backend, {backendOptions}, surroundingsOf(context, settings));
     if (problem !== undefined) throw problem;
     if (backend.verify === undefined)
       return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
@@ -116,7 +117,7 @@ export async function pluginProblem(
   const {backend} = registration;
   try {
     const {options: backendOptions} = await readPluginSettings(registration, context, settings);
-    return await notReady(context, settings, backend, {backendOptions});
+    return await configurationError(backend, {backendOptions}, surroundingsOf(context, settings));
   } catch (error) {
     if (isRuntimeCliError(error)) return error;
     throw error;
@@ -225,7 +226,8 @@ export async function describeBackends(
     try {
       const {options, storedVariables} = await readPluginSettings(registration, context, settings);
       setVariables = storedVariables;
-      const missing = await missingFor(context, settings, backend, {...connection, backendOptions: options});
+      const surroundings = surroundingsOf(context, settings);
+      const missing = await missingConfiguration(backend, {...connection, backendOptions: options}, surroundings);
       const configured = missing.length === 0;
       const service = isBuiltIn(backend.name) ? backend.name : {backend, options};
       const asked = configured && verify ? await checkService(context, settings, service) : undefined;

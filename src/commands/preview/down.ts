@@ -24,8 +24,9 @@ export default class PreviewDown extends BaseCommand<typeof PreviewDown> {
     const branch = await findBranch(this.args.branch, context);
     const {previewSlugs} = await import('../../operations/target/previews.js');
     // The slug that its target probably has, for the settings of that target.
-    const [targetSlug] = previewSlugs(branch);
-    const {settings, options, host} = await this.reach(context, ['projectSlug'], {targetSlug, writes: true});
+    const [slug] = previewSlugs(branch);
+    const target = {slug, argument: 'BRANCH'};
+    const {settings, options, host} = await this.reach(context, ['projectSlug'], {target, writes: true});
     const {deletePreview} = await import('../../pipelines/previews.js');
     const {describeTarget, renderDeletedPreview} = await import('../../cli/output/targets.js');
     const {production: _, ...guards} = guardOptions(settings, context);

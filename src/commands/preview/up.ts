@@ -38,8 +38,9 @@ export default class PreviewUp extends BaseCommand<typeof PreviewUp> {
     const branch = await findBranch(this.args.branch, context);
     const {previewSlugs} = await import('../../operations/target/previews.js');
     // The slug that its target probably has, for the settings of that target.
-    const [targetSlug] = previewSlugs(branch);
-    const loaded = await context.loadSettings({changes: true, targetSlug});
+    const [slug] = previewSlugs(branch);
+    const target = {slug, argument: 'BRANCH'};
+    const loaded = await context.loadSettings({changes: true, target});
     const settings = await withPushFolder(loaded, undefined, context);
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true, builds: true});
     const {deployPreview, planPreview} = await import('../../pipelines/previews.js');

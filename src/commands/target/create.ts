@@ -32,7 +32,7 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
   }
 
   async #create(context: CommandContext): Promise<TargetCreateDocument> {
-    const reach = {targetSlug: this.args.slug, writes: true};
+    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}, writes: true};
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {name, 'copy-from': copyFrom, 'dry-run': dryRun} = this.flags;
     const {createTarget} = await import('../../pipelines/targets.js');

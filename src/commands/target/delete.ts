@@ -26,7 +26,7 @@ export default class TargetDelete extends BaseCommand<typeof TargetDelete> {
   protected async execute(context: CommandContext): Promise<TargetDeleteDocument> {
     const {yes, force, 'dry-run': dryRun} = this.flags;
     const consent = deletionConsent(yes || dryRun, 'targets', context);
-    const reach = {targetSlug: this.args.slug, writes: true};
+    const reach = {target: {slug: this.args.slug, argument: 'SLUG'}, writes: true};
     const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], reach);
     const {deleteTarget} = await import('../../pipelines/targets.js');
     const {describeTarget, renderDeleted} = await import('../../cli/output/targets.js');
