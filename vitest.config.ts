@@ -14,11 +14,12 @@ const slow = [
   '{examples/mycli-plugin-{directory,portal}/test,test}/**/conformance.test.ts',
   'test/{conformance,docs,faults,model,package}/**/*.test.ts',
   'test/**/*.property.test.ts',
-  'test/bundle/archive/pack.test.ts',
+  'test/bundle/archive/{gzip,pack,stream-bundle}.test.ts',
   'test/cli/command/{containers,plugin*,run,signals,startup,user-code}.test.ts',
   'test/cli/commands/{examples,init,runtime-start}.test.ts',
-  'test/cli/output/{masking,pseudo-terminal}.test.ts',
-  'test/local-runtime/large-uploads.test.ts',
+  'test/cli/output/{masking,pseudo-terminal,step-outputs}.test.ts',
+  'test/http/bodies.test.ts',
+  'test/local-runtime/{large-uploads,persistence,stalled-uploads}.test.ts',
 ];
 
 export default defineConfig({
