@@ -6,17 +6,15 @@ import {readManifest} from '../archive/manifest.js';
 import {readFile} from '../archive/read-files.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import {comparePaths, sourceOf} from '../../text/entry-names.js';
-import {reasonOf} from '../../errors/system-failure.js';
-import {invalidArchive} from '../prebuilt/bundle-readers.js';
 import {looksLikeV1, v1Prefix} from '../prebuilt/open-bundle.js';
-import {readArchive, type ArchiveContents as ReadArchive} from '../prebuilt/read-archive.js';
+import {readable, readArchive, type ScannedArchive} from '../prebuilt/read-archive.js';
 import {isGzip} from '../prebuilt/read-tar.js';
 import type {
   BundleConfig,
+  BundleContent,
   BundleFile,
   BundleFileCategory,
-  BundleFormat,
-  BundleV2MatchMode,
+  PackResult,
   PlannedBundleFile,
 } from '../types.js';
 
@@ -32,34 +30,19 @@ export interface ArchiveLayoutOptions {
 }
 
 /** A file of a bundle, as far as it can be known without reading the file itself again. */
-export interface ContentFile {
-  readonly path: string;
-  /** Bytes; 0 for a link. */
-  readonly size: number;
+export interface ContentFile extends Omit<BundleFile, 'ssrOnly' | 'ssrShared'> {
   /** Digest of the content, hex. A link has none. */
   readonly sha256?: string | undefined;
   /** How the file is used; undefined without a configuration. */
   readonly category?: BundleFileCategory | undefined;
-  readonly executable: boolean;
-  /** Target of a symbolic link. */
-  readonly linkTarget?: string | undefined;
 }
 
-/** What is known about a bundle: all but the content of its files. */
-export interface BundleContents {
-  readonly format: BundleFormat;
-  /** Bytes of the archive; undefined for a folder. */
-  readonly size?: number | undefined;
-  /** Digest of the archive, hex; undefined for a folder. */
-  readonly sha256?: string | undefined;
-  /** Digest of the uncompressed tar, hex; undefined for a folder. */
-  readonly contentSha256?: string | undefined;
-  /** v2 only. */
-  readonly rootDir?: string | undefined;
-  /** v2 only. */
-  readonly configPath?: string | undefined;
-  /** v2 only; undefined for an archive without a manifest. */
-  readonly matchMode?: BundleV2MatchMode | undefined;
+/**
+ * What is known about a bundle: all but the content of its files. A folder has no size and no digests. Without a
+ * manifest, an archive does not tell the `matchMode`.
+ */
+export interface BundleContents
+  extends Pick<BundleContent, 'format' | 'rootDir' | 'configPath' | 'matchMode'>, Partial<PackResult> {
   /** Undefined for a v1 archive without a manifest. */
   readonly config?: BundleConfig | undefined;
   /** Sorted by path. */
@@ -67,14 +50,7 @@ export interface BundleContents {
 }
 
 /** What is known about an archive. */
-export interface ArchiveContents extends BundleContents {
-  /** Bytes. */
-  readonly size: number;
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-  /** Digest of the uncompressed tar, hex. */
-  readonly contentSha256: string;
-}
+export type ArchiveContents = BundleContents & PackResult;
 
 /**
  * Reads what an archive contains, with the digests of its files.
@@ -92,12 +68,8 @@ export async function readArchiveContents(
   const {format, size, sha256, contentSha256, config} = bundle;
   const prefix = `${entryPrefix(bundle)}/`;
   // Opening it has shown that it is no bomb.
-  const {entries} = await readArchive(path, {digests: true, isTrusted: true, root: entryPrefix(bundle), signal}).catch(
-    (error: unknown) => {
-      signal?.throwIfAborted();
-      throw invalidArchive(path, reasonOf(error), error);
-    },
-  );
+  const options = {digests: true, isTrusted: true, root: entryPrefix(bundle), signal};
+  const {entries} = await readable(path, options, () => readArchive(path, options));
   const digests = new Map(entries.map((entry) => [entry.name, entry.sha256]));
   // They are no part of the bundle, but of what is uploaded.
   const outside = hasManifest ? [] : entries.filter(({name}) => !name.startsWith(prefix));
@@ -130,7 +102,7 @@ async function readBareV1(path: string, signal?: AbortSignal): Promise<ArchiveCo
   return {format: 'v1', size, sha256, contentSha256, files};
 }
 
-function sortedFiles(entries: ReadArchive['entries'], pathOf: (name: string) => string): readonly ContentFile[] {
+function sortedFiles(entries: ScannedArchive['entries'], pathOf: (name: string) => string): readonly ContentFile[] {
   return entries
     .map(({name, ...entry}) => ({path: pathOf(name), ...entry}))
     .sort((a, b) => comparePaths(a.path, b.path));

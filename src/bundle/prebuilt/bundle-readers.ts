@@ -1,14 +1,12 @@
 import {createHash} from 'node:crypto';
 import {createReadStream as createFileStream} from 'node:fs';
 import {Readable} from 'node:stream';
-import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {Digest} from '../archive/digest.js';
 import {categoryOf} from '../files/patterns.js';
 import {entryPrefix} from '../archive/tar-entries.js';
 import type {Bundle, BundleEntry, BundleFile} from '../types.js';
-import {readArchive} from './read-archive.js';
+import {invalidArchive, readable, readArchive} from './read-archive.js';
 import {readTar} from './read-tar.js';
 
 /** A bundle without the methods that read its archive. */
@@ -30,14 +28,6 @@ export function withReaders<Bare extends BareBundle>(bundle: Bare): Bare & Omit<
   return {...bundle, createReadStream, entries};
 }
 
-/** The error of an archive that is not what it should be. */
-export function invalidArchive(path: string, reason: string, cause?: unknown): RuntimeCliError {
-  return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
-    suggestions: [['Check that the file is complete, or build it again with ', {run: ['bundle:build']}, '.']],
-    cause,
-  });
-}
-
 /**
  * Reads the files of a bundle from its archive, each with its digest, in the archive's order. The archive must have
  * exactly the files of the bundle: a manifest may say anything.
@@ -46,10 +36,7 @@ async function* readEntries(bundle: BareBundle, signal?: AbortSignal): AsyncGene
   const {path, files, configPath} = bundle;
   const prefix = `${entryPrefix(bundle)}/`;
   const options = {digests: true, isTrusted: true, root: entryPrefix(bundle), signal};
-  const contents = await readArchive(path, options).catch((error: unknown) => {
-    signal?.throwIfAborted();
-    throw invalidArchive(path, reasonOf(error), error);
-  });
+  const contents = await readable(path, options, () => readArchive(path, options));
   if (contents.sha256 !== bundle.sha256) throw invalidArchive(path, `its sha256 is not ${bundle.sha256}`);
   const positions = new Positions(path);
   const expected = byPath(files);

@@ -5,14 +5,14 @@ import {verifyRegularFile} from '../../files/read-file.js';
 import {parseJson} from '../../text/json.js';
 import {archivedConfigSchema} from '../config/content-schema.js';
 import {describeProblems, fieldProblems} from '../../settings/schemas.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import {manifestPathOf, readManifest, type BundleManifest} from '../archive/manifest.js';
 import {comparePaths} from '../../text/entry-names.js';
 import {markFiles, noMarks} from '../files/patterns.js';
 import {withRecord} from '../provenance/provenance.js';
 import type {BundlePlanOptions} from '../config/check-options.js';
-import {invalidArchive, withReaders} from './bundle-readers.js';
-import {digestFile, readArchive, type ArchiveContents} from './read-archive.js';
+import {withReaders} from './bundle-readers.js';
+import {digestFile, invalidArchive, readable, readArchive, type ScannedArchive} from './read-archive.js';
 import {isGzip} from './read-tar.js';
 import type {Bundle, BundleConfig, BundleFormat} from '../types.js';
 
@@ -128,7 +128,7 @@ async function openAlone(path: string, options: OpenBundleOptions): Promise<Bund
   return withReaders({format: 'v2', path, size, sha256, contentSha256, ...place, config, message, files});
 }
 
-function configOf(path: string, name: string, {wanted, entries, compressed}: ArchiveContents): BundleConfig {
+function configOf(path: string, name: string, {wanted, entries, compressed}: ScannedArchive): BundleConfig {
   if (wanted === undefined) throw missingConfigError(path, name, entries, compressed);
   const found = entries.filter((entry) => entry.name === name).length;
   if (found > 1) throw invalidArchive(path, `it has ${String(found)} entries named ${name}, not one`);
@@ -146,7 +146,7 @@ function configOf(path: string, name: string, {wanted, entries, compressed}: Arc
 function missingConfigError(
   path: string,
   name: string,
-  entries: ArchiveContents['entries'],
+  entries: ScannedArchive['entries'],
   compressed: boolean,
 ): RuntimeCliError {
   if (looksLikeV1({compressed, entries})) {
@@ -163,27 +163,6 @@ function missingConfigError(
 }
 
 /** Whether an archive without a manifest has the v1 layout, which does not include the configuration. */
-export function looksLikeV1({compressed, entries}: Pick<ArchiveContents, 'compressed' | 'entries'>): boolean {
+export function looksLikeV1({compressed, entries}: Pick<ScannedArchive, 'compressed' | 'entries'>): boolean {
   return !compressed && entries.length > 0 && entries.every(({name}) => v1Prefix.test(name));
-}
-
-async function readable<Result>(
-  path: string,
-  {signal}: OpenBundleOptions,
-  read: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await read();
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (systemCode(error) === 'ENOENT') throw missing(path, error);
-    throw invalidArchive(path, reasonOf(error), error);
-  }
-}
-
-function missing(path: string, cause: unknown): RuntimeCliError {
-  return createError('ERR_ARCHIVE_INVALID', `The archive ${path} does not exist.`, {
-    suggestions: [['Check the path, or build it with ', {run: ['bundle:build', '--output', 'FILE']}, '.']],
-    cause,
-  });
 }

@@ -5,6 +5,9 @@ import {buffer} from 'node:stream/consumers';
 import {pipeline} from 'node:stream/promises';
 import type {Header} from 'tar-stream';
 import {Digest} from '../archive/digest.js';
+import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {asSentence} from '../../text/sentence.js';
 import type {PackResult} from '../types.js';
 import {entryPath, layoutProblem, type LayoutEntry, type LayoutProblem} from './archive-layout.js';
 import {isGzip, readTar} from './read-tar.js';
@@ -21,7 +24,7 @@ interface ArchiveEntry {
   readonly linkTarget?: string | undefined;
 }
 
-export interface ArchiveContents extends PackResult {
+export interface ScannedArchive extends PackResult {
   readonly compressed: boolean;
   /** Everything but directories, in the order of the archive. */
   readonly entries: readonly ArchiveEntry[];
@@ -65,7 +68,7 @@ interface ReadArchiveOptions {
  * with the number of entries, not with their size. Unpacks nothing. Refuses archives that would be dangerous to unpack.
  * @throws Error as `readTar`, and if it has entries that lead out of it; `signal.reason` if aborted.
  */
-export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ArchiveContents> {
+export async function readArchive(path: string, options: ReadArchiveOptions = {}): Promise<ScannedArchive> {
   const {wanted, root = '', digests = false, strict = false, isTrusted = false, signal} = options;
   const [archive, tar] = [new Digest(), new Digest()];
   const compressed = await isGzip(path);
@@ -106,6 +109,35 @@ export async function readArchive(path: string, options: ReadArchiveOptions = {}
   if (problem) throw new Error(describeLayout(problem));
   const {size} = archive;
   return {compressed, size, sha256: archive.hex(), contentSha256: tar.hex(), entries, wanted: found};
+}
+
+/** The error of an archive that is not what it should be. */
+export function invalidArchive(path: string, reason: string, cause?: unknown): RuntimeCliError {
+  return createError('ERR_ARCHIVE_INVALID', asSentence(`The archive ${path} is invalid: ${reason}`), {
+    suggestions: [['Check that the file is complete, or build it again with ', {run: ['bundle:build']}, '.']],
+    cause,
+  });
+}
+
+/**
+ * Reads an archive that the user has named.
+ * @throws RuntimeCliError `ERR_ARCHIVE_INVALID` if it cannot be read; `signal.reason` if aborted.
+ */
+export async function readable<Result>(
+  path: string,
+  {signal}: Pick<ReadArchiveOptions, 'signal'>,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (systemCode(error) !== 'ENOENT') throw invalidArchive(path, reasonOf(error), error);
+    throw createError('ERR_ARCHIVE_INVALID', `The archive ${path} does not exist.`, {
+      suggestions: [['Check the path, or build it with ', {run: ['bundle:build', '--output', 'FILE']}, '.']],
+      cause: error,
+    });
+  }
 }
 
 /** The digest of an entry, hex. */

@@ -1,13 +1,13 @@
 import type * as v from 'valibot';
 import {markFiles, type PatternLists} from '../../bundle/index.js';
 import {isBelow} from '../../bundle/prebuilt/archive-layout.js';
-import {readArchive, type ArchiveContents} from '../../bundle/prebuilt/read-archive.js';
+import {readArchive, type ScannedArchive} from '../../bundle/prebuilt/read-archive.js';
 import {isRuntimeCliError} from '../../errors/index.js';
 import {HttpFailure, parsed, validate} from '../answer.js';
 import {common, type bundleFields} from '../../wire/bundles.js';
 import type {legacySchemas} from '../../wire/legacy.js';
 
-export interface CheckedBundle extends Pick<ArchiveContents, 'size' | 'sha256'> {
+export interface CheckedBundle extends Pick<ScannedArchive, 'size' | 'sha256'> {
   readonly ssrParameters: Readonly<Record<string, unknown>>;
   /** All its files except the configuration, relative to `root`. */
   readonly files: readonly string[];
@@ -74,12 +74,12 @@ export async function checkV1Bundle(
 }
 
 /** The files and links below a folder, relative to it. */
-function filesBelow(root: string, entries: ArchiveContents['entries']): readonly string[] {
+function filesBelow(root: string, entries: ScannedArchive['entries']): readonly string[] {
   return entries.filter(({name}) => isBelow(name, root)).map(({name}) => name.slice(root.length + 1));
 }
 
 /** Reads an archive, and the content of the entry `wanted`. @throws HttpFailure 422 if it is damaged or unsafe. */
-async function readUpload(archive: string, root: string, wanted?: string): Promise<ArchiveContents> {
+async function readUpload(archive: string, root: string, wanted?: string): Promise<ScannedArchive> {
   return readArchive(archive, {root, wanted, strict: true}).catch((error: unknown) => {
     // Errors of zlib and the tar parser are the client's fault; a failing disk is not.
     const isOurs = !(error instanceof Error) || ('code' in error && !String(error.code).startsWith('Z_'));

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {buffer} from 'node:stream/consumers';
 import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import {digestFile, readArchive, type ArchiveContents} from '../../../src/bundle/prebuilt/read-archive.js';
+import {digestFile, readArchive, type ScannedArchive} from '../../../src/bundle/prebuilt/read-archive.js';
 import {isGzip} from '../../../src/bundle/prebuilt/read-tar.js';
 import {withReaders} from '../../../src/bundle/prebuilt/bundle-readers.js';
 import type {Bundle} from '../../../src/bundle/types.js';
@@ -20,11 +20,11 @@ async function fileOf(bytes: Buffer): Promise<string> {
   return join(await makeFolder({archive: bytes}), 'archive');
 }
 
-async function read(bytes: Buffer, wanted = 'wanted'): Promise<ArchiveContents> {
+async function read(bytes: Buffer, wanted = 'wanted'): Promise<ScannedArchive> {
   return readArchive(await fileOf(bytes), {wanted});
 }
 
-async function readEntries(...entries: readonly HostileEntry[]): Promise<ArchiveContents> {
+async function readEntries(...entries: readonly HostileEntry[]): Promise<ScannedArchive> {
   return read(await rawTar(...entries));
 }
 
