@@ -46,7 +46,7 @@ function withDeleteStep(
   idsOf: () => Promise<readonly BundleId[]>,
   onDeletion?: DeleteBundlesOptions['onDeletion'],
 ): Pipeline<readonly BundleId[]> {
-  return opened.step('delete', `Delete ${count(length, 'bundle')}`, async (open, {outlet}) => {
+  return opened.change('delete', `Delete ${count(length, 'bundle')}`, async (open, {outlet}) => {
     const ids = await idsOf();
     if (ids.length === 0) return [];
     const tell = (deletion: BundleDeletion) => {

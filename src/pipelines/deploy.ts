@@ -53,7 +53,7 @@ export async function runDeployment(
     const deployed = await runGuarded(finding, release, (found, checked) => {
       const {bundleId} = checked ?? {bundleId: known};
       const title = bundleId === undefined ? `Deploy to ${targetSlug}` : `Deploy ${String(bundleId)} to ${targetSlug}`;
-      const requested = found.step('deploy', title, async (bundle, {outlet}) => {
+      const requested = found.change('deploy', title, async (bundle, {outlet}) => {
         const accepted = await startDeployment(bundle);
         const {from} = bundle;
         const what = operation === 'promote' ? 'Promotion' : 'Deployment';

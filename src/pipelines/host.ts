@@ -37,4 +37,6 @@ export interface PipelineHost extends Host {
   readonly callbacks?: Omit<Callbacks, 'onEvent'> | undefined;
   /** Called with everything that happens. */
   readonly onEvent?: ((event: EventBody) => void) | undefined;
+  /** Called with the title of a step that begins to change something on a service; without, when it has ended. */
+  readonly onChange?: ((title?: string) => void) | undefined;
 }

@@ -123,7 +123,7 @@ async function remove(
   const result = await deleteTarget({...options, ...target}, {...host, settings: []});
   if (bundles.length === 0 || result.dryRun) return {...result, bundles};
   const title = `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`;
-  const deleting = Pipeline.start(host).step('delete', title, async (_, {outlet}) => {
+  const deleting = Pipeline.start(host).change('delete', title, async (_, {outlet}) => {
     await waitUntilGone(open, targetSlug);
     host.writes?.conclude({});
     return deleteTheirs(open, bundles, outlet);

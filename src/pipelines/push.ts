@@ -37,14 +37,14 @@ export async function pushRuntimeBundle(
   try {
     const push = await runGuarded<PushRoute, UploadedPush | DeployedPush>(routing, release, (routed) => {
       const built = withBuildStep(withVerifyStep(routed), options, workspaces);
-      const uploaded = built.step('upload', 'Upload the bundle', async (packed, {outlet}) => {
+      const uploaded = built.change('upload', 'Upload the bundle', async (packed, {outlet}) => {
         const push = await uploadPush(packed);
         outlet.title(describeUpload(push));
         return push;
       });
       if (release === undefined) return uploaded;
       const {targetSlug} = release;
-      const deployed = uploaded.step('deploy', `Deploy to ${targetSlug}`, async (push, {outlet}) => {
+      const deployed = uploaded.change('deploy', `Deploy to ${targetSlug}`, async (push, {outlet}) => {
         const accepted = await deployPush(push, release);
         const {deploymentId: id} = accepted.deployment;
         // With its ID, which may be long, it fits a terminal without the target, which has been told.

@@ -21,8 +21,13 @@ interface PlannedStep {
   readonly name: string;
   readonly title: string;
   readonly task: () => Promise<void>;
+  /** Whether it changes something on a service. */
+  readonly changes: boolean;
   readonly isDue?: () => boolean;
 }
+
+/** Gets what the step before it has made, and makes what the next one gets. */
+type Task<Input, Next> = (input: Input, host: RunHost) => Promise<Next>;
 
 /** What the steps of a run have in common. */
 interface Run {
@@ -57,15 +62,24 @@ export class Pipeline<Result> {
    * @param name as events have it
    * @param title what the step does, for users: `Upload the bundle`
    */
-  step<Next>(name: string, title: string, task: (input: Result, host: RunHost) => Promise<Next>): Pipeline<Next> {
+  step<Next>(name: string, title: string, task: Task<Result, Next>): Pipeline<Next> {
+    return this.#with({name, title, changes: false}, task);
+  }
+
+  /** Adds a step that changes something on a service: if the process ends during it, the outcome is unknown. */
+  change<Next>(name: string, title: string, task: Task<Result, Next>): Pipeline<Next> {
+    return this.#with({name, title, changes: true}, task);
+  }
+
+  #with<Next>(step: Omit<PlannedStep, 'task'>, task: Task<Result, Next>): Pipeline<Next> {
     const steps = [...this.#steps];
     const result = new Promise<Next>((resolve) => {
-      steps.push({name, title, task: async () => resolve(await task(await this.#result, this.#run.host))});
+      steps.push({...step, task: async () => resolve(await task(await this.#result, this.#run.host))});
     });
     return new Pipeline(this.#run, steps, result);
   }
 
-  /** Ends with a step that only runs after a failure. */
+  /** Ends with a step that only runs after a failure, and changes something then. */
   recover({name, title, handles, task}: RecoveryStep): Pipeline<Result> {
     const run = this.#run;
     let isOver = false;
@@ -75,7 +89,7 @@ export class Pipeline<Result> {
     const recover = async () => {
       if (run.failure !== undefined) run.failure = {error: await task(run.failure.error, run.host)};
     };
-    return new Pipeline(run, [...this.#steps, {name, title, task: recover, isDue}], this.#result);
+    return new Pipeline(run, [...this.#steps, {name, title, changes: true, task: recover, isDue}], this.#result);
   }
 
   /** The steps after others that have run and made `value`. */
@@ -141,8 +155,8 @@ function taskOf({name, title, isDue, task}: PlannedStep, run: Run): ListrTask<un
 }
 
 /** Tells of the states of a task: in events, and in a log with a line for each output and for the outcome. */
-function follow(task: PlannedTask, {name, title}: PlannedStep, run: Run): void {
-  const {terminal, onEvent} = run.host;
+function follow(task: PlannedTask, {name, title, changes}: PlannedStep, run: Run): void {
+  const {terminal, onEvent, onChange} = run.host;
   const log = terminal?.redraws === false ? terminal : undefined;
   let startedAt = 0;
   let summary: string | undefined;
@@ -152,6 +166,7 @@ function follow(task: PlannedTask, {name, title}: PlannedStep, run: Run): void {
   task.on(ListrTaskEventType.STATE, (state) => {
     const durationMs = Math.round(performance.now() - startedAt);
     const took = `[${describeDuration(durationMs)}]`;
+    if (changes) onChange?.(state === ListrTaskState.STARTED ? title : undefined);
     if (state === ListrTaskState.STARTED) {
       startedAt = performance.now();
       onEvent?.({...event, status: 'started'});

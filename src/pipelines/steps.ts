@@ -86,7 +86,7 @@ export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
     });
   }
   if (release.invalidate.length > 0) {
-    pipeline = pipeline.step('invalidate', 'Clear the cache', async (finished) => {
+    pipeline = pipeline.change('invalidate', 'Clear the cache', async (finished) => {
       await clearCache(finished);
       return finished;
     });

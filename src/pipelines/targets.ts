@@ -73,7 +73,7 @@ export async function createTarget(options: CreateTargetOptions, host: PipelineH
   refuseUnsafe({operation: 'create-target', targetSlug}, host);
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...reached} = options;
-  const creating = chooseFor(reached, ['create-target'], host).step(
+  const creating = chooseFor(reached, ['create-target'], host).change(
     'create',
     `Create target ${targetSlug}`,
     async ({open}, {outlet}) => {
@@ -101,7 +101,7 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
   if (target === undefined) return result;
   await guardTarget('delete-target', options, host);
   if (!dryRun) await confirm?.(backend, target);
-  const deleting = finding.after(target).step('delete', `Delete target ${targetSlug}`, async (doomed, {outlet}) => {
+  const deleting = finding.after(target).change('delete', `Delete target ${targetSlug}`, async (doomed, {outlet}) => {
     await deleteTargetFrom(open, doomed, dryRun);
     outlet.title(`${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`);
   });
@@ -125,7 +125,7 @@ export async function setVariables(options: SetVariablesOptions, host: PipelineH
   const masking = maskingHost(host, options);
   checkVariables(options);
   await guardTarget('set-variables', options, masking);
-  const setting = chooseFor(options, ['set-variables', ...(wait ? ['targets' as const] : [])], masking).step(
+  const setting = chooseFor(options, ['set-variables', ...(wait ? ['targets' as const] : [])], masking).change(
     'set',
     `Change the variables of ${targetSlug}`,
     async ({open}, {outlet}) => {
@@ -145,7 +145,7 @@ export async function invalidate(options: InvalidateOptions, host: PipelineHost)
   const invalidation = {targetSlug, patterns: invalidatedPatterns(options), dryRun};
   await guardTarget('invalidate', options, host);
   return chooseFor(options, ['invalidate'], host)
-    .step('invalidate', `Invalidate the cache of ${targetSlug}`, async ({open}, {outlet}) => {
+    .change('invalidate', `Invalidate the cache of ${targetSlug}`, async ({open}, {outlet}) => {
       await invalidateIn(open, invalidation);
       outlet.title(describeInvalidation(invalidation));
       return {backend: open.backend.name, projectSlug, ...invalidation};

@@ -9,17 +9,6 @@ interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' |
   readonly config?: PluginConfig | undefined;
 }
 
-/** The steps that change something on a server. If the process ends during one, its outcome is unknown. */
-const changingSteps: ReadonlySet<string> = new Set([
-  'upload',
-  'deploy',
-  'rollback',
-  'delete',
-  'create',
-  'set',
-  'invalidate',
-]);
-
 /** The host of a command's operations, which shows their steps on the terminal. */
 export function commandHost(context: CommandContext, {config, ...given}: CommandHostOptions = {}): PipelineHost {
   const {cwd, configDirectory, env, session, output, flags} = context;
@@ -48,8 +37,9 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
     onEvent(event) {
       if (event.type === 'warning') output.warn(event.message);
       else session.events?.emit(event);
-      if (event.type !== 'step' || !changingSteps.has(event.step)) return;
-      session.changing = event.status === 'started' ? event.title : undefined;
+    },
+    onChange(title) {
+      session.changing = title;
       session.hasChanged = true;
     },
     writes: config && {
