@@ -137,6 +137,14 @@ function site(
   return {id, name, packages, buildCommand, buildDirectory, ...staticSite, ...more};
 }
 
+/** Where a build for another host is: paths in the project, `BUILD` for its build folder. */
+export const otherHosts: readonly {readonly host: string; readonly marks: readonly string[]}[] = [
+  {host: 'Vercel', marks: ['.vercel/output/config.json']},
+  {host: 'Netlify', marks: ['.netlify/functions-internal', '.netlify/v1/functions']},
+  {host: 'Cloudflare', marks: ['BUILD/_worker.js', 'BUILD/server/wrangler.json', '.open-next']},
+  {host: 'AWS Amplify', marks: ['.amplify-hosting']},
+];
+
 /** The first row of a framework whose marks are in the build is that build's. Those that others build on come last. */
 export const frameworks: readonly Framework[] = [
   {

@@ -3,7 +3,7 @@ import {join, posix} from 'node:path';
 import {createError} from '../errors/index.js';
 import {asRecord} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
-import {frameworks, type Framework} from '../frameworks/frameworks.js';
+import {frameworks, otherHosts, type Framework} from '../frameworks/frameworks.js';
 import {buildCommandOf, namesIn, readConfigs, readJson, readProject, type Project} from './read-project.js';
 import {serverCodeIn} from '../frameworks/server-files.js';
 
@@ -47,7 +47,12 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
     const isStatic = row.static && !(await hasServerCode(build));
     // A row of static builds knows nothing about a server that the project added.
     const framework = row.static === isStatic ? await located(row, build) : undefined;
-    const unfit = others.length > 0 ? several([folder, ...others]) : framework && (await unfitEntry(framework, build));
+    const unfit =
+      others.length > 0
+        ? several([folder, ...others])
+        : await (framework
+            ? unfitEntry(framework, build)
+            : builtForOtherHost(directory, {...row, buildDirectory: folder}));
     return {framework, buildDirectory: folder, exists: true, static: isStatic, buildCommand, unfit};
   }
   if (expected !== undefined) {
@@ -86,12 +91,30 @@ async function unfitBuild(
   const {unfit} = isSet ? {} : (rows.find((row) => row.name === name && row.unfit !== undefined) ?? {});
   const mark = await firstOf(unfit?.marks ?? [], (path) => exists(join(directory, path)));
   if (unfit !== undefined && mark !== undefined) return unfit;
-  if (!isStatic || !isBuilt) return undefined;
+  const other = await builtForOtherHost(directory, {name, buildDirectory});
+  if (other !== undefined || !isStatic || !isBuilt) return other;
   return {
     problem: `${buildDirectory}, the build of ${name}, has no page (index.html).`,
     advice:
       'If a server renders its pages, choose the files of that server with --ssr-only GLOB. Otherwise, build it again',
   };
+}
+
+/** What is wrong with a build whose adapter or preset is for another host. */
+async function builtForOtherHost(
+  directory: string,
+  {name, buildDirectory}: Pick<Framework, 'name' | 'buildDirectory'>,
+): Promise<UnfitBuild | undefined> {
+  const isThere = (mark: string) => exists(join(directory, mark.replace(/^BUILD/, buildDirectory)));
+  const found = await firstOf(otherHosts, async ({marks}) => (await firstOf(marks, isThere)) !== undefined);
+  return (
+    found && {
+      problem: `${name} was built for ${found.host}.`,
+      advice:
+        'Choose its adapter or preset for Node.js (Astro: @astrojs/node, SvelteKit: @sveltejs/adapter-node, Nitro: ' +
+        'NITRO_PRESET=node-server), and build again',
+    }
+  );
 }
 
 /** Why the server of a build can't be started: its entry is of another kind, and it has none for the Runtime. */
@@ -323,10 +346,10 @@ async function angularProject(directory: string): Promise<string> {
   return Object.keys(asRecord(projects))[0] ?? 'app';
 }
 
-async function firstOf(
-  values: readonly string[],
-  isTrue: (value: string) => Promise<boolean>,
-): Promise<string | undefined> {
+async function firstOf<Value>(
+  values: readonly Value[],
+  isTrue: (value: Value) => Promise<boolean>,
+): Promise<Value | undefined> {
   for (const value of values) {
     if (await isTrue(value)) return value;
   }

@@ -153,6 +153,9 @@ describe('detectBuild', () => {
     ],
     [['@builder.io/qwik', 'vite'], ['dist/q-manifest.json'], /qwik add static/],
     [['vite'], ['dist/lib.js'], /dist, the build of Vite, has no page/],
+    [['nuxt'], ['.vercel/output/config.json'], /^Nuxt was built for Vercel\. .*NITRO_PRESET=node-server/],
+    [['astro'], ['.netlify/v1/functions/ssr/ssr.mjs', 'dist/a.css'], /^Astro was built for Netlify/],
+    [['astro'], ['dist/_worker.js/index.js', 'dist/index.html'], /^Astro was built for Cloudflare\. .*@astrojs\/node/],
     [
       ['@angular/core'],
       ['dist/a/browser/index.html', 'dist/b/browser/index.html'],
