@@ -261,6 +261,8 @@ export interface UploadResult extends ServiceAnswer {
   readonly warnings?: readonly string[] | undefined;
   /** http(s) URL of a preview of the bundle. */
   readonly url?: string | undefined;
+  /** How many bytes of the archive an interrupted push had sent, which the user is told. @default 0 */
+  readonly resumedBytes?: number | undefined;
 }
 
 /** Answer to a request to deploy. */

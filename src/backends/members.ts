@@ -142,7 +142,7 @@ export const backendMembers = {
   ),
   upload: row(
     {doing: 'uploading the bundle', effect: 'writes'},
-    v.looseObject({bundleId, warnings: texts, url: text, raw}),
+    v.looseObject({bundleId, warnings: texts, url: text, resumedBytes: v.optional(v.number()), raw}),
   ),
   deploy: row({doing: 'deploying the bundle', capability: 'deploy', effect: 'writes'}, deployed),
   promote: row({doing: 'promoting the bundle', capability: 'promote', effect: 'writes'}, deployed),

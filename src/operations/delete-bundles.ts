@@ -1,10 +1,10 @@
-import type {BundleId} from '../backends/contract.js';
+import type {BundleId, BundleItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type RunHost} from './host.js';
 import {invoke, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
-import {explainMissingBundle, idFor, namingCapabilities, readHistory, resolveBundleId} from './list.js';
+import {explainMissingBundle, idFor, namingCapabilities, readBundles, readHistory, resolveBundleId} from './list.js';
 import {listTargets} from './targets.js';
 import {chooseCapable, type ChosenBackend} from './choose-backend.js';
 import type {OpenBackend} from './open-backend.js';
@@ -21,8 +21,13 @@ export interface BundleDeletion {
 export interface DeleteBundlesOptions extends ProjectOptions {
   /** At least one; `latest` is the newest usable one. Duplicates count once. */
   readonly bundleIds: readonly BundleId[];
-  /** Called once the backend and the bundles are known. If it rejects, nothing is deleted. */
-  readonly confirm?: ((backend: RuntimeBackend, bundleIds: readonly BundleId[]) => Promise<void>) | undefined;
+  /**
+   * Called once the backend and the bundles are known, with those of them that it lists. If it rejects, nothing is
+   * deleted.
+   */
+  readonly confirm?:
+    | ((backend: RuntimeBackend, bundleIds: readonly BundleId[], listed: readonly BundleItem[]) => Promise<void>)
+    | undefined;
   /** Called with the outcome for each bundle. */
   readonly onDeletion?: ((deletion: BundleDeletion) => void) | undefined;
 }
@@ -44,6 +49,13 @@ export async function resolveIds(open: OpenBackend, bundleIds: readonly BundleId
   const ids: BundleId[] = [];
   for (const id of bundleIds) ids.push(await resolveBundleId(open, id));
   return [...new Set(ids)];
+}
+
+/** What the backend lists of these bundles. A quick look. */
+export async function listedAmong(open: OpenBackend, ids: readonly BundleId[]): Promise<readonly BundleItem[]> {
+  if (open.backend.listBundles === undefined) return [];
+  const {items} = (await quickLook(open, (once) => readBundles(once))) ?? {items: []};
+  return items.filter(({bundleId}) => ids.includes(bundleId));
 }
 
 /** What a deletion takes from targets, in sentences: that their next rollback goes back to a bundle. A quick look. */

@@ -2,7 +2,7 @@ import {shownUrl} from '../backends/answers.js';
 import {isUnderWay} from '../backends/references.js';
 import type {BackendCapability, BundleId, DeploymentItem, TargetItem, TargetState} from '../backends/contract.js';
 import {backendTitle} from '../backends/names.js';
-import {amendError, createError, isRuntimeCliError, type ErrorCode} from '../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
 import {everything, listPages} from './pages.js';
@@ -132,20 +132,22 @@ export function knownAmong(targets: readonly TargetItem[], open: OpenBackend, ta
   const slugs = targets.map((item) => item.targetSlug);
   const meant = nearest(targetSlug, slugs);
   const shown = `${slugs.slice(0, shownTargets).join(', ')}${slugs.length > shownTargets ? ', ...' : ''}`;
-  const [message, suggestions] =
-    slugs.length === 0
-      ? [
-          `The project "${projectSlug}" has no targets, or does not exist.`,
-          [
-            'Check the name of the project. Its first deployment may create the target:',
-            [{run: ['bundle:push', ...placeFlags({projectSlug, targetSlug})]}],
-          ],
-        ]
-      : [
-          `The project "${projectSlug}" has no target "${targetSlug}".`,
-          [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
-        ];
-  throw createError('ERR_REJECTED', message, {suggestions, details: {targetSlug, targets: slugs}});
+  if (slugs.length === 0) throw noTargets(open, targetSlug);
+  throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
+    suggestions: [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
+    details: {targetSlug, targets: slugs},
+  });
+}
+
+/** The error for a project without targets: servers answer alike for one that does not exist. */
+export function noTargets({projectSlug}: OpenBackend, targetSlug?: string): RuntimeCliError {
+  return createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
+    suggestions: [
+      'Check the name of the project. Its first deployment may create the target:',
+      [{run: ['bundle:push', ...placeFlags({projectSlug, targetSlug: targetSlug ?? 'TARGET'})]}],
+    ],
+    details: {targetSlug, targets: []},
+  });
 }
 
 const shownTargets = 10;

@@ -3,6 +3,7 @@ import {count} from '../text/sentence.js';
 import {
   chooseDeleteBackend,
   deleteBundlesFrom,
+  listedAmong,
   resolveIds,
   takenFromRollbacks,
   type BundleDeletion,
@@ -30,11 +31,11 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
     const {open} = await chooseDeleteBackend(options, run);
     const ids = await resolveIds(open, options.bundleIds);
     for (const warning of await takenFromRollbacks(open, ids)) run.outlet.warn(warning);
-    return {open, ids};
+    return {open, ids, listed: confirm ? await listedAmong(open, ids) : []};
   });
-  const {open, ids} = await resolved.run();
+  const {open, ids, listed} = await resolved.run();
   const backend = open.backendName;
-  await confirm?.(backend, ids);
+  await confirm?.(backend, ids, listed);
   const deleting = withDeleteStep(resolved.after(open), ids.length, () => Promise.resolve(ids), onDeletion);
   return {backend, projectSlug, deleted: await deleting.run()};
 }

@@ -28,6 +28,7 @@ import {backendTitle} from '../backends/names.js';
 import type {ListBundlesOptions, ListDeploymentsOptions} from '../operations/options.js';
 import {
   knownTarget,
+  noTargets,
   verifyTarget,
   listTargets,
   targetsIfListed,
@@ -80,12 +81,11 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
   return chooseFor(options, needed, host)
     .step('status', `Look at the targets of ${projectSlug}`, async ({open}, {outlet}) => {
       const all = targetSlug === undefined ? await listTargets(open) : allTargets && (await targetsIfListed(open));
+      if (all && all.length === 0) throw noTargets(open, targetSlug);
       const items = all || [await knownTarget(open, targetSlug ?? '')];
       const targets: TargetStatus[] = [];
       for (const item of items) targets.push(await targetStatus(open, item));
-      outlet.title(
-        targets.length === 0 ? `Found no targets of ${projectSlug}` : `Found ${count(targets.length, 'target')}`,
-      );
+      outlet.title(`Found ${count(targets.length, 'target')}`);
       return {backend: open.backend.name, projectSlug, targets};
     })
     .run()

@@ -4,6 +4,7 @@ import {createError} from '../../src/errors/index.js';
 import {acme} from './acme.js';
 import {bundlesLeft as left, startService, type Service} from './pushed-bundles.js';
 import {deleteBundles} from '../../src/pipelines/delete.js';
+import type {BundleItem} from '../../src/backends/contract.js';
 import type {EventBody} from '../../src/pipelines/host.js';
 
 function remove({connection, project}: Service, options: Partial<DeleteBundlesOptions>) {
@@ -31,10 +32,17 @@ describe('deleting bundles', () => {
     const onEvent = (event: EventBody) => {
       if (event.type === 'warning') order.push(event.message);
     };
-    const confirm = async () => void order.push('asked');
+    const confirm = async (_backend: unknown, ids: unknown, [listed]: readonly BundleItem[]) => {
+      order.push(
+        `asked about ${String(ids)}, of ${String(listed?.createdAt?.slice(0, 2))}.. by ${String(listed?.createdBy)}`,
+      );
+    };
     const host = {...service.project.host, onEvent};
     await deleteBundles({...service.connection, preference: 'legacy', bundleIds: [1], confirm}, host);
-    expect(order).toEqual(['Bundle 1 is what the next rollback of staging goes back to.', 'asked']);
+    expect(order).toEqual([
+      'Bundle 1 is what the next rollback of staging goes back to.',
+      'asked about 1, of 20.. by api-key',
+    ]);
   });
 
   test.each(['.', '..'])("an ID that would lead above the bundles of a plugin's service is refused: %s", async (id) => {

@@ -79,6 +79,7 @@ async function listParts(key: string, uploadId: string, {bucket, client, attempt
  * Uploads the archive, in parts if it is large: those that `earlier` has not sent. Every part has a checksum, and the
  * whole archive is compared with the bundle's digest before the object is created.
  * @param record key of the record that will be written
+ * @returns how many bytes `earlier` had sent
  */
 export async function uploadArchive(
   bundle: Bundle,
@@ -89,7 +90,7 @@ export async function uploadArchive(
   }: {readonly archive: string; readonly record: string; readonly earlier?: EarlierUpload},
   store: Store,
   context: S3Context,
-): Promise<void> {
+): Promise<number> {
   const {bucket, client} = store;
   const {size} = bundle;
   const partSize = earlier?.partSize ?? Math.max(8 * mebibyte, Math.ceil(size / maxParts));
@@ -106,7 +107,7 @@ export async function uploadArchive(
       client.send(new s3.PutObjectCommand({Bucket: bucket, Key: key, Body, ContentType: 'application/gzip'})),
     );
     advance(size);
-    return;
+    return 0;
   }
 
   // As the SDK does it by default. Stores that know no checksums are used with AWS_REQUEST_CHECKSUM_CALCULATION.
@@ -133,6 +134,7 @@ export async function uploadArchive(
     advance(Body.length);
   };
   const sending = new Set<Promise<void>>();
+  let resumedBytes = 0;
   try {
     for (let start = 0, number = 1; start < size; start += partSize, number += 1) {
       const length = Math.min(partSize, size - start);
@@ -141,6 +143,7 @@ export async function uploadArchive(
       const known = earlier?.parts.get(number);
       if (known?.Size === length) {
         parts[number - 1] = completed(number, known);
+        resumedBytes += length;
         advance(length);
         continue;
       }
@@ -164,6 +167,7 @@ export async function uploadArchive(
     MultipartUpload: {Parts: parts},
   });
   await store.attempt(`Uploading ${key}`, () => client.send(command));
+  return resumedBytes;
 }
 
 function completed(number: number, {ETag, ChecksumCRC32}: CompletedPart): CompletedPart {

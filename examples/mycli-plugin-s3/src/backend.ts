@@ -32,9 +32,15 @@ export const s3Backend = {
     };
     context.onAbort(({signal}) => discard(signal));
     let isStored = false;
+    let resumedBytes = 0;
     try {
       const {archive} = record;
-      await uploadArchive(bundle, {archive, record: recordKey, ...(earlier && {earlier})}, store, context);
+      resumedBytes = await uploadArchive(
+        bundle,
+        {archive, record: recordKey, ...(earlier && {earlier})},
+        store,
+        context,
+      );
       isStored = true;
       await store.write(recordKey, record);
     } catch (error) {
@@ -42,7 +48,7 @@ export const s3Backend = {
       if (!context.signal.aborted && !isKept) await discard(AbortSignal.timeout(10_000));
       throw error;
     }
-    return {bundleId: record.bundleId, raw: record};
+    return {bundleId: record.bundleId, resumedBytes, raw: record};
   },
 
   async deploy({bundleId, targetSlug}, context) {

@@ -28,7 +28,7 @@ export async function readOrigin(directory: string, env: Environment, now: () =>
   const run = ciRunOf(env);
   const ci = run && {system: run.system, url: run.url};
   if (tree === undefined || isRuntimeCliError(tree)) {
-    return {provenance: ci && {ci}, message: `Build of ${dayAndMinute(now())}`, from: 'time', refusal: tree};
+    return {provenance: ci && {ci}, message: `Build of ${toTheSecond(now())}`, from: 'time', refusal: tree};
   }
   const {commit, dirty} = tree;
   // CI systems often check out a commit without its branch.
@@ -40,9 +40,9 @@ export async function readOrigin(directory: string, env: Environment, now: () =>
   };
 }
 
-/** `2026-01-02 03:04 UTC`. */
-function dayAndMinute(time: Date): string {
-  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+/** `2026-01-02 03:04:05 UTC`. */
+function toTheSecond(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** How many digits of a hash are shown. They tell commits apart in any repository, unlike those of `core.abbrev`. */

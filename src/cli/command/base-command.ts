@@ -87,7 +87,9 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
       const alias = aliases.find((name) => !name.includes(':'));
       return alias === undefined ? [] : [[id, alias] as const];
     });
-    session.output.shortenHints({aliases: new Map(short)});
+    // So says npm of `npx` and `npm exec`, which find what the shell may not.
+    const program = session.env['npm_command'] === 'exec' ? ['npx', 'mycli'] : ['mycli'];
+    session.output.shortenHints({program, aliases: new Map(short)});
     try {
       return await this.execute(context);
     } catch (error) {

@@ -1,4 +1,5 @@
 import {accessSync, constants, existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {access, mkdir} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
@@ -150,6 +151,19 @@ export function packageProblem(folder: string): string | undefined {
   const manifest = readManifest(path);
   if (manifest === undefined) return `${path} is no JSON object`;
   return isRecord(manifest['oclif']) ? undefined : `${path} has no "oclif"`;
+}
+
+/** @throws RuntimeCliError `ERR_OUTPUT` if plugins cannot be stored. oclif would only quote the system. */
+export async function requireDataFolder(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, {recursive: true});
+    await access(directory, constants.W_OK);
+  } catch (error) {
+    throw createError('ERR_OUTPUT', `${directory} cannot be written: ${reasonOf(error)}.`, {
+      suggestions: ['Plugins are stored in HOME, or in XDG_DATA_HOME if it is set. Make that folder writable.'],
+      cause: error,
+    });
+  }
 }
 
 /** Whether a folder, or the package.json in it, belongs to another user. */

@@ -27,20 +27,20 @@ import {shownUrl} from '../../backends/answers.js';
 import type {ProjectStatus, TargetStatus} from '../../operations/targets.js';
 
 export const bundleColumns: readonly Column<BundleItem>[] = [
-  {name: 'id', value: ({bundleId}) => bundleId},
+  {name: 'bundleId', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status}) => status},
-  {name: 'created', value: ({createdAt}) => createdAt, time: true},
-  {name: 'by', value: ({createdBy}) => createdBy},
-  {name: 'targets', value: ({inUseBy}) => inUseBy?.join(', ')},
+  {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
+  {name: 'createdBy', value: ({createdBy}) => createdBy},
+  {name: 'inUseBy', value: ({inUseBy}) => inUseBy?.join(', ')},
   {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
 export const historyColumns: readonly Column<ListedDeployment>[] = [
-  {name: 'bundle', value: ({bundleId}) => bundleId},
+  {name: 'bundleId', value: ({bundleId}) => bundleId},
   {name: 'status', value: ({status, live}) => (live ? `${status}, live` : status)},
-  {name: 'created', value: ({createdAt}) => createdAt, time: true},
-  {name: 'by', value: ({createdBy}) => createdBy},
-  {name: 'deployment', value: ({deployment}) => deployment.deploymentId, extra: true},
+  {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
+  {name: 'createdBy', value: ({createdBy}) => createdBy},
+  {name: 'deploymentId', value: ({deployment}) => deployment.deploymentId, extra: true},
   {name: 'message', value: ({message}) => message, flexible: true},
 ];
 
@@ -137,7 +137,7 @@ export function renderInspection(
 }
 
 export function renderStatus(status: ProjectStatus, output: Output): StatusDocument {
-  const {projectSlug, targets} = status;
+  const {targets} = status;
   // Users read terminals; programs that read pipes need exact times.
   const when = (time: string) => (output.width === Number.POSITIVE_INFINITY ? time : describeAge(time));
   for (const [index, target] of targets.entries()) {
@@ -145,7 +145,6 @@ export function renderStatus(status: ProjectStatus, output: Output): StatusDocum
     output.result(target.targetSlug);
     for (const line of targetLines(target, when)) output.outcome(`  ${line}`, '    ');
   }
-  if (targets.length === 0) output.outcome(`The project ${projectSlug} has no targets, or does not exist.`);
   return {
     ...status,
     targets: targets.map(({live, underway, failed, ...target}) => ({
@@ -185,7 +184,7 @@ export function settingColumns(cwd: string): readonly Column<ExplainedSetting>[]
   const showOverridden = ({value, source, problem}: OverriddenValue) =>
     `${problem === undefined ? showValue(value) : 'invalid'} (${describeSource(source, cwd)})`;
   return [
-    {name: 'setting', value: ({name}) => definitions[name].config ?? name},
+    {name: 'name', value: ({name}) => definitions[name].config ?? name},
     {name: 'value', value: ({value}) => showValue(value), flexible: true},
     {
       name: 'source',

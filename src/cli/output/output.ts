@@ -26,6 +26,8 @@ export type JsonDocument = object;
 export type LineStyle = 'bold' | 'dim' | 'red' | 'yellow';
 
 interface HintContext {
+  /** How the user runs mycli. */
+  readonly program: readonly string[];
   readonly aliases: ReadonlyMap<string, string>;
   /** Flags that the configuration or the environment give anyway, with their values. */
   readonly given: readonly {readonly flag: `--${string}`; readonly value: string}[];
@@ -68,7 +70,7 @@ export class Output implements Logger {
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
   #redact = createRedactor([]);
-  #hints: HintContext = {aliases: new Map(), given: []};
+  #hints: HintContext = {program: ['mycli'], aliases: new Map(), given: []};
   #documentWritten = false;
   #hasLines = false;
   #onWarning: ((message: string) => void) | undefined;
@@ -253,7 +255,7 @@ export class Output implements Logger {
       // Without its target, status shows all.
       if (at !== -1 && !(id === 'status' && flag === '--target')) words.splice(at, pair.length);
     }
-    return shellLine('mycli', this.#hints.aliases.get(String(id)) ?? String(id), ...words);
+    return shellLine(...this.#hints.program, this.#hints.aliases.get(String(id)) ?? String(id), ...words);
   }
 
   // Masks value by value, because a secret in the finished text may be escaped.

@@ -4,7 +4,7 @@ import {createError} from '../../errors/index.js';
 import type {Output} from './output.js';
 
 export interface Column<Row> {
-  /** Its name for `--columns`; in capitals, its heading. */
+  /** Its name in `--columns`, which is that of the key with `--json`. As words in capitals, its heading. */
   readonly name: string;
   readonly value: (row: Row) => string | number | undefined;
   /** Whether it is only shown with `--columns`. @default false */
@@ -23,7 +23,7 @@ export function chooseColumns<Row>(columns: readonly Column<Row>[], names?: stri
   if (names === undefined) return columns.filter(({extra}) => extra !== true);
   return names.split(',').map((text) => {
     const name = text.trim().toLowerCase();
-    const column = columns.find((candidate) => candidate.name === name);
+    const column = columns.find((candidate) => candidate.name.toLowerCase() === name);
     if (column) return column;
     const known = columns.map((candidate) => candidate.name);
     const suggestions = [`Pass --columns a comma-separated list of: ${known.join(', ')}.`];
@@ -70,14 +70,15 @@ export function printRows<Row>(
 }
 
 function cellsOf<Row>({name, value, time, flexible}: Column<Row>, rows: readonly Row[], output: Printer): Cells {
+  const heading = name.replaceAll(/[A-Z]/g, ' $&').toUpperCase();
   const texts = rows.map((row) => {
     const text = String(value(row) ?? '');
     const shown = time && text !== '' && Number.isFinite(output.width) ? describeAge(text) : text;
     return output.clean(shown).replaceAll(/\s+/g, ' ').trim() || empty;
   });
   // Not Math.max(...): there may be more rows than a call can have arguments.
-  const width = texts.reduce((most, text) => Math.max(most, stringWidth(text)), stringWidth(name));
-  return {heading: name.toUpperCase(), texts, flexible, width};
+  const width = texts.reduce((most, text) => Math.max(most, stringWidth(text)), heading.length);
+  return {heading, texts, flexible, width};
 }
 
 /** Shrinks flexible columns, widest first, until the table fits; undefined if that does not suffice. */

@@ -12,7 +12,7 @@ import type {EnvDiffDocument, TargetCreateDocument} from './documents.js';
 import type {Output} from './output.js';
 import {printTable, type Column} from './table.js';
 
-const target: Column<TargetItem> = {name: 'target', value: ({targetSlug}) => targetSlug};
+const target: Column<TargetItem> = {name: 'targetSlug', value: ({targetSlug}) => targetSlug};
 const state: Column<TargetItem> = {name: 'state', value: ({state}) => state};
 const url: Column<TargetItem> = {name: 'url', value: ({url}) => shownUrl(url), flexible: true};
 
@@ -20,7 +20,7 @@ export const targetColumns: readonly Column<TargetItem>[] = [
   target,
   state,
   {name: 'production', value: ({production}) => (production === undefined ? undefined : production ? 'yes' : 'no')},
-  {name: 'created', value: ({createdAt}) => createdAt, time: true},
+  {name: 'createdAt', value: ({createdAt}) => createdAt, time: true},
   {name: 'name', value: ({name}) => name, flexible: true, extra: true},
   url,
 ];
@@ -29,15 +29,15 @@ export const previewColumns: readonly Column<PreviewItem>[] = [
   {name: 'branch', value: ({branch}) => branch},
   target,
   state,
-  {name: 'updated', value: ({updatedAt}) => updatedAt, time: true},
+  {name: 'updatedAt', value: ({updatedAt}) => updatedAt, time: true},
   url,
 ];
 
 export const variableColumns: readonly Column<VariableItem>[] = [
   {name: 'name', value: ({name}) => name},
   {name: 'status', value: ({status}) => status},
-  {name: 'updated', value: ({updatedAt}) => updatedAt, time: true},
-  {name: 'by', value: ({updatedBy}) => updatedBy},
+  {name: 'updatedAt', value: ({updatedAt}) => updatedAt, time: true},
+  {name: 'updatedBy', value: ({updatedBy}) => updatedBy},
 ];
 
 export function renderCreated(

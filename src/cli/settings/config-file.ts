@@ -34,9 +34,17 @@ interface ConfigSearch {
  */
 export async function loadConfigFile(search: ConfigSearch, explicit?: string): Promise<ConfigFile | undefined> {
   if (explicit !== undefined) return located(await configFile(resolve(search.cwd, explicit)), search.cwd, true);
-  for (const directory of await directoriesToSearch(search.cwd)) {
+  const {searched, above} = await directoriesToSearch(search.cwd);
+  for (const directory of searched) {
     const path = await configIn(directory, search);
     if (path !== undefined) return located(await configFile(path), search.cwd, false);
+  }
+  for (const directory of above) {
+    const path = await configIn(directory).catch(() => undefined);
+    if (path === undefined || !isTrusted(path)) continue;
+    const advice = `To use it, pass ${shellLine(...flagValue('--cwd', directory))}.`;
+    search.warn(`Ignored ${path}: outside a git repository, only the working directory is searched. ${advice}`);
+    break;
   }
   return undefined;
 }
@@ -129,15 +137,18 @@ async function hasKey(manifest: string): Promise<boolean> {
   return /"mycli"\s*:/.test(json);
 }
 
-async function directoriesToSearch(cwd: string): Promise<readonly string[]> {
+/** `above`: the folders that are not searched because there is no repository. The nearest is first in both. */
+async function directoriesToSearch(
+  cwd: string,
+): Promise<{readonly searched: readonly string[]; readonly above: readonly string[]}> {
   // The folder itself, not a link to it: the link's parents may belong to someone else.
   const start = await realpath(cwd);
-  const directories = [start];
+  const above: string[] = [];
   for (let directory = start; ; directory = dirname(directory)) {
-    if (directory !== start) directories.push(directory);
+    if (directory !== start) above.push(directory);
     // A folder, or in work trees and submodules a file.
-    if (await exists(join(directory, '.git'))) return directories;
-    if (dirname(directory) === directory) return [start];
+    if (await exists(join(directory, '.git'))) return {searched: [start, ...above], above: []};
+    if (dirname(directory) === directory) return {searched: [start], above};
   }
 }
 

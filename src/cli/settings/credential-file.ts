@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import type {BuiltInName} from '../../backends/names.js';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
+import {asRecord} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {keyed} from '../../settings/schemas.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
@@ -100,6 +101,11 @@ export async function readCredentials(file: CredentialFile): Promise<StoredCrede
   await warnIfLoose(path, '600', file);
   const result = v.safeParse(v.object({version: v.literal(1), ...storedCredentials.entries}), stored.value);
   if (result.success) return result.output;
+  const {version} = asRecord(stored.value);
+  if (typeof version === 'number' && version > 1)
+    throw createError('ERR_CONFIG_INVALID', `${path} is of a newer version of mycli.`, {
+      suggestions: ['Update mycli. Or set XDG_CONFIG_HOME to another folder, and log in again there.'],
+    });
   // Neither the content nor the JSON parser's error is repeated: both may contain a secret.
   throw createError('ERR_CONFIG_INVALID', `${path} does not contain valid credentials.`, {
     suggestions: [['Remove the file and log in again with ', {run: ['auth:login']}, '.']],

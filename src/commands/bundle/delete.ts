@@ -2,6 +2,7 @@ import {Args, BaseCommand, type CommandContext} from '../../cli/command/base-com
 import {deletionConsent} from '../../cli/setup/prompts.js';
 import type {BundleDeleteDocument} from '../../cli/output/documents.js';
 import {flagsOf, yesFlag} from '../../cli/command/flags.js';
+import type {DeleteBundlesOptions} from '../../operations/delete-bundles.js';
 import {projectTitle} from '../../backends/names.js';
 
 export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
@@ -23,17 +24,24 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
   };
 
   protected async execute(context: CommandContext): Promise<BundleDeleteDocument> {
-    const consent = deletionConsent(this.flags.yes, 'bundles', context);
+    const {yes} = this.flags;
+    const consent = deletionConsent(yes, 'bundles', context);
     // They are bundles of the project, on no target.
     const settings = {...(await context.loadSettings({changes: true})), targetSlug: undefined};
     const {options, host} = await this.reach(context, ['projectSlug'], {settings, writes: true});
     const {projectSlug} = options;
     const {deleteBundles} = await import('../../pipelines/delete.js');
-    const confirm = (backend: string, bundleIds: readonly (string | number)[]) => {
+    const {bundleColumns} = await import('../../cli/output/lists.js');
+    const {printTable} = await import('../../cli/output/table.js');
+    const confirm: DeleteBundlesOptions['confirm'] = (backend, bundleIds, listed) => {
+      if (listed.length > 0) printTable(listed, bundleColumns, context.output);
       const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
       return consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
     };
-    const result = await deleteBundles({...options, bundleIds: this.args.bundle, confirm}, host);
+    const result = await deleteBundles(
+      {...options, bundleIds: this.args.bundle, confirm: yes ? undefined : confirm},
+      host,
+    );
     for (const id of result.deleted) context.output.outcome(`Deleted bundle ${String(id)} of ${projectSlug}.`);
     return result;
   }

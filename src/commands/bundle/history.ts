@@ -6,11 +6,11 @@ export default class BundleHistory extends BaseCommand<typeof BundleHistory> {
   static override readonly aliases = ['history'];
   static override readonly summary = 'List the deployments to a target, newest first.';
   static override readonly description =
-    'Columns: bundle, status, created, by, message and, only if requested, deployment: its ID, if the backend has one.';
+    'Columns: bundleId, status, createdAt, createdBy, message and, only if requested, deploymentId, if the backend has one.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target production',
     '<%= config.bin %> <%= command.id %> --project my-shop --target production --limit 1 --json',
-    '<%= config.bin %> <%= command.id %> -p my-shop -t production --columns created,bundle',
+    '<%= config.bin %> <%= command.id %> -p my-shop -t production --columns createdAt,bundleId',
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};
 

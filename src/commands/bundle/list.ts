@@ -6,10 +6,10 @@ export default class BundleList extends BaseCommand<typeof BundleList> {
   static override readonly aliases = ['list'];
   static override readonly summary = 'List the bundles of a project, newest first.';
   static override readonly description =
-    'Columns: id, status, created, by, targets (the ones running it), message. IDs are only valid for the backend shown.';
+    'Columns: bundleId, status, createdAt, createdBy, inUseBy (targets), message. IDs are only valid for the backend shown.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
-    '<%= config.bin %> <%= command.id %> --project my-shop --all --columns id,message',
+    '<%= config.bin %> <%= command.id %> --project my-shop --all --columns bundleId,message',
     '<%= config.bin %> <%= command.id %> --project my-shop --limit 5 --json',
   ];
   static override readonly flags = {...flagsOf('connection', 'rateLimit', 'events'), ...listFlags};

@@ -9,11 +9,11 @@ export default class ConfigShow extends BaseCommand<typeof ConfigShow> {
   static override readonly summary = 'Show every setting with its value, source and overridden values.';
   static override readonly description =
     'Accepts the flags of the other commands and shows how they would resolve. Flags override the environment, which ' +
-    'overrides the configuration file, which overrides defaults. Secrets are masked. Columns: setting, value, source ' +
+    'overrides the configuration file, which overrides defaults. Secrets are masked. Columns: name, value, source ' +
     '(with what it overrode) and, only if requested, flag.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --target staging --columns setting,value',
+    '<%= config.bin %> <%= command.id %> --target staging --columns name,value',
     '<%= config.bin %> <%= command.id %> --json',
   ];
   static override readonly flags = {

@@ -5,7 +5,7 @@ import type {EnvListDocument} from '../../cli/output/documents.js';
 export default class EnvList extends BaseCommand<typeof EnvList> {
   static override readonly summary = 'List the environment variables of a target, without their values.';
   static override readonly description =
-    'Columns: name, status, updated, by. Values are secrets: they stay on the service.';
+    'Columns: name, status, updatedAt, updatedBy. Values are secrets: they stay on the service.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop --target staging',
     '<%= config.bin %> <%= command.id %> -p my-shop -t staging --columns name',

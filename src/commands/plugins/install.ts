@@ -1,5 +1,5 @@
 import {commands} from '@oclif/plugin-plugins';
-import {requireNpm, type HostConfig} from '../../cli/command/plugins.js';
+import {requireDataFolder, requireNpm, type HostConfig} from '../../cli/command/plugins.js';
 import {confirmSources, locatePlugin} from '../../cli/setup/plugin-source.js';
 
 export default class PluginsInstall extends commands['plugins:install'] {
@@ -13,6 +13,7 @@ export default class PluginsInstall extends commands['plugins:install'] {
     const named = new Map(argv.map((name) => [String(name), locatePlugin(String(name), session.cwd)]));
     await confirmSources([...named.values()], session);
     this.argv = this.argv.map((word) => named.get(word)?.spec ?? word);
+    await requireDataFolder(this.config.dataDir);
     await super.run();
   }
 }

@@ -5,7 +5,7 @@ import type {PreviewListDocument} from '../../cli/output/documents.js';
 export default class PreviewList extends BaseCommand<typeof PreviewList> {
   static override readonly summary = 'List the previews of a project.';
   static override readonly description =
-    'Columns: branch, target, state, updated (when something was last deployed to it), url.';
+    'Columns: branch, targetSlug, state, updatedAt (when something was last deployed to it), url.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
     '<%= config.bin %> <%= command.id %> --project my-shop --columns branch,url',

@@ -7,6 +7,7 @@ import {unexpectedArgument} from '../../cli/command/error-report.js';
 import {writeEnvFile} from '../../cli/output/step-outputs.js';
 import {loadConfigFile} from '../../cli/settings/config-file.js';
 import {createError} from '../../errors/index.js';
+import type {CommandToRun} from '../../errors/suggestion.js';
 import type {RequestRecord} from '../../testing.js';
 
 export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
@@ -64,7 +65,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   };
 
   protected async execute(context: CommandContext): Promise<undefined> {
-    const {data, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
+    const {data, host, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
     const {output, cwd, env, signal} = context;
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, nextSteps, runCommand, runtimeVariables, unsetVariables} =
@@ -76,7 +77,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const runtime = await startLocalRuntime({
       port: this.flags.port,
       appsPort: this.flags['apps-port'],
-      host: this.flags.host,
+      host,
       dataDirectory: data === undefined ? undefined : resolve(cwd, data),
       auth: this.flags['require-auth'],
       faults: latency === 0 ? fault : [...fault, `latency=${String(latency)}`],
@@ -89,6 +90,10 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     });
     try {
       const {origin, appsOrigin, dataDirectory, credentials} = runtime;
+      if (!/^(?:(?:.*\.)?localhost|127\..*|::1)$/.test(host)) {
+        const others = this.flags.ssr ? 'use it, and have it run their code' : 'use it';
+        output.warn(`The runtime listens on ${host}: other machines that reach this one can ${others}.`);
+      }
       // Development credentials are printed for use, even if the environment contains the same ones.
       output.revealSecrets(Object.values(credentials));
       if (envPath !== undefined) await writeEnvFile(envPath, runtimeVariables(runtime), output, 0o600);
@@ -121,7 +126,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const [stray] = this.words.slice(0, this.words.length - command.length);
     if (stray !== undefined) {
       throw createError('ERR_USAGE', unexpectedArgument(stray), {
-        suggestions: [['To run a command against the runtime, put it after --: ', example]],
+        suggestions: [['To run a command against the runtime, put it after --: ', this.#example(stray)]],
       });
     }
     if (end === -1) return undefined;
@@ -129,11 +134,15 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     const problem = json
       ? 'A command cannot be run with --json, because it uses stdout itself.'
       : 'The command after -- is missing.';
-    throw createError('ERR_USAGE', problem, {suggestions: [['For example, run ', example]]});
+    throw createError('ERR_USAGE', problem, {suggestions: [['For example, run ', this.#example('--')]]});
+  }
+
+  /** The command line up to a word, with a command to run. */
+  #example(end: string): CommandToRun {
+    const flags = this.argv.slice(0, this.argv.indexOf(end)).filter((word) => word !== '--json');
+    return {run: ['runtime:start', ...flags, '--', 'npm', 'test']};
   }
 }
-
-const example = {run: ['runtime:start', '--', 'npm', 'test']};
 
 /** `POST /api/projects/shop/builds/ 201 12 ms, 34.5 kB received` */
 function requestLine({method, path, status, durationMs, bytesReceived, fault}: RequestRecord): string {

@@ -5,10 +5,10 @@ import type {TargetListDocument} from '../../cli/output/documents.js';
 export default class TargetList extends BaseCommand<typeof TargetList> {
   static override readonly summary = 'List the targets of a project, with their states.';
   static override readonly description =
-    'Columns: target, state, production, created, url and, only if requested, name. mycli status shows what they run.';
+    'Columns: targetSlug, state, production, createdAt, url and, only if requested, name. mycli status shows what they run.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> --project my-shop',
-    '<%= config.bin %> <%= command.id %> --project my-shop --columns target,state --json',
+    '<%= config.bin %> <%= command.id %> --project my-shop --columns targetSlug,state',
   ];
   static override readonly flags = {...projectFlags, ...flagsOf('rateLimit', 'events'), ...columnsFlag};
 

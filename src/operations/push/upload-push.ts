@@ -1,3 +1,4 @@
+import prettyBytes from 'pretty-bytes';
 import {shownUrl} from '../../backends/answers.js';
 import type {BuiltInContext, BuiltInUploadResult} from '../../backends/built-in.js';
 import {callInContext} from '../../backends/call.js';
@@ -55,13 +56,14 @@ export async function askBeforePush(
   await open.host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, options);
 }
 
-/** `Uploaded bundle 42 to shop` */
-export function describeUpload({open, bundleId, unchanged}: UploadedPush): string {
+/** `Uploaded bundle 42 to shop, of which 12 MB earlier` */
+export function describeUpload({open, bundleId, unchanged, uploaded}: UploadedPush): string {
   const id = String(bundleId);
   const place = projectTitle(open.projectSlug, open.backendName);
-  return unchanged
-    ? `Nothing to upload to ${place}: unchanged since bundle ${id}`
-    : `Uploaded bundle ${id} to ${place}`;
+  if (unchanged) return `Nothing to upload to ${place}: unchanged since bundle ${id}`;
+  const {resumedBytes = 0} = uploaded ?? {};
+  const rest = resumedBytes === 0 ? '' : `, of which ${prettyBytes(resumedBytes)} earlier`;
+  return `Uploaded bundle ${id} to ${place}${rest}`;
 }
 
 /** Uploads the bundle to the chosen backend. With `auto`, falls back from Api to legacy after a definite rejection. */
@@ -158,10 +160,21 @@ async function withUploadState<Result>(
   const key = JSON.stringify(place);
   if (inUse.has(key)) return upload(undefined);
   placesInUse.set(uploadStates, inUse.add(key));
+  let isKept = false;
   const stored: UploadState = {
-    read: () => uploadStates.read(place),
-    write: (saved) => uploadStates.write(place, saved),
-    remove: () => uploadStates.remove(place),
+    async read() {
+      const saved = await uploadStates.read(place);
+      isKept = saved !== undefined;
+      return saved;
+    },
+    async write(saved) {
+      await uploadStates.write(place, saved);
+      isKept = true;
+    },
+    async remove() {
+      isKept = false;
+      await uploadStates.remove(place);
+    },
   };
   const {logger} = await open.context();
   const state = uploadStateOf(backend, stored, {secrets, logger});
@@ -169,6 +182,9 @@ async function withUploadState<Result>(
     const result = await upload(state);
     await state.remove();
     return result;
+  } catch (error) {
+    if (!isKept || !isRuntimeCliError(error)) throw error;
+    throw amendError(error, {suggestions: ['The next push of the same build goes on where this one has stopped.']});
   } finally {
     await uploadStates.putBack?.(place).catch((error: unknown) => {
       logger.warn(asSentence(`The state of the upload cannot be put back: ${reasonOf(error)}`));

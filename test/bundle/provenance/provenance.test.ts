@@ -138,7 +138,7 @@ describe('the provenance', () => {
     expect((await readOrigin(folder, env, now)).provenance).toBeUndefined();
     expect((await readOrigin(folder, {...env, CI: '1'}, now)).provenance).toEqual({ci: {}});
     git(folder, 'init', '-q');
-    const time = {from: 'time', message: 'Build of 1970-01-01 00:00 UTC'};
+    const time = {from: 'time', message: 'Build of 1970-01-01 00:00:00 UTC'};
     expect(await readOrigin(folder, env, now)).toMatchObject(time);
     const without = await readOrigin(folder, {...env, PATH: '/nonexistent'}, now);
     expect(without).toMatchObject({...time, refusal: {code: 'ERR_GIT'}});
@@ -182,7 +182,7 @@ describe('a message', () => {
     ['20240101', undefined],
     ['build: 4711', undefined],
     ['facade', undefined],
-    ['Build of 2026-01-01 00:00 UTC', undefined],
+    ['Build of 2026-01-01 00:00:00 UTC', undefined],
     ['fix [the thing]', undefined],
   ])('%j names %j', (message, expected) => {
     expect(recordedCommit(message)).toEqual(expected);

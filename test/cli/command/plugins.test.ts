@@ -321,6 +321,15 @@ describe('plugins of the user', () => {
     expect(refusal).toMatch(/^Error: This is no plugin: .*\/project\/package\.json does not exist\.\n/);
   });
 
+  test('cannot be linked where they cannot be stored, which says where that is', async () => {
+    await using bench = await createPluginBench();
+    await writeFile(join(bench.project, 'file'), '');
+    const env = {XDG_DATA_HOME: join(bench.project, 'file')};
+    const {code, stderr} = await bench.mycli(['plugins:link', fixturePlugin('acme'), '--no-install'], env);
+    expect([code, stderr]).toEqual([3, expect.stringContaining(`${env.XDG_DATA_HOME}/mycli cannot be written: `)]);
+    expect(stderr).toContain('Plugins are stored in HOME, or in XDG_DATA_HOME if it is set.');
+  });
+
   test('are a short list in JSON', async () => {
     await using bench = await createPluginBench('zebra');
     const plugins = JSON.parse((await bench.mycli(['plugins', '--json'])).stdout) as readonly object[];

@@ -272,13 +272,14 @@ describe('auth:status and auth:logout', () => {
   test.each([
     ['no JSON', `{"version": 1, ${canaries.key}`],
     ['another shape', `{"version": 1, "origins": {"https://x": {"apiKey": "${canaries.key}"}}}`],
-    ['another version', `{"version": 2, "origins": {}, "key": "${canaries.key}"}`],
-  ])('a damaged file is an error that repeats none of it (%s)', async (_what, content) => {
+    ['a newer version', `{"version": 2, "origins": {}, "key": "${canaries.key}"}`, 'is of a newer version of mycli.'],
+  ])('a damaged file is an error that repeats none of it (%s)', async (_what, content, said = 'valid credentials') => {
     await mkdir(folder, {recursive: true, mode: 0o700});
     await writeFile(file, content, {mode: 0o600});
     const {code, stdout} = await mycli(['auth:status', '--json', '--debug']);
     expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CONFIG_INVALID'}});
+    const message: unknown = expect.stringContaining(said);
+    expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CONFIG_INVALID', message}});
   });
 });
 

@@ -55,23 +55,23 @@ describe('bundle:list and bundle:history', () => {
   test('show tables on stdout; messages cannot break out of their line', async () => {
     await push('first');
     await push('second\n9  ready');
-    const list = await mycli('bundle:list', '--columns', 'id,status,targets,message', '--quiet');
+    const list = await mycli('bundle:list', '--columns', 'bundleId,status,inUseBy,message', '--quiet');
     expect(list).toMatchObject({code: 0, stderr: ''});
     expect(list.stdout.split('\n')).toEqual([
-      'ID  STATUS  TARGETS  MESSAGE',
-      '2   ready   staging  second 9 ready',
-      '1   ready   -        first',
+      'BUNDLE ID  STATUS  IN USE BY  MESSAGE',
+      '2          ready   staging    second 9 ready',
+      '1          ready   -          first',
       '',
     ]);
-    const history = await mycli('bundle:history', '--columns', 'bundle,status,message', '--limit', '1');
-    expect(history.stdout).toBe('BUNDLE  STATUS          MESSAGE\n2       finished, live  second 9 ready\n');
+    const history = await mycli('bundle:history', '--columns', 'bundleId,status,message', '--limit', '1');
+    expect(history.stdout).toBe('BUNDLE ID  STATUS          MESSAGE\n2          finished, live  second 9 ready\n');
     expect(history.stderr).toContain('Showing 1 of 2');
     // Where something is changed is told before it is; a list has only its backend.
     expect(history.stderr).not.toContain('(MYCLI_PROJECT)');
   });
 
   test.each([
-    ['an unknown column', ['--columns', 'id,mesage']],
+    ['an unknown column', ['--columns', 'bundleId,mesage']],
     ['--limit with --all', ['--limit', '1', '--all']],
   ])('refuse %s, before anything is sent', async (_, flags) => {
     const ended = await mycli('bundle:list', '--json', ...flags);

@@ -102,6 +102,12 @@ test('--log-requests prints each request, which it does not do without', async (
   expect((await serving([], ask)).stderr).not.toContain('/nowhere');
 });
 
+test('an address that other machines reach is told', async () => {
+  const {stderr} = await serving(['--host', '0.0.0.0']);
+  expect(stderr).toContain('Warning: The runtime listens on 0.0.0.0: other machines that reach this one can use it.');
+  expect((await serving([])).stderr).not.toContain('other machines');
+});
+
 describe('--output-env', () => {
   test('has the variables, for its owner alone, and is replaced at the next start', async () => {
     for (const data of ['first', 'second']) {
@@ -183,7 +189,7 @@ describe('with a command', () => {
   test.each([
     [['--'], 'The command after -- is missing'],
     [['--json', '--', 'true'], 'A command cannot be run with --json'],
-    [['true'], 'Unexpected argument: true'],
+    [['--data', 'd', 'true'], 'put it after --: mycli runtime:start --data d -- npm test'],
   ])('%j is refused', async (args, message) => {
     const {code, stdout, stderr} = await runCli(binary, ['runtime:start', ...args], {cwd: folder});
     expect([code, stdout + stderr]).toEqual([2, expect.stringContaining(message) as string]);

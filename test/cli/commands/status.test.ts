@@ -100,6 +100,11 @@ describe('where it runs', () => {
 });
 
 describe('mycli status', () => {
+  test.each(['legacy', 'api'])('is an error for a project that has nothing, or is not there (%s)', async (backend) => {
+    const {code, stderr} = await mycli(['status', '--runtime-backend', backend]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining('"shop" has no targets, or does not exist.')]);
+  });
+
   test('shows each target with what is live, and where', async () => {
     await mycli(['bundle:push', ...staging, '--wait', '-m', 'the first']);
     await mycli(['bundle:push', '--target', 'production', '--wait', '-m', 'the second']);

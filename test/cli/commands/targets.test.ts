@@ -56,8 +56,8 @@ describe('target', () => {
     expect(created).toMatchObject({backend, name: 'qa', state: 'ready', created: true, dryRun: false});
     const {targetSlug} = created;
     await documentOf(['push', '--target', targetSlug, '--wait', '--message', 'one'], env);
-    const {stdout} = await mycli(['target:list', '--columns', 'target,state'], env);
-    expect(stdout).toMatch(new RegExp(`^TARGET +STATE\n${targetSlug} +ready\n$`));
+    const {stdout} = await mycli(['target:list', '--columns', 'targetSlug,state'], env);
+    expect(stdout).toMatch(new RegExp(`^TARGET SLUG +STATE\n${targetSlug} +ready\n$`));
     const deleted = await documentOf(['target:delete', targetSlug, '--yes'], env);
     expect(deleted).toMatchObject({targetSlug, deleted: true, running: {bundleId: 1, message: 'one'}});
     expect(await codeOf(['target:delete', targetSlug, '--yes'], env)).toBe('ERR_REJECTED');

@@ -88,16 +88,20 @@ describe('for people', () => {
 
   const shop = ['--project', 'shop'];
   test.each([
-    {run: ['bundle:rollback', ...shop], told: 'mycli rollback'},
-    {run: ['bundle:rollback', ...shop, '--target', 'my target', '--runtime-backend', 'legacy'], told: 'mycli rollback'},
+    {run: ['bundle:rollback', ...shop], told: 'npx mycli rollback'},
+    {
+      run: ['bundle:rollback', ...shop, '--target', 'my target', '--runtime-backend', 'legacy'],
+      told: 'npx mycli rollback',
+    },
     // What the configuration does not give, or gives otherwise, stays.
-    {run: ['bundle:rollback', '--project', 'x', '--to', 3], told: 'mycli rollback --project x --to 3'},
-    {run: ['bundle:history', ...shop, '--limit', 3], told: 'mycli bundle:history --limit 3'},
+    {run: ['bundle:rollback', '--project', 'x', '--to', 3], told: 'npx mycli rollback --project x --to 3'},
+    {run: ['bundle:history', ...shop, '--limit', 3], told: 'npx mycli bundle:history --limit 3'},
     // Status without a target shows all of them.
-    {run: ['status', ...shop, '--target', 'my target'], told: "mycli status --target 'my target'"},
+    {run: ['status', ...shop, '--target', 'my target'], told: "npx mycli status --target 'my target'"},
   ])('the command to type is as short as it can be: $told', ({run, told}) => {
     const {output, texts} = collect();
     output.shortenHints({
+      program: ['npx', 'mycli'],
       aliases: new Map([['bundle:rollback', 'rollback']]),
       given: [
         {flag: '--project', value: 'shop'},

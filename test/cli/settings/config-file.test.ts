@@ -62,9 +62,13 @@ describe('finding', () => {
     expect(await load('repository/a')).toBeUndefined();
   });
 
-  test('without a repository looks in the working directory only', async () => {
-    await write({'mycli.config.json': '{}', 'a/x': ''});
-    expect(await load('a')).toBeUndefined();
+  test('without a repository looks in the working directory only, and names the file above', async () => {
+    await write({'mycli.config.json': '{}', 'a/b/x': ''});
+    expect(await load('a/b')).toBeUndefined();
+    const [path, searched] = [join(root, 'mycli.config.json'), 'only the working directory is searched'];
+    expect(warnings).toEqual([
+      `Ignored ${path}: outside a git repository, ${searched}. To use it, pass --cwd ${root}.`,
+    ]);
     expect((await load('.'))?.path).toBe(join(root, 'mycli.config.json'));
   });
 

@@ -7,6 +7,7 @@ import type {PushRuntimeBundleBackendOptions} from '../../../src/operations/push
 import type {UploadPlace, UploadStates} from '../../../src/operations/push/records.js';
 import {createProject} from '../test-host.js';
 import {pushRuntimeBundle} from '../calls.js';
+import type {EventBody} from '../../../src/pipelines/host.js';
 
 type Options = Partial<PushRuntimeBundleBackendOptions>;
 
@@ -29,7 +30,10 @@ function statesInMemory() {
 async function createPusher(uploadStates: UploadStates) {
   const project = await createProject();
   onTestFinished(() => project[Symbol.asyncDispose]());
-  const target: {use: (state: UploadState | undefined, maskSecret: (secret: string) => void) => Promise<void>} = {
+  const target: {
+    use: (state: UploadState | undefined, maskSecret: (secret: string) => void) => Promise<void>;
+    resumedBytes?: number;
+  } = {
     use: () => Promise.resolve(),
   };
   const seen: unknown[] = [];
@@ -39,7 +43,7 @@ async function createPusher(uploadStates: UploadStates) {
     async upload(_bundle, {state, maskSecret}) {
       seen.push(await state?.read());
       await target.use(state, maskSecret);
-      return {bundleId: 1, raw: undefined};
+      return {bundleId: 1, resumedBytes: target.resumedBytes, raw: undefined};
     },
     deploy: (_request, {state}) => {
       expect(state).toBeUndefined();
@@ -65,7 +69,10 @@ test('a failed upload: what it has saved is there for the next push of the same 
   const {kept, states, places} = statesInMemory();
   const {push, seen, target} = await createPusher(states);
   target.use = cut({uploadId: 7});
-  await expect(push({message: 'first'})).rejects.toThrow('the connection broke off');
+  await expect(push({message: 'first'})).rejects.toMatchObject({
+    message: expect.stringContaining('the connection broke off') as string,
+    suggestions: ['The next push of the same build goes on where this one has stopped.'],
+  });
   expect(places).toEqual([
     {
       ...{backend: 'acme', projectSlug: 'shop'},
@@ -74,7 +81,11 @@ test('a failed upload: what it has saved is there for the next push of the same 
     },
   ]);
   target.use = () => Promise.resolve();
-  await push({message: 'second', targetSlug: 'staging'});
+  target.resumedBytes = 12_000_000;
+  const summaries: unknown[] = [];
+  const onEvent = (event: EventBody) => void ('summary' in event && summaries.push(event.summary));
+  await push({message: 'second', targetSlug: 'staging', onEvent});
+  expect(summaries).toContainEqual(expect.stringMatching(/^Uploaded bundle 1 to .*, of which 12 MB earlier$/));
   await push();
   expect(seen).toEqual([undefined, {uploadId: 7}, undefined]);
   expect(kept.size).toBe(0);
