@@ -160,19 +160,18 @@ async function withUploadState<Result>(
   const key = JSON.stringify(place);
   if (inUse.has(key)) return upload(undefined);
   placesInUse.set(uploadStates, inUse.add(key));
-  let isKept = false;
+  let kept: unknown;
   const stored: UploadState = {
     async read() {
-      const saved = await uploadStates.read(place);
-      isKept = saved !== undefined;
-      return saved;
+      kept = await uploadStates.read(place);
+      return kept;
     },
     async write(saved) {
       await uploadStates.write(place, saved);
-      isKept = true;
+      kept = saved;
     },
     async remove() {
-      isKept = false;
+      kept = undefined;
       await uploadStates.remove(place);
     },
   };
@@ -183,7 +182,7 @@ async function withUploadState<Result>(
     await state.remove();
     return result;
   } catch (error) {
-    if (!isKept || !isRuntimeCliError(error)) throw error;
+    if (kept === undefined || !isRuntimeCliError(error)) throw error;
     throw amendError(error, {suggestions: ['The next push of the same build goes on where this one has stopped.']});
   } finally {
     await uploadStates.putBack?.(place).catch((error: unknown) => {

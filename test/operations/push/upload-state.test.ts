@@ -83,7 +83,9 @@ test('a failed upload: what it has saved is there for the next push of the same 
   target.use = () => Promise.resolve();
   target.resumedBytes = 12_000_000;
   const summaries: unknown[] = [];
-  const onEvent = (event: EventBody) => void ('summary' in event && summaries.push(event.summary));
+  const onEvent = (event: EventBody) => {
+    if ('summary' in event) summaries.push(event.summary);
+  };
   await push({message: 'second', targetSlug: 'staging', onEvent});
   expect(summaries).toContainEqual(expect.stringMatching(/^Uploaded bundle 1 to .*, of which 12 MB earlier$/));
   await push();
