@@ -6,7 +6,7 @@ import type {BundleContentOptions} from '../bundle/index.js';
 import type {BundleFormat} from '../bundle/types.js';
 import type {RateLimitMiddlewareConfig} from '../http/rate-limit/index.js';
 import type {RetryEvent} from '../http/types.js';
-import type {CheckOptions} from '../settings/types.js';
+import type {FollowUps} from '../settings/types.js';
 import type {RuntimeEvent} from './events.js';
 
 /**
@@ -101,7 +101,7 @@ export interface WaitOptions {
 }
 
 /** What to do before a deployment, after it, and about one that fails. */
-export interface DeploymentOptions extends WaitOptions {
+export interface DeploymentOptions extends WaitOptions, FollowUps {
   /** Waits for the deployment to finish. @default false */
   readonly wait?: boolean | undefined;
   /**
@@ -109,21 +109,6 @@ export interface DeploymentOptions extends WaitOptions {
    * Otherwise the refusal is the error. @default false
    */
   readonly waitForSlot?: boolean | undefined;
-  /**
-   * One check or several, in this order, once the deployment has finished. `wait` is then true by default.
-   * @default none
-   */
-  readonly check?: CheckOptions | readonly CheckOptions[] | undefined;
-  /**
-   * Deploys what the target ran before when the deployment or a check of it fails, and waits for it. Never when another
-   * deployment came between. The backend must have a history. `wait` is then true by default. @default false
-   */
-  readonly rollbackOnFailure?: boolean | undefined;
-  /**
-   * Paths to drop from the cache of the target once the deployment has finished and its checks have passed, as
-   * `invalidate` takes them. `wait` is then true by default. A failure of it is only a warning. @default none
-   */
-  readonly invalidate?: readonly string[] | undefined;
 }
 
 /** How a check ended. */

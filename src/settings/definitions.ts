@@ -5,7 +5,7 @@ import {check, events, guard, preview, rollback, slot, wait} from './deployment-
 import {bundle, connection, push, rateLimit} from './push-rows.js';
 import type {SettingRow, Syntax} from './row.js';
 import {fieldProblems, slug} from './schemas.js';
-import type {OptionProblem} from './types.js';
+import type {FollowUps, OptionProblem} from './types.js';
 
 /** The sets of settings. Generators of references can't read an inferred type. */
 interface Sets {
@@ -137,4 +137,10 @@ export function rejectProblems(
     suggestions: problems.flatMap(({suggestion}) => (suggestion === undefined ? [] : [suggestion])),
     details: {problems},
   });
+}
+
+/** The options that ask for something after a deployment. */
+export function followUpsOf({check = [], rollbackOnFailure = false, invalidate = []}: FollowUps) {
+  const isSet = {check: [check].flat().length > 0, rollbackOnFailure, invalidate: invalidate.length > 0};
+  return (['check', 'rollbackOnFailure', 'invalidate'] as const).filter((name) => isSet[name]);
 }

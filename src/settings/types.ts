@@ -19,6 +19,25 @@ export interface CheckOptions {
   readonly timeout?: number | undefined;
 }
 
+/** What follows a deployment, which must have a target. */
+export interface FollowUps {
+  /**
+   * One check or several, in this order, once the deployment has finished. `wait` is then true by default.
+   * @default none
+   */
+  readonly check?: CheckOptions | readonly CheckOptions[] | undefined;
+  /**
+   * Deploys what the target ran before when the deployment or a check of it fails, and waits for it. Never when another
+   * deployment came between. The backend must have a history. `wait` is then true by default. @default false
+   */
+  readonly rollbackOnFailure?: boolean | undefined;
+  /**
+   * Paths to drop from the cache of the target once the deployment has finished and its checks have passed, as
+   * `invalidate` takes them. `wait` is then true by default. A failure of it is only a warning. @default none
+   */
+  readonly invalidate?: readonly string[] | undefined;
+}
+
 /** A problem with an option. */
 export interface OptionProblem {
   /** Name of the option. */

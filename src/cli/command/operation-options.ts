@@ -3,7 +3,8 @@ import type {BundleContentOptions} from '../../bundle/index.js';
 import type {BundleFormat, BundleV2Metadata} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {TargetConfirmation} from '../../operations/options.js';
-import {definitions, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
+import {definitions, followUpsOf, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
+import type {FollowUps} from '../../settings/types.js';
 import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import type {CommandContext} from './context.js';
 import {partsOf, type Suggestion} from '../../errors/suggestion.js';
@@ -83,11 +84,7 @@ export function deploymentOptions(
   const {targetSlug, rollbackOnFailure, wait} = settings;
   const check = targetSlug === undefined ? [] : url.map((one) => ({...standard, ...one}));
   const rollsBack = targetSlug !== undefined && canRollBack && rollbackOnFailure.value;
-  const follows = [
-    ...(check.length > 0 ? (['check'] as const) : []),
-    ...(rollsBack ? (['rollbackOnFailure'] as const) : []),
-    ...(invalidate.length > 0 ? (['invalidate'] as const) : []),
-  ];
+  const follows = followUpsOf({check, rollbackOnFailure: rollsBack, invalidate});
   if (follows.length > 0 && !wait.value && wait.source.kind !== 'default') throw cannotFollow(settings, follows);
   return {
     ...valuesOf(settings, 'wait'),
@@ -153,12 +150,12 @@ function rejectCheckDetails(settings: Settings): void {
   });
 }
 
-const withoutFollowUp = {check: "--check '[]'", rollbackOnFailure: '--no-rollback-on-failure'};
+const withoutFollowUp = {check: "--check '[]'", rollbackOnFailure: '--no-rollback-on-failure', invalidate: undefined};
 
-function cannotFollow(settings: Settings, follows: readonly (keyof typeof withoutFollowUp | 'invalidate')[]): Error {
+function cannotFollow(settings: Settings, follows: readonly (keyof FollowUps)[]): Error {
   const off = settings.wait.source.kind === 'flag' ? '--no-wait' : nameOf('wait', settings);
   const [what] = follows.map((key) => (key === 'invalidate' ? '--invalidate' : nameOf(key, settings)));
-  const without = follows.flatMap((key) => (key === 'invalidate' ? [] : withoutFollowUp[key]));
+  const without = follows.flatMap((key) => withoutFollowUp[key] ?? []);
   const instead = [
     ...(without.length > 0 ? [`pass ${without.join(' ')}`] : []),
     ...(follows.includes('invalidate') ? ['leave out --invalidate'] : []),
@@ -177,11 +174,12 @@ function confirmationBy(context: Pick<CommandContext, 'output' | 'stdin' | 'sign
   };
 }
 
-/** The target, if it is missing and flags are given that only apply to a deployment. */
+/** The target, if it is missing and a flag only applies to a deployment. */
 export function lackedTarget(settings: Settings, invalidate?: readonly string[]): readonly Missing[] {
-  const {targetSlug, check} = settings;
-  const needy = check?.value.length === 0 ? ['wait', 'rollbackOnFailure'] : ['wait', 'check', 'rollbackOnFailure'];
-  const flags = flagsAmong(settings, (key) => needy.includes(key) && settings[key]?.value !== false);
+  const {targetSlug, wait, check, rollbackOnFailure} = settings;
+  const followUps = followUpsOf({check: check?.value, rollbackOnFailure: rollbackOnFailure.value});
+  const needsTarget: readonly string[] = [...(wait.value ? ['wait'] : []), ...followUps];
+  const flags = flagsAmong(settings, (key) => needsTarget.includes(key));
   const [flag] = [...flags, ...(invalidate === undefined ? [] : ['--invalidate'])];
   if (targetSlug !== undefined || flag === undefined) return [];
   const error = createError('ERR_USAGE', `${flag} requires a target.`, {

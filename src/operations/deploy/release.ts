@@ -7,7 +7,7 @@ import type {
   DeploymentStatus,
 } from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
-import {problemsOf, rejectProblems, slugProblems} from '../../settings/definitions.js';
+import {followUpsOf, problemsOf, rejectProblems, slugProblems} from '../../settings/definitions.js';
 import {checkSchema} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
 import {refuseUnsafe} from '../guard/safety.js';
@@ -57,15 +57,6 @@ export interface AcceptedDeployment {
   /** The backend's own answer. */
   readonly raw?: unknown;
   readonly check?: CheckOutcome | undefined;
-}
-
-/** The options that ask for something after a deployment, which then waits for it. */
-export function followUpsOf({check = [], rollbackOnFailure = false, invalidate = []}: DeploymentOptions) {
-  return [
-    ...([check].flat().length > 0 ? (['check'] as const) : []),
-    ...(rollbackOnFailure ? (['rollbackOnFailure'] as const) : []),
-    ...(invalidate.length > 0 ? (['invalidate'] as const) : []),
-  ];
 }
 
 /** Verifies what is to be deployed and to follow, and whether `MYCLI_SAFETY` allows it. */

@@ -17,10 +17,10 @@ import {
 import type {Bundle, BundleFormat} from '../../bundle/types.js';
 import {createError} from '../../errors/index.js';
 import {flagValue} from '../../text/suggest.js';
-import {optionProblems, rejectProblems} from '../../settings/definitions.js';
+import {followUpsOf, optionProblems, rejectProblems} from '../../settings/definitions.js';
 import {chooseBackend, type ChosenBackend} from '../choose-backend.js';
 import {requireTargetUrl} from '../deploy/check-deployment.js';
-import {followUpCapabilities, followUpsOf, planRelease, type Release} from '../deploy/release.js';
+import {followUpCapabilities, planRelease, type Release} from '../deploy/release.js';
 import {countFiles, describeArchive, describeFiles} from '../describe-bundle.js';
 import {needsCommit} from '../guard/guards.js';
 import {refuseUnsafe} from '../guard/safety.js';
