@@ -93,7 +93,7 @@ const viteServer = {
   buildDirectory: 'dist',
   output: {folder: 'dist', setting: outDir},
   marks: [['server', 'client']],
-  entries: ['server', 'entry', 'index', 'entry-server', 'main'].flatMap((name) => [
+  entries: ['server', 'index', 'entry', 'entry-server', 'main'].flatMap((name) => [
     `server/${name}.mjs`,
     `server/${name}.js`,
   ]),
@@ -353,6 +353,15 @@ export const frameworks: readonly Framework[] = [
     packages: ['@shopify/hydrogen'],
     buildCommand: 'shopify hydrogen build',
     ...viteServer,
+    unfitEntry: {
+      // Workers are handed their variables and their context, which the Runtime's servers have not.
+      text: /\bfetch\(\w+, ?\w+, ?\w+\) ?\{/,
+      problem: "server/index.js exports a worker for Oxygen, Shopify's host.",
+      advice:
+        'Write a server that exports an Express app, set build.rollupOptions.input of the ssr environment in vite.config ' +
+        'to it (docs/guides/frameworks.md, React Router), and build again',
+    },
+    needs: `as React Router: a server entry that exports its app or handler, ${withoutExternals}`,
   },
   {
     id: 'react-router',
@@ -422,6 +431,13 @@ export const frameworks: readonly Framework[] = [
     packages: ['vike'],
     buildCommand: 'vike build',
     ...viteServer,
+    unfitEntry: {
+      // A server reads the fetch of a module.
+      text: /^(?!.*\bfetch\b).*__VIKE__IS_DEV/s,
+      problem: 'server/entry.mjs exports the pages of Vike, not a server.',
+      advice: 'Set server: true in pages/+config, and build again',
+    },
+    needs: '`server: true` in `pages/+config`, ' + withoutExternals,
   },
   site('vike-prerendered', 'Vike', ['vike'], 'vike build', 'dist/client', {variant: 'prerendered'}),
   {

@@ -173,17 +173,35 @@ describe('detectBuild', () => {
     expect(await detectBuild(root)).toMatchObject({buildDirectory: 'build', exists: true, unfit: undefined});
   });
 
-  test('detectBuild: routes are no server, unless a module beside them is one', async () => {
-    const entry = 'export {serverManifest as assets, assetsBuildDirectory, entry, routes};';
-    await project(['@react-router/dev'], ['build/client/a.js'], {'build/server/index.js': entry});
-    expect(await detectBuild(root)).toMatchObject({
-      unfit: {problem: expect.stringContaining('not a server') as string},
-    });
-    await project(['@react-router/dev'], ['build/ssr.mjs']);
+  test.each([
+    [
+      '@react-router/dev',
+      'build/server/index.js',
+      'export {serverManifest as assets, assetsBuildDirectory, entry, routes};',
+      'export {app as default, assetsBuildDirectory};',
+    ],
+    [
+      '@shopify/hydrogen',
+      'dist/server/index.js',
+      'const worker = {\n  async fetch(request, env, executionContext) {}\n};\nexport {worker as default};',
+      'export {app as default};',
+    ],
+    [
+      'vike',
+      'dist/server/entry.mjs',
+      'globalThis.__VIKE__IS_DEV = false;\nexport {};',
+      'globalThis.__VIKE__IS_DEV = false;\nserve(module.fetch);\nexport {};',
+    ],
+  ])('detectBuild: an entry of %s that is no server is told', async (name, path, entry, server) => {
+    await project([name], [path.replace(/server.*/, 'client/a.js')], {[path]: entry});
+    expect((await detectBuild(root))?.unfit?.problem).toMatch(/not a server|worker for Oxygen/);
+    await writeFile(join(root, path), server);
     expect((await detectBuild(root))?.unfit).toBeUndefined();
-    await rm(join(root, 'build/ssr.mjs'));
-    await project(['@react-router/dev'], [], {
-      'build/server/index.js': 'export {app as default, assetsBuildDirectory};',
+  });
+
+  test('detectBuild: routes need no entry of their own with a server beside them', async () => {
+    await project(['@react-router/dev'], ['build/ssr.mjs', 'build/client/a.js'], {
+      'build/server/index.js': 'export {assetsBuildDirectory, routes};',
     });
     expect((await detectBuild(root))?.unfit).toBeUndefined();
   });

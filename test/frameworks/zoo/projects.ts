@@ -234,6 +234,25 @@ const solidStart = {
   deep: {path: 'about', text: 'About SolidStart'},
 } as const;
 
+const vike = {
+  manifest: {
+    type: 'module',
+    scripts: {build: 'vike build'},
+    dependencies: {react: 'latest', 'react-dom': 'latest', vike: 'latest', 'vike-react': 'latest'},
+    devDependencies: {'@vitejs/plugin-react': 'latest', vite: 'latest'},
+  },
+  files: {
+    'vite.config.js':
+      "import react from '@vitejs/plugin-react';\nimport vike from 'vike/plugin';\nexport default {plugins: [vike(), react()], ssr: {noExternal: true}};\n",
+    'pages/+config.js':
+      "import vikeReact from 'vike-react/config';\nexport default {extends: [vikeReact], server: true};\n",
+    'pages/index/+Page.jsx': 'export default () => <h1>Hello from the zoo</h1>;\n',
+    'pages/about/+Page.jsx': 'export default () => <h1>About Vike</h1>;\n',
+    'pages/_error/+Page.jsx': 'export default () => <h1>Nothing here</h1>;\n',
+  },
+  deep: {path: 'about', text: 'About Vike'},
+} as const;
+
 const nest = 'npx @nestjs/cli@latest new app --skip-install --skip-git --package-manager npm';
 
 /** A program without a framework, which a bundler has made one file of. */
@@ -317,7 +336,7 @@ export const zooProjects: readonly ZooProject[] = [
     framework: 'next-export',
     create: createNext,
     files: nextFiles,
-    edits: {'next.config.ts': ['/* config options here */', "output: 'export',"]},
+    edits: {'next.config.ts': ['cacheComponents: true,\n  partialPrefetching: true,', "output: 'export',"]},
     checks: ['npx tsc --noEmit', 'npm run lint'],
     text: 'Deploy Now',
     deep: {path: 'about', text: 'About Next'},
@@ -580,12 +599,42 @@ export const zooProjects: readonly ZooProject[] = [
     deep: {path: 'about', text: 'About'},
   },
   {
+    ...reactRouter,
     id: 'hydrogen',
     framework: 'hydrogen',
-    create:
-      'npm create @shopify/hydrogen@latest -- --path app --mock-shop --no-install-deps --no-shortcut --language ts --no-git --routes --styling none --markets none',
+    manifest: {
+      type: 'module',
+      scripts: reactRouter.manifest.scripts,
+      dependencies: {
+        '@react-router/express': '7.16.0',
+        '@react-router/node': '7.16.0',
+        '@shopify/hydrogen': '2026.4.6',
+        express: '5',
+        isbot: '5',
+        react: '18',
+        'react-dom': '18',
+        'react-router': '7.16.0',
+      },
+      devDependencies: {
+        ...reactRouter.manifest.devDependencies,
+        '@react-router/dev': '7.16.0',
+        '@types/react': '18',
+        '@types/react-dom': '18',
+      },
+    },
+    files: {
+      ...reactRouter.files,
+      'react-router.config.ts':
+        "import {hydrogenPreset} from '@shopify/hydrogen/react-router-preset';\nexport default {presets: [hydrogenPreset()]};\n",
+      'vite.config.ts':
+        "import {hydrogen} from '@shopify/hydrogen/vite';\nimport {reactRouter} from '@react-router/dev/vite';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [hydrogen(), reactRouter()], ssr: {noExternal: true}, environments: {ssr: {build: {rollupOptions: {input: './app/server.js'}}}}});\n",
+      'app/routes/echo.tsx': reactRouter.files['app/routes/echo.tsx'].replaceAll('clientAction', 'action'),
+      'app/routes/about.tsx':
+        "import {Money} from '@shopify/hydrogen';\nexport default function About() {\n  return <h1>About Hydrogen: <Money as=\"span\" data={{amount: '9', currencyCode: 'USD'}} /></h1>;\n}\n",
+      'app/server.js': expressServer('@react-router/express', 'virtual:react-router/server-build'),
+    },
     serves: ['client/'],
-    text: 'Mock.shop',
+    deep: {path: 'about', text: 'About Hydrogen: $9.00'},
   },
   {
     id: 'slidev',
@@ -659,23 +708,12 @@ export const zooProjects: readonly ZooProject[] = [
     },
     {serves: ['client/'], deep: {path: 'about', text: 'About Vite'}},
   ),
+  site('vike', vike.manifest, vike.files, {serves: ['client/'], deep: vike.deep}),
   site(
     'vike-prerendered',
-    {
-      type: 'module',
-      scripts: {build: 'vike build'},
-      dependencies: {react: 'latest', 'react-dom': 'latest', vike: 'latest', 'vike-react': 'latest'},
-      devDependencies: {'@vitejs/plugin-react': 'latest', vite: 'latest'},
-    },
-    {
-      'vite.config.js':
-        "import react from '@vitejs/plugin-react';\nimport vike from 'vike/plugin';\nexport default {plugins: [vike(), react()]};\n",
-      'pages/+config.js':
-        "import vikeReact from 'vike-react/config';\nexport default {extends: [vikeReact], prerender: true};\n",
-      'pages/index/+Page.jsx': 'export default () => <h1>Hello from the zoo</h1>;\n',
-      'pages/about/+Page.jsx': 'export default () => <h1>About Vike</h1>;\n',
-    },
-    {deep: {path: 'about', text: 'About Vike'}, missing: 200},
+    vike.manifest,
+    {...vike.files, 'pages/+config.js': vike.files['pages/+config.js'].replace('server', 'prerender')},
+    {deep: vike.deep},
   ),
   {
     id: 'eleventy',

@@ -56,7 +56,7 @@ export async function look(browser: Browser, {url, project}: Site): Promise<read
   const wrong: string[] = [];
   const context = await browser.newContext();
   // For what hangs: a busy machine takes its time to unpack a server.
-  context.setDefaultTimeout(300_000);
+  context.setDefaultTimeout(120_000);
   try {
     const page = await context.newPage();
     let assets = 0;
@@ -82,7 +82,7 @@ export async function look(browser: Browser, {url, project}: Site): Promise<read
     if (form !== undefined) {
       await open(form.path, 200);
       await page.waitForLoadState('networkidle');
-      await page.locator('form input').first().fill('zebra');
+      await page.locator('form input[name=name]').fill('zebra');
       await page.locator('form button').first().click();
       await shows(page, form.text);
     }
