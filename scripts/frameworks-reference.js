@@ -13,7 +13,7 @@ const list = (patterns = []) => patterns.map(code).join(' ');
 function triedWith(id) {
   const found = Object.values(seen).filter(({framework}) => framework === id);
   const last = found
-    .map(({date}) => date)
+    .map(({date}) => date.slice(0, 10))
     .toSorted()
     .at(-1);
   if (last === undefined) return 'untested';

@@ -6,7 +6,7 @@ import {everythingIn} from './everything-in.js';
  * add one: CONTRIBUTING.md.
  */
 export interface Framework {
-  /** Also the name of its project in test/frameworks/projects.ts. */
+  /** Also the name of its project in test/frameworks/zoo/projects.ts. */
   readonly id: string;
   /** What people call it. Rows of one framework share their name. */
   readonly name: string;

@@ -2,7 +2,7 @@
 // was seen is kept in seen.json, of which the table in docs/guides/frameworks.md is made.
 //
 //   npm run zoo -- ROW...    these, or `all`
-//   --as-seen                with the packages of the day on which each was last seen; keeps nothing
+//   --as-seen                with the packages of the time at which each was last seen; keeps nothing
 //   ZOO_DIRECTORY=DIR        keeps the projects there, with their packages
 import {deepEqual} from 'node:assert/strict';
 import {execFile, spawn} from 'node:child_process';
@@ -144,6 +144,7 @@ async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
   const cwd = join(home, folder);
   const {version, date} = (await readSeen())[id] ?? {};
   const versions = asSeen && date !== undefined ? packagesOf(date) : {};
+  const started = new Date();
   const shell = (command: string, directory = cwd) =>
     run('bash', ['-ec', command], {cwd: directory, env: {...environment, ...versions}, maxBuffer: 1e8});
   const mycli = async <T>(...args: readonly string[]): Promise<T> => {
@@ -185,7 +186,7 @@ async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
 
   const installed = await versionOf(row.packages, cwd);
   if (asSeen) deepEqual(installed, version, `the version of ${row.name}`);
-  else await record(project, installed);
+  else await record(project, installed, started);
   if (kept === undefined) await rm(home, {recursive: true, force: true});
 }
 
@@ -239,16 +240,15 @@ async function readSeen(): Promise<Seen> {
   return JSON.parse(await readFile(seenFile, 'utf8')) as Seen;
 }
 
-async function record({id, framework, variant}: ZooProject, version: string): Promise<void> {
+async function record({id, framework, variant}: ZooProject, version: string, started: Date): Promise<void> {
   const seen = await readSeen();
-  seen[id] = {framework, variant, version, date: new Date().toISOString().slice(0, 10)};
+  seen[id] = {framework, variant, version, date: started.toISOString()};
   const sorted = Object.fromEntries(Object.entries(seen).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   await writeFile(seenFile, `${JSON.stringify(sorted, undefined, 2)}\n`);
 }
 
-/** What makes the package managers install what they would have at the end of a day. */
+/** What makes the package managers install what they would have at that time. */
 function packagesOf(date: string): Readonly<Record<string, string>> {
-  const end = new Date(`${date}T23:59:59Z`);
-  const minutes = Math.max(0, Math.floor((Date.now() - end.getTime()) / 60_000));
-  return {npm_config_before: end.toISOString(), npm_config_minimum_release_age: String(minutes)};
+  const minutes = Math.ceil((Date.now() - Date.parse(date)) / 60_000);
+  return {npm_config_before: date, npm_config_minimum_release_age: String(minutes)};
 }
