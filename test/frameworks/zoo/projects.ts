@@ -70,6 +70,9 @@ const nextForm = {
   'app/echo/[name]/page.tsx':
     "import {Suspense} from 'react';\ntype Props = {params: Promise<{name: string}>};\nasync function Name({params}: Props) {\n  return <p>Hello {(await params).name}</p>;\n}\nexport default function Page(props: Props) {\n  return <Suspense><Name {...props} /></Suspense>;\n}\n",
 };
+/** Next.js copies the file for its server. */
+const nextSecrets = (path: string) =>
+  `The bundle contains files that may hold secrets: ${path}. Exclude them with --ignore GLOB or in .bundleignore.`;
 const next = {
   framework: 'next-standalone',
   create: createNext,
@@ -81,10 +84,7 @@ const next = {
     },
   },
   checks: ['npx tsc --noEmit', 'npm run lint'],
-  // Next.js copies it for its server.
-  warnings: [
-    'The bundle contains files that may hold secrets: .env. Exclude them with --ignore GLOB or in .bundleignore.',
-  ],
+  warnings: [nextSecrets('.env')],
   serves: ['.next/static/', 'public/'],
   text: 'Deploy Now',
   deep: {path: 'about', text: 'About Next'},
@@ -329,6 +329,7 @@ export const zooProjects: readonly ZooProject[] = [
       },
     },
     checks: ['pnpm exec tsc --noEmit', 'pnpm run lint'],
+    warnings: [nextSecrets('apps/web/.env')],
     serves: ['apps/web/.next/static/', 'apps/web/public/'],
   },
   {
