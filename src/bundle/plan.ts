@@ -7,7 +7,7 @@ import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
 import {frameworkOfBuild, unfitEntry, unfitError} from '../projects/detect-build.js';
 import {exists} from '../files/read-file.js';
-import type {Framework} from '../frameworks/frameworks.js';
+import type {Framework} from '../frameworks/framework.js';
 import {ownValue} from '../text/json.js';
 import {listsOf, refuseServerCode} from '../frameworks/server-files.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';

@@ -2,7 +2,7 @@ import {createError} from '../errors/index.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
 import {dotNames, everythingIn, patternsIn} from './everything-in.js';
-import type {Framework} from './frameworks.js';
+import type {Framework} from './framework.js';
 
 /** The two lists of a build of a framework: what the row says is public, all else being its server's. */
 export function listsOf(

@@ -4,7 +4,7 @@ import {join, posix, relative, sep} from 'node:path';
 import type {parse as Parse} from 'es-module-lexer';
 import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
-import type {Framework} from '../frameworks/frameworks.js';
+import type {Framework} from '../frameworks/framework.js';
 
 /** Modules of a server that are read to find what it imports: its entry and the chunks that it loads first. */
 const maxModules = 200;

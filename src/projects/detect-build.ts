@@ -3,7 +3,8 @@ import {join, posix} from 'node:path';
 import {createError} from '../errors/index.js';
 import {asRecord} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
-import {frameworks, otherHosts, type Framework} from '../frameworks/frameworks.js';
+import type {Framework} from '../frameworks/framework.js';
+import {frameworks, otherHosts} from '../frameworks/frameworks.js';
 import {buildCommandOf, namesIn, readConfigs, readJson, readProject, type Project} from './read-project.js';
 import {serverCodeIn} from '../frameworks/server-files.js';
 

@@ -5,7 +5,7 @@ import {createError} from '../../errors/index.js';
 import {nearest} from '../../text/suggest.js';
 import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
-import type {Framework} from '../../frameworks/frameworks.js';
+import type {Framework} from '../../frameworks/framework.js';
 import {listsOf} from '../../frameworks/server-files.js';
 import {readPwaKitSettings} from './own-settings.js';
 import {loadProjectModule, type CodeTrust} from '../../modules/load-module.js';

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {exists, readJsonFile} from '../../files/read-file.js';
-import type {Framework} from '../../frameworks/frameworks.js';
+import type {Framework} from '../../frameworks/framework.js';
 import {readJson} from '../../projects/read-project.js';
 import {dependenciesSchema} from '../../settings/schemas.js';
 import {asRecord, isRecord} from '../../text/json.js';

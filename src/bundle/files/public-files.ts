@@ -1,6 +1,6 @@
 import {posix} from 'node:path';
 import {createError} from '../../errors/index.js';
-import type {Framework} from '../../frameworks/frameworks.js';
+import type {Framework} from '../../frameworks/framework.js';
 import {patternsIn} from '../../frameworks/everything-in.js';
 import {listsOf} from '../../frameworks/server-files.js';
 import {listPaths, showPath} from '../../text/entry-names.js';
