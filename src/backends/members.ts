@@ -109,9 +109,9 @@ type MemberFacts = {
   /** Whether all its requests may be repeated, whatever their method. */
   readonly repeatable?: true;
   /**
-   * `effect`: whether it changes something, so that an odd answer leaves open what. Hooks then know it by its
-   * capability. `capability`: what users call it who compare backends. Undefined: every backend has it, or the host can
-   * do without.
+   * `effect`: whether a call changes something on the service. After an invalid answer to such a call, the outcome is
+   * unknown. Hooks are told its capability as the operation. `capability`: its name in `backend:list`. Undefined if
+   * every backend has it, or the host can do without it.
    */
 } & (
   | {readonly effect: 'reads'; readonly capability?: BackendCapability}
@@ -186,7 +186,7 @@ export const backendMembers = {
   download: row({doing: 'downloading the bundle', capability: 'download', effect: 'reads'}, v.unknown()),
   deleteBundle: row({doing: 'deleting the bundle', capability: 'delete', effect: 'writes'}, v.unknown()),
 } satisfies {
-  // Nobody looks at an answer that says nothing.
+  // An answer of type `void` is not checked.
   readonly [Name in MemberName]: MemberRow<undefined extends AnswerTo<Name> ? unknown : AnswerTo<Name>>;
 };
 

@@ -11,12 +11,12 @@ const maxBytes = 64 * 1024;
 /**
  * The state of an upload as its backend sees it. Refuses what a backend must not save. If a state cannot be kept for
  * another reason, there is a warning, and the next push starts over.
- * @param kept where the state is kept
+ * @param store where the state is kept
  * @param surroundings `secrets` may grow
  */
 export function uploadStateOf(
   backend: Pick<Backend, 'name'>,
-  kept: UploadState,
+  store: UploadState,
   {secrets, logger}: {readonly secrets: readonly string[]; readonly logger: Pick<Logger, 'warn'>},
 ): UploadState {
   const tried = async <Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> => {
@@ -29,17 +29,17 @@ export function uploadStateOf(
   };
   return {
     read: () =>
-      tried('The state of an earlier upload cannot be read, so the upload starts over', async () => kept.read()),
+      tried('The state of an earlier upload cannot be read, so the upload starts over', async () => store.read()),
     async write(state) {
       const json = jsonOf(state);
       if (json === undefined) throw refusedState(backend, 'is not plain JSON');
       const bytes = Buffer.byteLength(json);
       if (bytes > maxBytes) throw refusedState(backend, `has ${String(bytes)} bytes, more than ${String(maxBytes)}`);
       if (containsSecret(json, secrets)) throw refusedState(backend, 'contains a secret');
-      await tried('If this upload is interrupted, it cannot be resumed', async () => kept.write(JSON.parse(json)));
+      await tried('If this upload is interrupted, it cannot be resumed', async () => store.write(JSON.parse(json)));
     },
     async remove() {
-      await tried('The state of the upload cannot be removed', async () => kept.remove());
+      await tried('The state of the upload cannot be removed', async () => store.remove());
     },
   };
 }

@@ -20,8 +20,8 @@ export default class Completion extends BaseCommand<typeof Completion> {
 
   protected async execute({output, session}: CommandContext): Promise<CompletionDocument> {
     const {completionScript} = await import('../cli/command/completion-scripts.js');
-    const asked = this.args.shell ?? basename(session.env['SHELL'] ?? '');
-    const shell = shells.find((name) => name === asked);
+    const requested = this.args.shell ?? basename(session.env['SHELL'] ?? '');
+    const shell = shells.find((name) => name === requested);
     if (shell === undefined) {
       const suggestions = [`Name one of them: ${shells.join(', ')}.`];
       throw createError('ERR_USAGE', 'No shell specified, and $SHELL is none that can be completed.', {suggestions});

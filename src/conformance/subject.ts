@@ -104,14 +104,14 @@ export class Subject {
     assert.ok(member, `This case requires ${name}(), which the backend does not have.`);
     const {value, missing} = await this.#validated(service.options);
     expectAnswer('what the schema refuses of the options of the service', missing, []);
-    const asked = Object(request) as {readonly bundleId?: BundleId; readonly targetSlug?: string; readonly to?: string};
+    const named = Object(request) as {readonly bundleId?: BundleId; readonly targetSlug?: string; readonly to?: string};
     // Users type IDs as text.
-    const isTyped = asked.bundleId !== undefined && backend.bundleIds !== 'number';
-    const given = isTyped ? {...asked, bundleId: String(asked.bundleId)} : request;
+    const isTyped = named.bundleId !== undefined && backend.bundleIds !== 'number';
+    const given = isTyped ? {...named, bundleId: String(named.bundleId)} : request;
     const logger = this.#logger();
     const context = await createBackendContext({
       projectSlug,
-      targetSlug: asked.to ?? asked.targetSlug,
+      targetSlug: named.to ?? named.targetSlug,
       options: value,
       signal,
       logger,
@@ -297,10 +297,10 @@ export class Subject {
     await assert.rejects(reading, assert.AssertionError, `${gone} The service still has it.`);
   }
 
-  /** Asserts how many uploads the service keeps, complete or not, if it can be asked. */
+  /** Asserts how many uploads the service keeps, complete or not, if it can be named. */
   async assertKept(most: number, after: string): Promise<void> {
-    const kept = (await this.service.countUploads?.()) ?? 0;
-    assert.ok(kept <= most, `After ${after} the service should keep at most ${most} uploads. It keeps ${kept}.`);
+    const uploads = (await this.service.countUploads?.()) ?? 0;
+    assert.ok(uploads <= most, `After ${after} the service should keep at most ${most} uploads. It keeps ${uploads}.`);
   }
 
   /** Asserts that the backend masks whatever the service has issued to it. */

@@ -91,9 +91,9 @@ function unusableFolder(folder = 'in the temporary folder', cause: unknown): Err
 
 function createContext(
   options: LocalRuntimeOptions,
-  made: Pick<RuntimeContext, 'store' | 'faults' | 'appsOrigin' | 'credentials'>,
+  parts: Pick<RuntimeContext, 'store' | 'faults' | 'appsOrigin' | 'credentials'>,
 ): RuntimeContext {
-  const {store, faults} = made;
+  const {store, faults} = parts;
   const {now = () => new Date(), onWarning = () => undefined, onAppOutput: onOutput = () => undefined} = options;
   const {deploymentSeconds = 2} = options;
   const deployments = new Deployments({store, faults, now, seconds: deploymentSeconds});
@@ -112,7 +112,7 @@ function createContext(
   const seconds = Math.min(1, deploymentSeconds);
   const targets = new Targets({store, faults, deployments, now, stopApp, seconds});
   return {
-    ...made,
+    ...parts,
     deployments,
     targets,
     logs,

@@ -31,7 +31,7 @@ export async function invoke<Name extends OptionalMember>(
   const members: BackendMembers = backend;
   const member: BackendMembers[Name] = members[name];
   if (member === undefined) throw unsupported(backend, row.capability);
-  // What comes in pieces is no promise.
+  // Some members return an async iterable instead of a promise.
   const ask = (own: BuiltInContext) =>
     new Promise<AnswerTo<Name>>((resolve) => resolve(member.call(backend, request, contextFor(name, own))));
   return callInContext(backend, row, await open.context(), ask, secrets);
@@ -41,8 +41,8 @@ export async function invoke<Name extends OptionalMember>(
 const longestLookMs = 2000;
 
 /**
- * Asks the service for what only improves a text: once, for at most 2 s, without a word about it. Resolves to undefined
- * if that fails, because the outcome is the same with and without it.
+ * Asks the service for something that only improves a message: once, for at most 2 s, without reporting it. Resolves
+ * to undefined if that fails, because the outcome is the same either way.
  */
 export async function quickLook<Result>(
   open: OpenBackend,

@@ -102,10 +102,10 @@ export async function logIn(
 }
 
 async function callService<Result>(
-  {backend, ...asked}: ServiceCall,
+  {backend, ...options}: ServiceCall,
   host: Host,
   call: (context: HostContext, secrets: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
-  const open = await openBackend(backend, {...asked, ...impatient, projectSlug: ''}, {...host, outlet: silent});
+  const open = await openBackend(backend, {...options, ...impatient, projectSlug: ''}, {...host, outlet: silent});
   return call(await open.context(), open.secrets);
 }

@@ -65,18 +65,18 @@ async function plan({branch, copyFrom, ...options}: DeployPreviewOptions, host: 
 /** Makes the target of a branch if it is missing, pushes to it and waits. */
 export async function deployPreview(
   options: DeployPreviewOptions,
-  given: PipelineHost,
+  caller: PipelineHost,
 ): Promise<Served<DeployedPreview>> {
   const {branch} = options;
-  const {push, missing, host} = await plan(options, given);
+  const {push, missing, host} = await plan(options, caller);
   let target = {targetSlug: push.targetSlug, created: false};
   if (missing !== undefined) {
     // Nothing is made for a build that cannot be pushed.
     await previewPush({...push, ifChanged: false}, host);
-    const made = await createTarget(missing, host);
+    const item = await createTarget(missing, host);
     // Meanwhile, another branch with the same slug has got it.
-    if (isOfOther(made, branch)) return deployPreview(options, given);
-    target = {targetSlug: made.targetSlug, created: made.created};
+    if (isOfOther(item, branch)) return deployPreview(options, caller);
+    target = {targetSlug: item.targetSlug, created: item.created};
   }
   const {open, result} = await pushRuntimeBundle({...push, targetSlug: target.targetSlug}, host);
   return {open, result: {...result, ...target, branch}};
@@ -89,8 +89,8 @@ export interface PlannedPreview extends PushPreview {
   readonly creates: boolean;
 }
 
-export async function planPreview(options: DeployPreviewOptions, given: PipelineHost): Promise<PlannedPreview> {
-  const {push, missing, host} = await plan(options, given);
+export async function planPreview(options: DeployPreviewOptions, caller: PipelineHost): Promise<PlannedPreview> {
+  const {push, missing, host} = await plan(options, caller);
   const planned = await previewPush(push, host);
   if (missing !== undefined) await createTarget({...missing, dryRun: true}, host);
   return {...planned, targetSlug: push.targetSlug, creates: missing !== undefined};

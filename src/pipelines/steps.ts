@@ -62,7 +62,7 @@ export async function runGuarded<Found extends Guarded, Result>(
   return changing(guarded.after(found), found).run();
 }
 
-/** Adds what follows a deployment: waiting for it, its checks, the way back if it or one of them fails, its cache. */
+/** Adds the steps after a deployment: wait, check and invalidate, and roll back if the deployment or a check fails. */
 export function withFollowUpSteps<Deployed extends AcceptedDeployment>(
   deployed: Pipeline<Deployed>,
   release: Release,

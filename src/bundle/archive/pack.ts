@@ -58,11 +58,11 @@ async function* notifyEnd(blocks: AsyncIterable<Buffer>, onEnd?: () => void): As
 /** The tar of a bundle, as `writeTar` makes it. */
 export function tarOf(plan: BundlePlan, onProgress?: PackOptions['onProgress']): AsyncGenerator<Buffer> {
   let transferred = 0;
-  let told = 0;
+  let reported = 0;
   const onBytes = (count: number): void => {
     transferred += count;
-    if (transferred < told + progressBytes && transferred < plan.totalBytes) return;
-    told = transferred;
+    if (transferred < reported + progressBytes && transferred < plan.totalBytes) return;
+    reported = transferred;
     onProgress?.({transferred, total: plan.totalBytes});
   };
   return writeTar(tarEntries(plan), {modifiedAt: plan.modifiedAt, onBytes});

@@ -35,7 +35,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   declare protected args: CommandArgs<T>;
   /** Whether `--events` is for this command, if it has that flag. */
   protected readonly hasEvents: boolean = true;
-  /** All that is no flag, for commands that are not strict. */
+  /** All arguments as typed, for commands that are not strict. */
   protected words: readonly string[] = [];
 
   protected abstract execute(context: CommandContext): Promise<JsonDocument | undefined>;

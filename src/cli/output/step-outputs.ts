@@ -64,7 +64,7 @@ export async function withStepOutputs<Document extends JsonDocument>(
   } catch (error) {
     const {code, details = {}} = isRuntimeCliError(error) ? error : {};
     const result = `failed: ${reasonOf(error)}${code === undefined ? '' : ` (${code})`}`;
-    // What was refused as an input is no outcome.
+    // Input that was refused is not repeated in outputs.
     await report(result, code === 'ERR_OPTION_INVALID' ? {} : details);
     throw error;
   }

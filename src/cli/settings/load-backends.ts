@@ -26,9 +26,11 @@ export async function loadWantedBackends(
 export async function loadAllBackends(context: CommandContext, settings: Settings): Promise<BackendRegistry> {
   const {config, env, flags, output, signal} = context;
   const {discoverBackends} = await import('../../backends/plugins.js');
-  const plugins = skipsPlugins(env) ? [] : [...config.plugins.values()].filter(({hooks}) => hooks[hook] !== undefined);
+  const withBackends = skipsPlugins(env)
+    ? []
+    : [...config.plugins.values()].filter(({hooks}) => hooks[hook] !== undefined);
   if (skipsPlugins(env)) output.warn("MYCLI_SKIP_PLUGINS is set, so plugins' backends are unavailable.");
-  const asked = plugins.map((plugin): BackendPlugin => {
+  const plugins = withBackends.map((plugin): BackendPlugin => {
     const {name, version} = plugin;
     // The same configuration with this plugin only, so that one that hangs does not block the results of the others.
     const scoped = Object.assign(Object.create(config) as Interfaces.Config, {plugins: new Map([[name, plugin]])});
@@ -43,7 +45,7 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   });
   const chosen = Object.keys(settings.backendOptions.value);
   const {pluginProblems: failures} = context.session;
-  const registry = await discoverBackends(asked, {version: config.version, failures, chosen, signal});
+  const registry = await discoverBackends(plugins, {version: config.version, failures, chosen, signal});
   const secrets = registry.registrations.flatMap((registration) =>
     secretsOf(registration.backend, {backendOptions: optionsFor(registration, settings)}, env),
   );

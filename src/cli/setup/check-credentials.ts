@@ -230,8 +230,8 @@ export async function describeBackends(
       const missing = await missingConfiguration(backend, {...connection, backendOptions: options}, surroundings);
       const configured = missing.length === 0;
       const service = isBuiltIn(backend.name) ? backend.name : {backend, options};
-      const asked = configured && verify ? await checkService(context, settings, service) : undefined;
-      described.push({...facts, configured, missing, check: asked?.check});
+      const checked = configured && verify ? await checkService(context, settings, service) : undefined;
+      described.push({...facts, configured, missing, check: checked?.check});
     } catch (error) {
       // A problem with one backend must not hide the others.
       if (!isRuntimeCliError(error)) throw error;

@@ -142,7 +142,7 @@ function promote(subject: Subject, bundleId: BundleId): Promise<DeployResult> {
 
 /**
  * Asserts that everything says the same of the only deployment to a target: history, status, log and `inUseBy`.
- * @param isLive what the caller was told. Undefined: nothing, so that either will do.
+ * @param isLive what the caller was answers. Undefined: nothing, so that either will do.
  */
 export async function expectDeployed(
   subject: Subject,
@@ -172,11 +172,11 @@ export async function expectDeployed(
     log: readLogs && isFinished ? (await outcomeOf(readLog(subject, deployment))).error === undefined : undefined,
     inUseBy: inUseBy?.includes(targetSlug),
   };
-  const told = Object.entries(said).filter(([, isSaid]) => isSaid !== undefined);
-  const expected = told.map(([name]) => [name, isLive ?? told[0]?.[1]]);
+  const answers = Object.entries(said).filter(([, isSaid]) => isSaid !== undefined);
+  const expected = answers.map(([name]) => [name, isLive ?? answers[0]?.[1]]);
   const what = `what says that the bundle is live after ${after}`;
   const advice = 'What makes a deployment live should be its only record, or be written last.';
-  expectAnswer(what, Object.fromEntries(told), Object.fromEntries(expected), advice);
+  expectAnswer(what, Object.fromEntries(answers), Object.fromEntries(expected), advice);
 }
 
 /** The status of a deployment once it has ended. */

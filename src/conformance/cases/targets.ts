@@ -18,13 +18,13 @@ export const targetCases = {
         const isAssigned = subject.backend.targetSlugs === 'assigned';
         if (!isAssigned) expectAnswer('the slug of the new target', targetSlug, newSlug);
         if (subject.backend.listTargets) {
-          const made = async () =>
+          const listed = async () =>
             (await subject.list('listTargets', {})).filter((one) => one.targetSlug === targetSlug);
           await subject.becomes('the state of the new target', ['ready', undefined], async () => {
-            const [item] = await made();
+            const [item] = await listed();
             return item === undefined ? 'creating' : item.state;
           });
-          const names = (await made()).map((item) => item.name ?? name);
+          const names = (await listed()).map((item) => item.name ?? name);
           expectAnswer('the names in the list of the new target', names, [name]);
         }
         if (!isAssigned) await expectError('a second target of the same slug', create(), anyCode);

@@ -80,7 +80,7 @@ export async function uploadPush(push: BuiltPush): Promise<UploadedPush> {
     },
     first: () => pushTo(push),
     async second(open) {
-      // Its target may run something else.
+      // The target of the other backend may run another commit.
       if (release) await checkNotOlder(release, open);
       const planned = await replan(push, open, built.kind === 'file' ? built.bundle : undefined);
       return pushTo(await buildPush(planned, workspace));

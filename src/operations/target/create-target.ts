@@ -81,16 +81,16 @@ function isRequested(
  */
 async function firstOfName(
   open: OpenBackend,
-  made: RequestedTarget,
+  created: RequestedTarget,
   request: CreateTargetRequest,
 ): Promise<RequestedTarget> {
   const {backend} = open;
-  if (backend.targetSlugs !== 'assigned' || backend.deleteTarget === undefined) return made;
+  if (backend.targetSlugs !== 'assigned' || backend.deleteTarget === undefined) return created;
   const same = ((await targetsIfListed(open)) ?? []).filter((item) => isRequested(open, item, request));
   const order = ({createdAt = '', targetSlug}: TargetItem) => `${createdAt} ${targetSlug}`;
   const [first] = same.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
-  if (first === undefined || first.targetSlug === made.targetSlug) return made;
-  await invoke(open, 'deleteTarget', {targetSlug: made.targetSlug});
+  if (first === undefined || first.targetSlug === created.targetSlug) return created;
+  await invoke(open, 'deleteTarget', {targetSlug: created.targetSlug});
   return {...first, created: false};
 }
 

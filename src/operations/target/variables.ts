@@ -87,9 +87,9 @@ export async function setVariablesOn(
   await allowChange(open, {operation: 'set-variables', targetSlug, variables, dryRun});
   if (dryRun) return;
   await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
-    const told = await explainMissingTarget(error, open, targetSlug, 'set-variables');
-    if (!isRuntimeCliError(told) || !isUnclear(told)) throw told;
+    const explained = await explainMissingTarget(error, open, targetSlug, 'set-variables');
+    if (!isRuntimeCliError(explained) || !isUnclear(explained)) throw explained;
     const list = {run: ['env:list', ...open.flags(targetSlug)]};
-    throw amendError(told, {advice: [['They may be set all the same. Check before you try again: ', list]]});
+    throw amendError(explained, {advice: [['They may be set all the same. Check before you try again: ', list]]});
   });
 }
