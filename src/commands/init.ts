@@ -58,7 +58,7 @@ export default class Init extends BaseCommand<typeof Init> {
     output.result(`Wrote ${relative(cwd, file)}.`);
     const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
     const {problem} = plan;
-    if (problem) output.warn([problem.message, ...problem.suggestions].join(' '));
+    if (problem) output.warn(problem.message, problem.suggestions);
     const deploys = plan.config.targetSlug !== undefined;
     const push = {run: ['bundle:push', ...place, ...(deploys ? ['--wait'] : [])]};
     const next = [

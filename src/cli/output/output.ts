@@ -181,8 +181,8 @@ export class Output implements Logger {
    * A warning, in one line, so that a server's cannot look like several. Repeated ones are printed once. The document
    * has them, too.
    */
-  warn(message: string): void {
-    const text = oneLineOf(this.clean(message));
+  warn(message: string, suggestions: readonly string[] = []): void {
+    const text = oneLineOf(this.clean([message, ...suggestions.map(asSentence)].join(' ')));
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     this.#onWarning?.(text);

@@ -1,4 +1,4 @@
-import {projectTitle} from '../../backends/names.js';
+import {isBuiltIn, projectTitle} from '../../backends/names.js';
 import type {TargetItem, VariableItem} from '../../backends/contract.js';
 import {shownUrl} from '../../backends/answers.js';
 import type {TargetResult} from '../../operations/options.js';
@@ -91,7 +91,9 @@ export function renderChangedVariables(
     if (waited) output.outcome('The target was published again.');
     else {
       const flags = placeFlags({projectSlug, backend}, commandFlags);
-      output.hint(['The service is publishing the target again. Check on it: ', {run: ['target:list', ...flags]}]);
+      // A plugin's service need not publish it at once.
+      const publishes = isBuiltIn(backend) ? 'is publishing' : 'may publish';
+      output.hint([`The service ${publishes} the target again. Check on it: `, {run: ['target:list', ...flags]}]);
     }
   }
   return result;

@@ -56,7 +56,8 @@ export function useSecrets(
   return Object.fromEntries(options.map(([name, value]) => [name, new OptionText(value)]));
 }
 
-async function readSecretFlags(
+/** The secret options on the command line. Masks what it reads. */
+export async function readSecretFlags(
   secrets: readonly string[],
   context: CommandContext,
 ): Promise<Readonly<Record<string, OptionText>>> {
@@ -115,9 +116,13 @@ export async function storedSecrets(
   if (stored === undefined || stored.options.some(isGiven)) return {};
   const other = originsIn(given).find((origin) => !stored.origins.includes(origin));
   if (other === undefined) return stored.values;
+  const typed = Object.entries(given).flatMap(([option, value]) => {
+    const names = value instanceof OptionText && originsIn({[option]: value}).includes(other);
+    return names ? flagValue('--backend-option', `${option}=${value.text}`) : [];
+  });
   file.warn(
     `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
-      `To store them for it, run: ${commandLine('auth:login', ...flagValue('--runtime-backend', backend))}`,
+      `To store them for it, run: ${commandLine('auth:login', ...flagValue('--runtime-backend', backend), ...typed)}`,
   );
   return {};
 }

@@ -24,7 +24,7 @@ import {
 } from '../settings/credential-file.js';
 import {checkedSecret, credentialSettings, keyFileIn} from '../settings/load-settings.js';
 import {loadAllBackends} from '../settings/load-backends.js';
-import {optionsFor, readPluginSettings, useSecrets} from '../settings/plugin-settings.js';
+import {optionsFor, readPluginSettings, readSecretFlags, useSecrets} from '../settings/plugin-settings.js';
 import {originsIn, urlsIn} from '../settings/option-addresses.js';
 import {describeSettings, missingSetting, requireSetting, type Settings} from '../settings/settings.js';
 import {unknownAddresses} from './confirm-addresses.js';
@@ -107,7 +107,7 @@ async function verify(context: CommandContext, {service, settings, accepted}: En
     const {status, user, expiresAt, reason = '', suggestions = []} = await askService(context, settings, service);
     const verified = status === 'accepted';
     if (verified) output.outcome(`${accepted}${user === undefined ? '' : ` of ${user}`}.`);
-    else output.warn(['The credentials were not checked.', reason, ...suggestions].join(' '));
+    else output.warn(`The credentials were not checked. ${reason}`, suggestions);
     return {verified, account: user, expiresAt};
   } catch (error) {
     // Without its other options, the backend of a plugin cannot be asked yet.
@@ -257,8 +257,8 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
 type SecretNames = Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
 
 /**
- * Asks for the secrets of a backend: its options, or its variables if it has no such options. In a terminal without
- * echo, where an empty answer skips one, or on stdin, a line for each, or all of it for a single one.
+ * Asks for the secrets of a backend that are no flag: its options, or its variables if it has no such options. In a
+ * terminal without echo, where an empty answer skips one, or on stdin, a line for each, or all of it for a single one.
  */
 async function askForSecrets(
   {name: backend, secrets = [], secretEnv = []}: SecretNames,
@@ -271,12 +271,16 @@ async function askForSecrets(
       suggestions: ['Set its options with --backend-option or in the configuration file.'],
     });
   }
+  const typed = await readSecretFlags(secrets, context);
+  const open = names.filter((name) => typed[name] === undefined);
   const answers: string[] = [];
-  if (stdin.isTTY || names.length === 1) {
-    for (const name of names) answers.push(await readSecretInput(`${name} of the ${backend} backend`, context));
+  if (stdin.isTTY || open.length <= 1) {
+    for (const name of open) answers.push(await readSecretInput(`${name} of the ${backend} backend`, context));
   } else for await (const line of createInterface({input: stdin, signal})) answers.push(line);
-  const entries = names.map((name, index) => [name, (answers[index] ?? '').trim()] as const);
-  const given = entries.filter(([, value]) => value !== '');
+  const asked = open.map((name, index) => [name, (answers[index] ?? '').trim()] as const);
+  const given = [...Object.entries(typed).map(([name, {text}]) => [name, text] as const), ...asked].filter(
+    ([, value]) => value !== '',
+  );
   if (given.length > 0) return Object.fromEntries(given);
   throw createError('ERR_OPTION_INVALID', `No value was entered for ${names.join(', ')}.`);
 }

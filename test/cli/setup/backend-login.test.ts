@@ -64,16 +64,17 @@ describe('the stored secrets of a backend', () => {
     expect(warnings).toEqual([]);
   });
 
-  test.each([{url: 'https://acme.example', hook: 'https://b.example/x'}, {host: 'b.example'}])(
-    'login: stored secrets go to no other address than at the login: %j',
-    async (given) => {
-      expect(await storedSecrets({name: 'acme'}, given, {}, file)).toEqual({});
-      expect(warnings).toEqual([
-        'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
-          'To store them for it, run: mycli auth:login --runtime-backend acme',
-      ]);
-    },
-  );
+  test.each<[object, string]>([
+    [{url: 'https://acme.example', hook: 'https://b.example/x'}, ''],
+    [{host: 'b.example'}, ''],
+    [{host: new OptionText('b.example')}, ' --backend-option host=b.example'],
+  ])('login: stored secrets go to no other address than at the login: %j', async (given, flags) => {
+    expect(await storedSecrets({name: 'acme'}, {...given}, {}, file)).toEqual({});
+    expect(warnings).toEqual([
+      'The secrets stored for the acme backend are not used, because they were not stored for https://b.example. ' +
+        `To store them for it, run: mycli auth:login --runtime-backend acme${flags}`,
+    ]);
+  });
 });
 
 describe('the dialogue of a login', () => {
@@ -167,6 +168,11 @@ test('a login to a plugin stores its secret options, which its commands use unti
   const logout = await run(['auth:logout', '--runtime-backend', 'acme', '--json']);
   expect(JSON.parse(logout.stdout)).toMatchObject({removed: ['acme']});
   await expect(stat(file)).rejects.toThrow('ENOENT');
+
+  // One that is set is not asked for.
+  await writeFile(join(bench.root, 'token'), token);
+  await run(['auth:login', '--backend-option', `token=@${join(bench.root, 'token')}`]);
+  expect(await readFile(file, 'utf8')).toContain(token);
 });
 
 test('a login to an address that only a configuration file names is refused without a terminal', async () => {
