@@ -87,8 +87,8 @@ export interface ContextChanges extends Pick<HostHttpOptions, 'once' | 'beforeAt
 const endOfCallMs = 1000;
 
 /**
- * Calls a backend like `callBackend`, with a context of its own. After an abort, the cleanups that the call has
- * registered run before it rejects.
+ * Calls a backend like `callBackend`, with a context of its own. After an abort, or without progress, the
+ * cleanups that it has registered run before it rejects.
  */
 export async function callInContext<Result>(
   backend: Pick<HostBackend, 'name' | 'plugin'>,
@@ -111,17 +111,17 @@ export async function callInContext<Result>(
       await Promise.all(cleanups.map((cleanup) => cleanup(surroundings)));
     });
   };
-  const onAbort = (cleanup: AbortCleanup) => {
-    cleanups.push(cleanup);
-    if (signal.aborted) begin();
-  };
-  signal.addEventListener('abort', begin, {once: true});
   const writtenBefore = countWrites();
   const {doing, effect} = row;
   const ended = new AbortController();
   // Not aborted at the end: what a call returns may go on, such as the entries of a log.
   const stalled = new AbortController();
   const own = AbortSignal.any([signal, stalled.signal]);
+  const onAbort = (cleanup: AbortCleanup) => {
+    cleanups.push(cleanup);
+    if (own.aborted) begin();
+  };
+  own.addEventListener('abort', begin, {once: true});
   // Each request of another client may add a listener, and Node warns of a leak from the eleventh on.
   setMaxListeners(0, own);
   const work = callBackend(backend, doing, signal, () => call({...context, signal: own, onAbort}), secrets);
@@ -140,7 +140,7 @@ export async function callInContext<Result>(
     throw effect === 'writes' && countWrites() > writtenBefore ? afterWriting(error, backend.name) : error;
   } finally {
     ended.abort();
-    signal.removeEventListener('abort', begin);
+    own.removeEventListener('abort', begin);
     await cleaned;
   }
 }

@@ -43,7 +43,7 @@ export type ItemOf<Name extends Lister> = AnswerTo<Name>['items'][number];
 /** By default, an upload has nothing to resume it with. */
 export type CallOptions = Partial<
   Pick<BackendLoginContext, 'prompt' | 'openUrl'> &
-    Pick<BackendContextOptions, 'targetSlug' | 'signal' | 'state' | 'onProgress' | 'onRetry'>
+    Pick<BackendContextOptions, 'targetSlug' | 'signal' | 'state' | 'timeouts' | 'onProgress' | 'onRetry'>
 >;
 
 type Deployed = DeployResult & {readonly bundleId: BundleId};

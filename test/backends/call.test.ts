@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {inspect} from 'node:util';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, test, vi} from 'vitest';
 import {callBackend, callInContext, withTimeout} from '../../src/backends/call.js';
 import {backendError} from '../../src/backends/context.js';
 import type {AbortCleanup} from '../../src/backends/contract.js';
@@ -226,13 +226,16 @@ describe('a call of a plugin in which nothing happens', () => {
   ] as const)('and that %s ends with %s, which names the plugin, and its signal', async (effect, code, end) => {
     const context = await contextFor({}, {timeouts});
     const signals: AbortSignal[] = [];
-    const work = callInContext(plugin, {doing: 'listing bundles', effect}, context, async ({signal}) => {
+    const cleanUp = vi.fn(async () => undefined);
+    const work = callInContext(plugin, {doing: 'listing bundles', effect}, context, async ({signal, onAbort}) => {
       signals.push(signal);
+      onAbort(cleanUp);
       await new Promise(() => undefined);
     });
     const message = `The acme backend of plugin mycli-plugin-acme made no progress for 1 s while ${end}`;
     await expect(work).rejects.toMatchObject({code, message});
     expect(signals).toEqual([expect.objectContaining({aborted: true})]);
+    expect(cleanUp).toHaveBeenCalledOnce();
   });
 
   test('goes on while it sends requests, waits to retry or reports progress', async () => {

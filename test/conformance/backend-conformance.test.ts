@@ -1,9 +1,11 @@
 import {mkdtemp, readdir, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {addAbortSignal} from 'node:stream';
+import {buffer} from 'node:stream/consumers';
 import {inspect} from 'node:util';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
-import type {Backend} from '../../src/backends/contract.js';
+import type {Backend, Bundle} from '../../src/backends/contract.js';
 import {backendConformance, type ConformanceCase, type ConformanceFixtures} from '../../src/testing.js';
 import {brokenBackends} from './broken-backends.js';
 import caught from './caught-by.json' with {type: 'json'};
@@ -152,6 +154,34 @@ test('conformance: a case that never ends fails when its time is up', async () =
     cases.filter(({name}) => name === 'each project has its own bundles and deployments'),
   );
   expect(Object.values(failures)).toEqual([expect.stringContaining('This case took longer than 0.5 s')]);
+});
+
+test.each([
+  ['makes no progress is ended by the host', false, {}],
+  [
+    'reports progress that it does not make fails',
+    true,
+    {'upload (v2): an abort in the middle ends it and leaves nothing behind': expect.stringContaining('took longer')},
+  ],
+])('conformance: an SDK without time limits that %s', async (_, reports, expected) => {
+  const create = (): Backend => {
+    const good = createShelfBackend();
+    const upload = async (bundle: Bundle, context: Context) => {
+      const report = () => context.onProgress({transferred: 0, total: bundle.size});
+      const reporting = setInterval(() => reports && report(), 50);
+      try {
+        await buffer(addAbortSignal(context.signal, bundle.createReadStream()));
+      } catch {
+        throw context.signal.reason;
+      } finally {
+        clearInterval(reporting);
+      }
+      return good.upload(bundle, context);
+    };
+    return {...good, upload};
+  };
+  const cases = backendConformance(create, {...fixtures, caseTimeoutMs: 20_000});
+  expect(await failuresOf(cases.filter(({name}) => name.startsWith('upload (v2): an abort in')))).toEqual(expected);
 });
 
 test('conformance: IDs that are texts fail a backend that says that they are numbers', async () => {

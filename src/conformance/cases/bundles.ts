@@ -4,7 +4,7 @@ import {finished} from 'node:stream/promises';
 import type {BundleId, DownloadResume, DownloadStart} from '../../backends/contract.js';
 import {anyError, expectAbort, expectAnswer, expectBytes, expectError} from '../expectations.js';
 import {shown, unknownBundle, type ExpectedError} from '../expectations.js';
-import {bundleOperations, type Operation} from '../operations.js';
+import {bundleOperations} from '../operations.js';
 import type {Case, MemberCases, Subject} from '../subject.js';
 
 export const bundleCases = {
@@ -62,7 +62,19 @@ export const bundleCases = {
 } as const satisfies MemberCases;
 
 /** The cases of IDs that no bundle has. */
-export const idCases: readonly Case[] = bundleOperations.map(idCase);
+export const idCases: readonly Case[] = bundleOperations.map(({name, needs, run}) => ({
+  name: `${name}: an unknown bundle is refused with a code`,
+  needs: [needs],
+  proves:
+    'An ID of no bundle is `ERR_BUNDLE_UNKNOWN` or a 404. One with `?`, `#` or `..` is refused: encode it in URLs.',
+  async run(subject) {
+    const bundle = await subject.makeBundle();
+    const id = await subject.upload(bundle);
+    const call = (bundleId: BundleId) => run(subject, {bundleId, bundle});
+    await expectUnknown(`${name} of the unknown bundle`, id, call, unknownBundle);
+    await subject.assertArrived(bundle, id, `${name} of IDs that look like its own`);
+  },
+}));
 
 /** Downloads an archive, with what the backend says when it starts. */
 async function fetchArchive(
@@ -120,21 +132,4 @@ export async function expectUnknown(
   for (const other of alike) {
     await expectError(`${what} ${shown(other)}`, call(other), anyError, 'Encode IDs in URLs and paths.');
   }
-}
-
-/** The case of an operation that takes the ID of a bundle. */
-function idCase({name, needs, run}: Operation): Case {
-  return {
-    name: `${name}: an unknown bundle is refused with a code`,
-    needs: [needs],
-    proves:
-      'An ID of no bundle is `ERR_BUNDLE_UNKNOWN` or a 404. One with `?`, `#` or `..` is refused: encode it in URLs.',
-    async run(subject) {
-      const bundle = await subject.makeBundle();
-      const id = await subject.upload(bundle);
-      const call = (bundleId: BundleId) => run(subject, {bundleId, bundle});
-      await expectUnknown(`${name} of the unknown bundle`, id, call, unknownBundle);
-      await subject.assertArrived(bundle, id, `${name} of IDs that look like its own`);
-    },
-  };
 }

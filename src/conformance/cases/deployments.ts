@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type {BundleId, DeploymentRef, DeployResult} from '../../backends/contract.js';
+import type {BundleId, DeploymentRef} from '../../backends/contract.js';
 import {anyCode, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
 import {shown, unknownBundle, withCode} from '../expectations.js';
 import {fromJson, notOffered, type MemberCases, type Subject} from '../subject.js';
@@ -68,14 +68,15 @@ export const deploymentCases = {
         const {targetSlug, otherTarget} = subject;
         const [older, newer] = [await subject.uploaded(), await subject.uploaded()];
         await subject.deployed(older);
-        await subject.finished(await promote(subject, older));
+        const promote = (bundleId: BundleId) => subject.call('promote', {bundleId, from: targetSlug, to: otherTarget});
+        await subject.finished(await promote(older));
         for (const target of [otherTarget, targetSlug]) {
           await expectDeployed(subject, older, target, `the promotion to "${otherTarget}"`, true);
         }
         await subject.deployed(newer);
         for (const bundleId of [older, unknownIdLike(newer)]) {
           const what = `a promotion of the bundle ${shown(bundleId)}, which the target does not run,`;
-          await expectError(what, promote(subject, bundleId), anyCode);
+          await expectError(what, promote(bundleId), anyCode);
         }
       },
     },
@@ -134,10 +135,6 @@ export const deploymentCases = {
 
 async function statusOf(subject: Subject, deployment: DeploymentRef): Promise<string> {
   return (await subject.call('getDeployment', deployment)).status;
-}
-
-function promote(subject: Subject, bundleId: BundleId): Promise<DeployResult> {
-  return subject.call('promote', {bundleId, from: subject.targetSlug, to: subject.otherTarget});
 }
 
 /**

@@ -79,12 +79,9 @@ export function faultCases(operation: Operation): readonly Case[] {
       // A failure is repeated, as only the secrets of its own services are masked in that of a case.
       const total = await counted.catch(() => countRequests(trial, operation));
       // A backend without credentials must say so: one whose requests do not pass the suite looks the same.
-      if (total === 0 && rule.kind === 401 && ['upload', 'verify'].includes(operation.needs)) {
-        notTried(
-          `No request of ${operation.name} passes the suite. Send it with context.http, or give your client the ` +
-            'address that through() of openService returns.',
-        );
-      }
+      const mustPass = rule.kind === 401 && ['upload', 'verify'].includes(operation.needs);
+      const advice = 'Send it with context.http, or to the address that through() of openService returns.';
+      if (total === 0 && mustPass) notTried(`No request of ${operation.name} passes the suite. ${advice}`);
       for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
         if (rule.kind === 'hold') await abortAt(await open(), operation, at, total);
         else await failAt(await open(), operation, at, total, rule);

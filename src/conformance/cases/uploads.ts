@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type {BundleFormat} from '../../backends/contract.js';
 import {largeBytes, stallHalfWay} from '../bundles.js';
-import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf} from '../expectations.js';
+import {anyError, expectAbort, expectAnswer, expectError, notTried, outcomeOf, withCode} from '../expectations.js';
 import {idsOf, type Case} from '../subject.js';
 
 export function uploadCases(format: BundleFormat): readonly Case[] {
@@ -33,7 +33,8 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
     },
     {
       name: `${what}: an abort in the middle ends it and leaves nothing behind`,
-      proves: 'Aborted halfway through the archive or at the first progress, it ends within a second and cleans up.',
+      proves:
+        'Aborted halfway or at the first progress, or without progress within the time limits, it ends and cleans up.',
       async run(subject) {
         const bundle = await subject.makeBundle({format});
         await expectAbort('the upload', (signal, abort) => {
@@ -44,6 +45,16 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
           return subject.call('upload', stallHalfWay(bundle, abort), {signal, onProgress});
         });
         await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
+        const timeouts = {idleMs: 1000, requestMs: 1000};
+        const stalled = subject.call(
+          'upload',
+          stallHalfWay(bundle, () => undefined),
+          {timeouts},
+        );
+        const {error} = await outcomeOf(stalled);
+        const noProgress = withCode('ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK');
+        if (error) await expectError('an upload that makes no progress', stalled, noProgress);
+        await subject.assertKept(error ? 0 : 1, 'an upload that made no progress');
       },
     },
     {
