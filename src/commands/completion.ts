@@ -8,7 +8,7 @@ export default class Completion extends BaseCommand<typeof Completion> {
   static override readonly summary = 'Print a script that completes commands, flags and values in bash, zsh or fish.';
   static override readonly description =
     'The script asks mycli at each Tab. Projects and targets come from the configuration file; nothing is requested ' +
-    'and no plugin is run, so that commands of plugins are not completed.';
+    'and no plugin is run: commands of plugins are completed that have an oclif.manifest.json.';
   static override readonly examples = [
     '<%= config.bin %> <%= command.id %> bash',
     '<%= config.bin %> <%= command.id %> zsh',

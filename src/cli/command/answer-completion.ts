@@ -3,10 +3,11 @@ import {matchModeSchema} from '../../settings/schemas.js';
 import {loadConfigFile} from '../settings/config-file.js';
 import {givenValue} from './command-line.js';
 import {complete, completionLines} from './complete.js';
-import {HostConfig, type HostOptions} from './plugins.js';
+import {declaredCommands, HostConfig, type HostOptions} from './plugins.js';
 
 /**
- * Prints what completes a command line. Runs no plugin and sends nothing: values come from the configuration file.
+ * Prints what completes a command line. Runs no plugin and sends nothing: values come from the configuration file, and
+ * commands of plugins from their manifests.
  * @param words What follows `mycli`, up to the cursor.
  */
 export async function answerCompletion(words: readonly string[], options: HostOptions): Promise<void> {
@@ -41,5 +42,11 @@ export async function answerCompletion(words: readonly string[], options: HostOp
         return [];
     }
   };
-  session.output.data(completionLines(await complete(words, config, valuesOf)));
+  const declared = declaredCommands(options, config.dataDir, words);
+  const known = {
+    commands: [...config.commands, ...declared],
+    topics: config.topics,
+    findCommand: (id: string) => config.findCommand(id) ?? declared.find((command) => command.id === id),
+  };
+  session.output.data(completionLines(await complete(words, known, valuesOf)));
 }

@@ -1,7 +1,7 @@
 import {accessSync, constants, existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {access, mkdir} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
-import type {Interfaces} from '@oclif/core';
+import type {Command, Interfaces} from '@oclif/core';
 import {Config, Plugin} from '@oclif/core/config';
 import {asRecord, isRecord} from '../../text/json.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
@@ -142,6 +142,26 @@ function userPlugins(dataDirectory: string): readonly {readonly name: string; re
     const folder = type === 'link' ? String(root) : join(dataDirectory, 'node_modules', String(name));
     return {name: String(name), folder};
   });
+}
+
+/**
+ * The commands of plugins of the user and of the project, as far as each has an `oclif.manifest.json`: nothing of a
+ * plugin is run.
+ */
+export function declaredCommands(
+  {session, root}: HostOptions,
+  dataDirectory: string,
+  args: readonly string[],
+): readonly Command.Loadable[] {
+  if (skipsPlugins(session.env)) return [];
+  const own = userPlugins(dataDirectory).map(({folder}) => folder);
+  const {cwd, env} = session;
+  const ofProject = projectPlugins(root, args, {cwd, env, report: () => undefined}).map((plugin) => plugin.root);
+  return [...own, ...ofProject]
+    .filter((folder) => !isForeignPackage(folder))
+    .flatMap((folder) => Object.values(asRecord(readManifest(join(folder, 'oclif.manifest.json'))?.['commands'])))
+    .map((command) => ({args: {}, flags: {}, ...asRecord(command)}) as unknown as Command.Loadable)
+    .filter(({id}) => typeof id === 'string');
 }
 
 /** Why a folder is no plugin, as a clause that names it. */

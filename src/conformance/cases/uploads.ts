@@ -45,7 +45,7 @@ export function uploadCases(format: BundleFormat): readonly Case[] {
           return subject.call('upload', stallHalfWay(bundle, abort), {signal, onProgress});
         });
         await subject.assertKept(0, 'an aborted upload that was to be cleaned up in context.onAbort()');
-        const timeouts = {idleMs: 1000, requestMs: 1000};
+        const timeouts = {idleMs: 500, requestMs: 500};
         const stalled = subject.call(
           'upload',
           stallHalfWay(bundle, () => undefined),

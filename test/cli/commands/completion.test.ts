@@ -55,6 +55,29 @@ test('completion: a configuration that is broken completes nothing of it, withou
   expect(ended).toMatchObject({code: 0, stdout: '', stderr: ''});
 });
 
+test('completion: commands of plugins come from their manifests, and nothing of a plugin is run', async () => {
+  const manifest = {commands: {'acme:sync': {id: 'acme:sync', flags: {deep: {name: 'deep', type: 'boolean'}}}}};
+  const plugin = {name: 'mycli-plugin-acme', oclif: {commands: './throws.js'}};
+  const cwd = await makeFolder({
+    'package.json': '{"dependencies": {"mycli-plugin-acme": "1", "mycli-plugin-bad": "1"}}',
+    'node_modules/mycli-plugin-acme/package.json': JSON.stringify(plugin),
+    'node_modules/mycli-plugin-acme/oclif.manifest.json': JSON.stringify(manifest),
+    'node_modules/mycli-plugin-acme/throws.js': 'throw new Error("run")',
+    'node_modules/mycli-plugin-bad/package.json': '{"oclif": {}}',
+    'node_modules/mycli-plugin-bad/oclif.manifest.json': '{"commands": {"x": 1, "y": null}}',
+  });
+  for (const [line, words] of [
+    ['acme:s', 'acme:sync\n'],
+    ['acme sy', 'sync\n'],
+    ['acme:sync --d', '--deep\n'],
+  ] as const) {
+    const ended = await runWarm(['completion:words', '--', ...line.split(' ')], {cwd});
+    expect(ended).toMatchObject({code: 0, stderr: '', stdout: words});
+  }
+  const skipping = await runWarm(['completion:words', '--', 'acme:s'], {cwd, env: {MYCLI_SKIP_PLUGINS: '1'}});
+  expect(skipping.stdout).toBe('');
+});
+
 test('completion: the shell is an argument or that of $SHELL, and any other an error', async () => {
   expect((await runWarm(['completion'], {env: {SHELL: '/usr/bin/fish'}})).stdout).toContain('complete -c mycli');
   expect(await runWarm(['completion', 'tcsh'])).toMatchObject({code: 2});
