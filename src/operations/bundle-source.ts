@@ -104,8 +104,6 @@ export interface ReadSource {
   readonly contents: BundleContents;
 }
 
-type SourceOptions = ReadSourceOptions;
-
 /** A source that can be read: an uploaded bundle has its backend. */
 export type OpenedSource = LocalSource | (RemoteSource & {readonly open: OpenBackend});
 
@@ -118,7 +116,7 @@ export interface OpenedSources {
 /** Verifies that uploaded bundles can be read, and opens their backend. Sends nothing. */
 export async function openSources(
   {from, to}: Record<'from' | 'to', BundleSource>,
-  options: SourceOptions,
+  options: ReadSourceOptions,
   host: RunHost,
 ): Promise<OpenedSources> {
   const sources = [from, to];
@@ -148,7 +146,7 @@ function verifyId(bundleId: BundleId, backend: HostBackend): void {
   }
 }
 
-function remoteOptions(options: SourceOptions) {
+function remoteOptions(options: ReadSourceOptions) {
   const {preference = 'auto', projectSlug} = options;
   if (projectSlug !== undefined) return {...options, preference, projectSlug};
   throw createError('ERR_OPTION_INVALID', 'projectSlug is required for an uploaded bundle.', {
@@ -162,7 +160,7 @@ function remoteOptions(options: SourceOptions) {
  */
 export async function readSource(
   source: OpenedSource,
-  options: SourceOptions,
+  options: ReadSourceOptions,
   format: BundleFormat,
   host: RunHost,
 ): Promise<ReadSource> {

@@ -1,6 +1,6 @@
 import type {BuiltInContext} from '../backends/built-in.js';
 import {callInContext, withTimeout} from '../backends/call.js';
-import type {Backend, BackendCapability, BackendContext} from '../backends/contract.js';
+import type {Backend, BackendCapability, BackendContext, PlannedWrite} from '../backends/contract.js';
 import {
   backendMembers,
   capabilitiesOf,
@@ -10,7 +10,7 @@ import {
   type RequestOf,
 } from '../backends/members.js';
 import {backendTitle} from '../backends/names.js';
-import {createError} from '../errors/index.js';
+import {createError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
 import type {OpenBackend} from './open-backend.js';
 
 type BackendMembers = {
@@ -54,6 +54,32 @@ export async function quickLook<Result>(
   } catch {
     return undefined;
   }
+}
+
+/** A change that is to be made. With `dryRun`, it is only planned. */
+interface Change
+  extends Omit<PlannedWrite, 'backend' | 'projectSlug' | 'bundleIds'>, Partial<Pick<PlannedWrite, 'bundleIds'>> {
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Asks the host before something is changed. @throws RuntimeCliError if it must not be */
+export async function allowChange(
+  {project, host}: OpenBackend,
+  {dryRun = false, bundleIds = [], ...change}: Change,
+): Promise<void> {
+  await host.writes?.before({...change, ...project, bundleIds}, {dryRun});
+}
+
+const unclear: ReadonlySet<string> = new Set<ErrorCode>([
+  'ERR_OUTCOME_UNKNOWN',
+  'ERR_SERVER',
+  'ERR_RESPONSE_INVALID',
+  'ERR_BACKEND_FAILED',
+]);
+
+/** Whether a request that failed like this may have been carried out all the same. */
+export function mayBeDone({code}: RuntimeCliError): boolean {
+  return unclear.has(code);
 }
 
 export function requireCapability(backend: Backend, capability: BackendCapability): void {

@@ -162,7 +162,7 @@ export async function withFallback<Result>(
 ): Promise<Result> {
   const {outlet} = open.host;
   if (fellBack !== undefined) await outlet.fallBack(fellBack);
-  await outlet.resolve(open.backendName);
+  await outlet.resolve(open.project.backend);
   try {
     return await first(open);
   } catch (error) {

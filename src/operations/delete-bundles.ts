@@ -2,7 +2,7 @@ import type {BundleId, BundleItem} from '../backends/contract.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../errors/index.js';
 import {callBackSafely, type RunHost} from './host.js';
-import {invoke, quickLook} from './call-backend.js';
+import {allowChange, invoke, quickLook} from './call-backend.js';
 import {previousDeployment} from './deploy/rollback-bundle.js';
 import {explainMissingBundle, idFor, namingCapabilities, readBundles, readHistory, resolveBundleId} from './list.js';
 import {listTargets} from './targets.js';
@@ -83,8 +83,7 @@ export async function deleteBundlesFrom(
   ids: readonly BundleId[],
   onDeletion: (deletion: BundleDeletion) => void,
 ): Promise<readonly BundleId[]> {
-  const {backendName: backend, projectSlug, host} = open;
-  await host.writes?.before({operation: 'delete', backend, projectSlug, bundleIds: ids});
+  await allowChange(open, {operation: 'delete', bundleIds: ids});
   const deleted: BundleId[] = [];
   const failures: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
   for (const bundleId of ids) {
@@ -101,7 +100,7 @@ export async function deleteBundlesFrom(
       if (error.code !== 'ERR_REJECTED' && error.code !== 'ERR_BUNDLE_UNKNOWN') break;
     }
   }
-  host.writes?.learn({bundleIds: deleted});
+  open.host.writes?.learn({bundleIds: deleted});
   const [first] = failures;
   if (first === undefined) return deleted;
   const notTried = ids.slice(deleted.length + failures.length);

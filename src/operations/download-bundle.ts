@@ -79,12 +79,11 @@ export function downloadCapabilities({
  */
 export async function downloadBundleFrom(open: OpenBackend, options: Destination): Promise<DownloadBundleResult> {
   const {force = false} = options;
-  const {projectSlug, host} = open;
-  const backend = open.backend.name;
+  const {project, host} = open;
   const bundleId = await resolveBundleId(open, options.bundleId);
   const paths = outputPaths(options, bundleId, host);
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
-  const part = new PartFile(`${paths.compressed}.part`, {backend, projectSlug, bundleId});
+  const part = new PartFile(`${paths.compressed}.part`, {...project, bundleId});
   const {activity} = await open.context();
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
     activity.touch();
@@ -103,8 +102,7 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
   await part.forgetState();
   if (!compressed && path.endsWith('.gz')) host.logger.warn(`${path} is not compressed, despite its name.`);
   return {
-    backend,
-    projectSlug,
+    ...project,
     bundleId,
     path,
     size,
@@ -126,8 +124,7 @@ export async function readDownloaded<Result>(
   try {
     const output = resolve(workspace.path, 'archive');
     const downloaded = await downloadBundleFrom(open, {bundleId, output});
-    const {backend, projectSlug} = downloaded;
-    return {backend, projectSlug, bundleId: downloaded.bundleId, result: await read(output)};
+    return {...open.project, bundleId: downloaded.bundleId, result: await read(output)};
   } finally {
     await workspace.remove();
   }

@@ -97,7 +97,7 @@ interface WriteObserver {
    * @param options `dryRun`: the change will not be made
    * @throws RuntimeCliError if it must not be made.
    */
-  before(write: PlannedWrite, options?: {readonly dryRun: boolean}): Promise<void>;
+  before(write: PlannedWrite, options: {readonly dryRun: boolean}): Promise<void>;
   /** Called with what is known about the outcome so far. */
   learn(facts: WriteFacts): void;
   /**

@@ -8,7 +8,7 @@ import {optionProblems, problemsOf, rejectProblems} from '../settings/definition
 import {requestSeconds} from '../settings/schemas.js';
 import {placeFlags} from '../text/suggest.js';
 import type {Host, RunHost} from './host.js';
-import type {CommonOptions, ConnectionOptions, WaitOptions} from './options.js';
+import type {CommonOptions, ConnectionOptions, ProjectResult, WaitOptions} from './options.js';
 import type {PushPlace} from './push/records.js';
 
 /** What a backend is opened with. */
@@ -22,8 +22,11 @@ export interface OpenOptions extends CommonOptions, ConnectionOptions, WaitOptio
 /** A backend as a run has opened it, once: what the operations of that run work with. */
 export interface OpenBackend {
   readonly backend: HostBackend;
-  /** What the caller calls it: of several backends with one name, its own name is longer. */
-  readonly backendName: RuntimeBackend;
+  /**
+   * The project, as results and hooks get it. The backend is what the caller calls it: of several with one name, its
+   * own name is longer.
+   */
+  readonly project: ProjectResult;
   readonly projectSlug: string;
   readonly host: RunHost;
   /** How long the run waits for something. What is undefined depends on what it waits for. */
@@ -82,7 +85,7 @@ export async function openBackend(
   const place = () => ({...backendLocation(backend, options, {configDirectory, env}), projectSlug});
   const open = (signal: AbortSignal, context: OpenBackend['context']): OpenBackend => ({
     backend,
-    backendName,
+    project: {backend: backendName, projectSlug},
     projectSlug,
     host,
     limits: {pollInterval, timeout},

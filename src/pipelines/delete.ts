@@ -10,6 +10,7 @@ import {
   type DeleteBundlesOptions,
   type DeleteBundlesResult,
 } from '../operations/delete-bundles.js';
+import {allowChange} from '../operations/call-backend.js';
 import {refuseUnsafe} from '../operations/guard/safety.js';
 import {callBackSafely} from '../operations/host.js';
 import type {OpenBackend} from '../operations/open-backend.js';
@@ -26,7 +27,7 @@ import {Pipeline} from './run.js';
 
 export async function deleteBundles(options: DeleteBundlesOptions, host: PipelineHost): Promise<DeleteBundlesResult> {
   refuseUnsafe({operation: 'delete'}, host);
-  const {confirm, onDeletion, projectSlug} = options;
+  const {confirm, onDeletion} = options;
   const resolved = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
     const {open} = await chooseDeleteBackend(options, run);
     const ids = await resolveIds(open, options.bundleIds);
@@ -34,10 +35,9 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
     return {open, ids, listed: confirm ? await listedAmong(open, ids) : []};
   });
   const {open, ids, listed} = await resolved.run();
-  const backend = open.backendName;
-  await confirm?.(backend, ids, listed);
+  await confirm?.(open.project.backend, ids, listed);
   const deleting = withDeleteStep(resolved.after(open), ids.length, () => Promise.resolve(ids), onDeletion);
-  return {backend, projectSlug, deleted: await deleting.run()};
+  return {...open.project, deleted: await deleting.run()};
 }
 
 /** Adds the step that deletes bundles. It notes each deleted one: of a single one, its outcome says it all. */
@@ -76,15 +76,14 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
     },
   );
   const {open, found, kept} = await searching.run();
-  const backend = open.backendName;
-  const result = {backend, projectSlug, dryRun, found, kept, deleted: []};
+  const result = {...open.project, dryRun, found, kept, deleted: []};
   if (found.length === 0) return result;
   if (dryRun) {
     const bundleIds = found.map(({bundleId}) => bundleId);
-    await host.writes?.before({operation: 'delete', backend, projectSlug, bundleIds}, {dryRun});
+    await allowChange(open, {operation: 'delete', bundleIds, dryRun});
     return result;
   }
-  await confirm?.(backend, found);
+  await confirm?.(open.project.backend, found);
   const stillFound = async () => {
     const ids = await stillPrunable(found, open, options);
     for (const {bundleId} of found)

@@ -71,12 +71,10 @@ export async function runDeployment(
 
 function deploymentResult(deployed: AcceptedDeployment, warnings: readonly string[]): DeployBundleResult {
   const {open, release, bundleId, url, deployment, status, raw, check} = deployed;
-  const {backendName, projectSlug} = open;
   const {deploymentId} = deployment;
   return {
-    backend: backendName,
+    ...open.project,
     bundleId,
-    projectSlug,
     targetSlug: release.targetSlug,
     deploymentId,
     url,

@@ -50,7 +50,7 @@ async function find(
 async function plan({branch, copyFrom, ...options}: DeployPreviewOptions, host: PipelineHost) {
   const {open, slug, item} = await find({...options, branch, copyFrom}, ['create-target'], host);
   // The target is on this backend only.
-  const reached = {...options, preference: open.backendName, targetSlug: slug};
+  const reached = {...options, preference: open.project.backend, targetSlug: slug};
   return {
     push: {...reached, wait: true, waitForSlot: true, ifChanged: true},
     missing:
@@ -105,8 +105,8 @@ export async function deletePreview(
   host: PipelineHost,
 ): Promise<DeletedPreview> {
   const {open, item} = await find({...options, branch}, ['delete-target'], host);
-  const {projectSlug, dryRun = false} = options;
-  const place = {backend: open.backendName, projectSlug, branch};
+  const {dryRun = false} = options;
+  const place = {...open.project, branch};
   if (item === undefined) return {...place, dryRun, deleted: false, bundles: [], warnings: []};
   return {...(await remove(open, item, options, host)), ...place};
 }
@@ -119,7 +119,7 @@ async function remove(
 ): Promise<DeletedTarget & Pick<DeletedPreview, 'bundles'>> {
   const bundles = await bundlesOnlyOn(open, targetSlug);
   // A branch may have any name. What the service calls production is refused all the same.
-  const target = {targetSlug, preference: open.backendName, force: production !== true, ifExists: true};
+  const target = {targetSlug, preference: open.project.backend, force: production !== true, ifExists: true};
   const result = await deleteTarget({...options, ...target}, {...host, settings: []});
   if (bundles.length === 0 || result.dryRun) return {...result, bundles};
   const title = `Delete ${count(bundles.length, 'bundle')} of ${targetSlug}`;
@@ -169,7 +169,7 @@ export async function listPreviews(options: ProjectOptions, host: PipelineHost):
     .step('list', `List the previews of ${projectSlug}`, async ({open}, {outlet}) => {
       const previews = await listPreviewItems(open);
       outlet.title(`Found ${count(previews.length, 'preview')}`);
-      return {backend: open.backendName, projectSlug, previews};
+      return {...open.project, previews};
     })
     .run();
 }
@@ -199,9 +199,9 @@ export async function prunePreviews(
       return {open, found};
     })
     .run();
-  const result = {backend: open.backendName, projectSlug, dryRun, found};
+  const result = {...open.project, dryRun, found};
   if (dryRun || found.length === 0) return {...result, deleted: [], warnings: []};
-  await confirm?.(open.backendName, found);
+  await confirm?.(open.project.backend, found);
   const deleted: string[] = [];
   const warnings: string[] = [];
   for (const item of found) {

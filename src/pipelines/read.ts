@@ -52,7 +52,7 @@ export async function listBundles(options: ListBundlesOptions, host: PipelineHos
       outlet.title(
         items.length === 0 ? `Found no bundles in ${projectSlug}` : `Found ${count(items.length, 'bundle')}`,
       );
-      return {backend: open.backend.name, projectSlug, bundles: items, total};
+      return {...open.project, bundles: items, total};
     })
     .run();
 }
@@ -61,7 +61,7 @@ export async function listDeployments(
   options: ListDeploymentsOptions,
   host: PipelineHost,
 ): Promise<ListDeploymentsResult> {
-  const {projectSlug, targetSlug} = options;
+  const {targetSlug} = options;
   const range = listRange(options);
   return chooseFor(options, ['history'], host)
     .step('list', `List the deployments to ${targetSlug}`, async ({open}, {outlet}) => {
@@ -70,7 +70,7 @@ export async function listDeployments(
       outlet.title(
         items.length === 0 ? `Found no deployments to ${targetSlug}` : `Found ${count(items.length, 'deployment')}`,
       );
-      return {backend: open.backend.name, projectSlug, targetSlug, deployments: items, total};
+      return {...open.project, targetSlug, deployments: items, total};
     })
     .run();
 }
@@ -86,7 +86,7 @@ export async function getProjectStatus(options: ProjectStatusOptions, host: Pipe
       const targets: TargetStatus[] = [];
       for (const item of items) targets.push(await targetStatus(open, item));
       outlet.title(`Found ${count(targets.length, 'target')}`);
-      return {backend: open.backend.name, projectSlug, targets};
+      return {...open.project, targets};
     })
     .run()
     .catch(withTarget);
@@ -155,7 +155,7 @@ export async function inspectBundle(options: InspectBundleOptions, host: Pipelin
 }
 
 export async function readDeploymentLogs(options: ReadLogsOptions, host: PipelineHost): Promise<ReadLogsResult> {
-  const {projectSlug, targetSlug, onLines} = options;
+  const {targetSlug, onLines} = options;
   return chooseFor(options, ['logs', 'history'], host)
     .step('read', `Read the log of a deployment to ${targetSlug}`, async ({open}, {outlet}) => {
       const {deployment, bundleId, status} = await findDeployment(open, options);
@@ -169,7 +169,7 @@ export async function readDeploymentLogs(options: ReadLogsOptions, host: Pipelin
       const done = await readLog(open, deployment, take, options);
       outlet.title(`Read ${count(total, 'line')}${done ? '' : ' so far'}`);
       const {deploymentId} = deployment;
-      return {backend: open.backend.name, projectSlug, targetSlug, deploymentId, bundleId, status, lines, done};
+      return {...open.project, targetSlug, deploymentId, bundleId, status, lines, done};
     })
     .run();
 }

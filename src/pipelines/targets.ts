@@ -47,7 +47,7 @@ export async function listTargets(options: ProjectOptions, host: PipelineHost): 
     .step('list', `List the targets of ${projectSlug}`, async ({open}, {outlet}) => {
       const targets = await listAll(open);
       outlet.title(`Found ${count(targets.length, 'target')}`);
-      return {backend: open.backend.name, projectSlug, targets};
+      return {...open.project, targets};
     })
     .run()
     .catch(withTarget);
@@ -69,7 +69,7 @@ function withWaitStep<Target extends TargetItem>(changed: Pipeline<Changed<Targe
 }
 
 export async function createTarget(options: CreateTargetOptions, host: PipelineHost): Promise<CreatedTarget> {
-  const {targetSlug, projectSlug, wait = true, dryRun = false} = options;
+  const {targetSlug, wait = true, dryRun = false} = options;
   refuseUnsafe({operation: 'create-target', targetSlug}, host);
   // The service may not make the target under this slug, so it need not fit the backend.
   const {targetSlug: _, ...reached} = options;
@@ -84,11 +84,11 @@ export async function createTarget(options: CreateTargetOptions, host: PipelineH
     },
   );
   const {open, target} = await (wait && !dryRun ? withWaitStep(creating) : creating).run();
-  return {backend: open.backend.name, projectSlug, ...target, warnings: creating.warnings};
+  return {...open.project, ...target, warnings: creating.warnings};
 }
 
 export async function deleteTarget(options: DeleteTargetOptions, host: PipelineHost): Promise<DeletedTarget> {
-  const {projectSlug, targetSlug, confirm, production, dryRun = false} = options;
+  const {targetSlug, confirm, production, dryRun = false} = options;
   refuseUnsafe({operation: 'delete-target', targetSlug, production}, host);
   const finding = chooseFor(options, ['delete-target'], host).step(
     'find',
@@ -96,11 +96,10 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
     async ({open}) => ({open, target: await findDoomed(open, options)}),
   );
   const {open, target} = await finding.run();
-  const backend = open.backend.name;
-  const result = {backend, projectSlug, targetSlug, running: target?.running, dryRun, deleted: false, warnings: []};
+  const result = {...open.project, targetSlug, running: target?.running, dryRun, deleted: false, warnings: []};
   if (target === undefined) return result;
   await guardTarget('delete-target', options, host);
-  if (!dryRun) await confirm?.(backend, target);
+  if (!dryRun) await confirm?.(open.project.backend, target);
   const deleting = finding.after(target).change('delete', `Delete target ${targetSlug}`, async (doomed, {outlet}) => {
     await deleteTargetFrom(open, doomed, dryRun);
     outlet.title(`${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`);
@@ -110,18 +109,18 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
 }
 
 export async function listVariables(options: TargetOptions, host: PipelineHost): Promise<ListVariablesResult> {
-  const {projectSlug, targetSlug} = options;
+  const {targetSlug} = options;
   return chooseFor(options, ['variables'], host)
     .step('list', `List the variables of ${targetSlug}`, async ({open}, {outlet}) => {
       const variables = await variablesOf(open, targetSlug);
       outlet.title(`Found ${count(variables.length, 'variable')}`);
-      return {backend: open.backend.name, projectSlug, targetSlug, variables};
+      return {...open.project, targetSlug, variables};
     })
     .run();
 }
 
 export async function setVariables(options: SetVariablesOptions, host: PipelineHost): Promise<SetVariablesResult> {
-  const {projectSlug, targetSlug, set = {}, unset = [], wait = false, dryRun = false} = options;
+  const {targetSlug, set = {}, unset = [], wait = false, dryRun = false} = options;
   const masking = maskingHost(host, options);
   checkVariables(options);
   await guardTarget('set-variables', options, masking);
@@ -137,18 +136,18 @@ export async function setVariables(options: SetVariablesOptions, host: PipelineH
   );
   const {open} = await (wait && !dryRun ? withWaitStep(setting) : setting).run();
   const names = {set: Object.keys(set), unset};
-  return {backend: open.backend.name, projectSlug, targetSlug, ...names, dryRun, warnings: setting.warnings};
+  return {...open.project, targetSlug, ...names, dryRun, warnings: setting.warnings};
 }
 
 export async function invalidate(options: InvalidateOptions, host: PipelineHost): Promise<InvalidateResult> {
-  const {projectSlug, targetSlug, dryRun = false} = options;
+  const {targetSlug, dryRun = false} = options;
   const invalidation = {targetSlug, patterns: invalidatedPatterns(options), dryRun};
   await guardTarget('invalidate', options, host);
   return chooseFor(options, ['invalidate'], host)
     .change('invalidate', `Invalidate the cache of ${targetSlug}`, async ({open}, {outlet}) => {
       await invalidateIn(open, invalidation);
       outlet.title(describeInvalidation(invalidation));
-      return {backend: open.backend.name, projectSlug, ...invalidation};
+      return {...open.project, ...invalidation};
     })
     .run();
 }
@@ -159,5 +158,5 @@ export async function openLogs(
   host: PipelineHost,
 ): Promise<{readonly backend: RuntimeBackend; readonly entries: AsyncGenerator<LogEntry, void, undefined>}> {
   const {open} = await chooseFor(options, ['tail-logs'], host).run();
-  return {backend: open.backend.name, entries: followLogs(open, options)};
+  return {backend: open.project.backend, entries: followLogs(open, options)};
 }

@@ -17,8 +17,8 @@ function observed({project}: Service, {vetoes = false} = {}) {
   const host: Host = {
     ...project.host,
     writes: {
-      async before(planned, options) {
-        asked.push({...planned, ...options});
+      async before(planned, {dryRun}) {
+        asked.push({...planned, ...(dryRun && {dryRun})});
         if (vetoes) throw veto;
       },
       learn: (facts) => void learned.push(facts),

@@ -43,7 +43,7 @@ export function commandHost(context: CommandContext, {config, ...given}: Command
       session.hasChanged = true;
     },
     writes: config && {
-      async before(planned, {dryRun} = {dryRun: false}) {
+      async before(planned, {dryRun}) {
         const {askBeforeWrite} = await import('../settings/write-hooks.js');
         // While plugins are asked, nothing has been sent.
         const {changing} = session;

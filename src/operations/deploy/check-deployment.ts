@@ -61,7 +61,7 @@ async function runCheck(
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
   if (url === undefined) {
-    const reason = `the ${backendTitle(deployed.open.backendName)} backend does not report the URL of ${deployed.release.targetSlug}`;
+    const reason = `the ${backendTitle(deployed.open.project.backend)} backend does not report the URL of ${deployed.release.targetSlug}`;
     return {url: shownPlace({url: place}), passed: false, attempts: 0, reason};
   }
   const {signal, secrets, host} = deployed.open;
@@ -133,7 +133,6 @@ function unhealthy(
 ): Error {
   const {open, release, bundleId, deployment, url: targetUrl} = deployed;
   const {targetSlug, watch} = release;
-  const {backendName: backend, projectSlug} = open;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
   const hasHistory = open.backend.listDeployments !== undefined;
@@ -143,9 +142,8 @@ function unhealthy(
       ...(watch || !hasHistory ? [] : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}]]),
     ],
     details: {
-      backend,
+      ...open.project,
       bundleId,
-      projectSlug,
       targetSlug,
       status: 'finished',
       deployment,
@@ -159,7 +157,7 @@ function interruptedCheck(reason: unknown, {open, release, bundleId, deployment}
   const {targetSlug, watch} = release;
   const notRolledBack = watch !== undefined ? ' It was not rolled back.' : '';
   const state = `Bundle ${String(bundleId)} is deployed to ${targetSlug}, but has not passed its check yet.${notRolledBack}`;
-  const details = {backend: open.backendName, bundleId, deployment, status: 'finished'};
+  const details = {backend: open.project.backend, bundleId, deployment, status: 'finished'};
   return interrupted(reason, state, {details});
 }
 

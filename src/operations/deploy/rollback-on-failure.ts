@@ -1,15 +1,9 @@
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {isUnderWay} from '../../backends/references.js';
-import {
-  amendError,
-  createError,
-  interrupted,
-  isRuntimeCliError,
-  type ErrorCode,
-  type RuntimeCliError,
-} from '../../errors/index.js';
+import {amendError, createError, interrupted, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asClause, asSentence, oneLine} from '../../text/sentence.js';
 import {advises} from '../../errors/suggestion.js';
+import {allowChange, mayBeDone} from '../call-backend.js';
 import {failedChecks, hasFailedCheck} from './check-deployment.js';
 import {isUnclear, liveDeployment, readHistory} from '../list.js';
 import type {Release, RollbackWatch} from './release.js';
@@ -50,14 +44,6 @@ export function explainUnfinished(error: unknown, release: Release | undefined):
   if (error.code !== 'ERR_WAIT_TIMEOUT' && error.code !== 'ERR_OUTCOME_UNKNOWN') return error;
   return amendError(error, {message: `${error.message} It was not rolled back, because it may still finish.`});
 }
-
-/** After these, a request to roll back may have been carried out. */
-const unclearCodes: ReadonlySet<string> = new Set<ErrorCode>([
-  'ERR_OUTCOME_UNKNOWN',
-  'ERR_WAIT_TIMEOUT',
-  'ERR_SERVER',
-  'ERR_RESPONSE_INVALID',
-]);
 
 /** A rollback, and how far it is. */
 interface Rollback extends FailedDeployment {
@@ -110,7 +96,7 @@ async function deployAgain(planned: Rollback, bundleId: BundleId): Promise<Rollb
     rollback = {...planned, isRequested: true};
   };
   try {
-    await writes?.before({operation: 'rollback', ...placeOf(planned), bundleIds: [bundleId]});
+    await allowChange(open, {operation: 'rollback', targetSlug, bundleIds: [bundleId]});
     await beforeAttempt();
     const again = {...release, guard: undefined, waitForSlot: false, watch: undefined};
     const {deployment} = await requestDeploy(open.with({beforeAttempt}), again, {bundleId});
@@ -126,16 +112,13 @@ async function deployAgain(planned: Rollback, bundleId: BundleId): Promise<Rollb
   }
 }
 
-function placeOf({before: {open}, release: {targetSlug}}: Rollback) {
-  return {backend: open.backendName, projectSlug: open.projectSlug, targetSlug};
-}
-
 /** What failed, where, and what came of the rollback. */
 function detailsOf(rollback: Rollback, outcome: Pick<RollbackOutcome, 'rolledBack' | 'reason'>) {
-  const {failure, ours, bundleId, deployment} = rollback;
+  const {failure, before, ours, release, bundleId, deployment} = rollback;
   const {code, message, details} = failure;
+  const place = {...before.open.project, targetSlug: release.targetSlug};
   const result: RollbackOutcome = {bundleId, deployment, ...outcome};
-  return {...ours, ...placeOf(rollback), ...details, failure: {code, message}, rollback: result};
+  return {...ours, ...place, ...details, failure: {code, message}, rollback: result};
 }
 
 function notRolledBack(rollback: Rollback, reason: string, cause?: RuntimeCliError): RuntimeCliError {
@@ -144,7 +127,7 @@ function notRolledBack(rollback: Rollback, reason: string, cause?: RuntimeCliErr
   const flags = before.open.flags(targetSlug);
   const isUnclear =
     cause !== undefined &&
-    (deployment === undefined ? isRequested && unclearCodes.has(cause.code) : cause.code !== 'ERR_DEPLOYMENT_FAILED');
+    (deployment === undefined ? isRequested && mayBeDone(cause) : cause.code !== 'ERR_DEPLOYMENT_FAILED');
   const started = deployment === undefined ? 'may have started' : 'was accepted and may still finish';
   const state = isUnclear ? `Its rollback to bundle ${String(bundleId)} ${started}` : 'It was not rolled back';
   // Where another deployment came after ours, that is not ours to undo.

@@ -4,7 +4,7 @@ import {isUnderWay} from '../../backends/references.js';
 import {deployFallbackReason} from '../../backends/select.js';
 import {amendError, createError, interrupted, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
-import {invoke, quickLook} from '../call-backend.js';
+import {allowChange, invoke, quickLook} from '../call-backend.js';
 import {withFallback, withOtherBackend, type ChosenBackend} from '../choose-backend.js';
 import {checkNotOlder} from '../guard/guards.js';
 import {explainMissingBundle, isUnclear, liveDeployment, readHistory, resolveBundleId} from '../list.js';
@@ -44,11 +44,11 @@ export async function startDeployment(found: FoundBundle): Promise<AcceptedDeplo
 async function deployFrom(open: OpenBackend, found: FoundBundle): Promise<AcceptedDeployment> {
   const {release, from} = found;
   const {operation, targetSlug} = release;
-  const {backendName: backend, projectSlug, host} = open;
+  const {host} = open;
   const bundleId = await resolveBundleId(open, found.bundleId);
   if (found.bundleId === 'latest') host.outlet.note(`Latest bundle: ${String(bundleId)}`);
   await requireTargetUrl(open, release);
-  await host.writes?.before({operation, backend, projectSlug, targetSlug, bundleIds: [bundleId]});
+  await allowChange(open, {operation, targetSlug, bundleIds: [bundleId]});
   return requestDeploy(open, release, {bundleId, from});
 }
 

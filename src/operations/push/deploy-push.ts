@@ -1,6 +1,7 @@
 import {shownUrl} from '../../backends/answers.js';
 import {amendError, interrupted, isRuntimeCliError} from '../../errors/index.js';
 import {advises, checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
+import {mayBeDone} from '../call-backend.js';
 import type {AcceptedDeployment, Release} from '../deploy/release.js';
 import {acceptDeployment, isOwnReason, requestDeploy, waitForAccepted} from '../deploy/start-deployment.js';
 import type {PushResult} from './options.js';
@@ -38,9 +39,8 @@ export function pushResult(
   const {open, release, bundleId, bundle, uploaded, unchanged, deployment, status, raw, check} = push;
   const {format, sha256, contentSha256, size, files} = bundle;
   return {
-    backend: open.backendName,
+    ...open.project,
     bundleId,
-    projectSlug: open.projectSlug,
     targetSlug: release?.targetSlug,
     message: unchanged?.message ?? bundle.message,
     unchanged: unchanged !== undefined,
@@ -81,8 +81,7 @@ function afterUpload(error: unknown, push: UploadedPush, targetSlug: string): un
     return interrupted(error, `${bundle}.`, {suggestions: deployLater(push, targetSlug), details});
   const mayHaveStarted = isInterrupted || code === 'ERR_OUTCOME_UNKNOWN';
   const hasFailed = code === 'ERR_DEPLOYMENT_FAILED';
-  const isUnclear = mayHaveStarted || hasFailed || code === 'ERR_SERVER' || code === 'ERR_RESPONSE_INVALID';
-  const look = isUnclear ? lookFirst(push, targetSlug) : [];
+  const look = mayHaveStarted || hasFailed || mayBeDone(error) ? lookFirst(push, targetSlug) : [];
   // More than that the bundle exists is known here.
   const advice = look.length > 0 ? error.advice.filter((each) => each !== checkBeforeRetrying) : error.advice;
   const suggestions = [

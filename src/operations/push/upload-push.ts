@@ -12,6 +12,7 @@ import type {BundleContent, PackResult} from '../../bundle/types.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {asSentence} from '../../text/sentence.js';
+import {allowChange} from '../call-backend.js';
 import {warnOfLaterFiles} from '../build-bundle.js';
 import {withFallback} from '../choose-backend.js';
 import {inTargetSlot} from '../deploy/start-deployment.js';
@@ -45,21 +46,18 @@ interface PlannedPush {
 export async function askBeforePush(
   {open, bundle, unchanged}: PlannedPush,
   {targetSlug}: Pick<PushRuntimeBundleBackendOptions, 'targetSlug'>,
-  options?: {readonly dryRun: boolean},
+  {dryRun}: {readonly dryRun: boolean} = {dryRun: false},
 ): Promise<void> {
   if (unchanged && targetSlug === undefined) return;
   const {format, message, size, sha256} = bundle;
-  const content = unchanged
-    ? {bundleIds: [unchanged.bundleId]}
-    : {bundleIds: [], bundle: {format, message, size, sha256}};
-  const {backendName: backend, projectSlug} = open;
-  await open.host.writes?.before({operation: 'push', backend, projectSlug, targetSlug, ...content}, options);
+  const content = unchanged ? {bundleIds: [unchanged.bundleId]} : {bundle: {format, message, size, sha256}};
+  await allowChange(open, {operation: 'push', targetSlug, ...content, dryRun});
 }
 
 /** `Uploaded bundle 42 to shop, of which 12 MB earlier` */
 export function describeUpload({open, bundleId, unchanged, uploaded}: UploadedPush): string {
   const id = String(bundleId);
-  const place = projectTitle(open.projectSlug, open.backendName);
+  const place = projectTitle(open.projectSlug, open.project.backend);
   if (unchanged) return `Nothing to upload to ${place}: unchanged since bundle ${id}`;
   const {resumedBytes = 0} = uploaded ?? {};
   const rest = resumedBytes === 0 ? '' : `, of which ${prettyBytes(resumedBytes)} earlier`;

@@ -1,10 +1,9 @@
 import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {invoke} from '../call-backend.js';
+import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {ProjectResult, TargetOptions, WaitOptions} from '../options.js';
 import {targetsIfListed} from '../targets.js';
-import {allowChange, isUnclear} from './change.js';
 
 /** Options of `createTarget`. */
 export interface CreateTargetOptions extends TargetOptions, WaitOptions {
@@ -101,7 +100,7 @@ async function afterFailure(
   ifMissing: boolean,
 ): Promise<RequestedTarget> {
   if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-  const unclear = isUnclear(error);
+  const unclear = mayBeDone(error);
   // Somebody else may have made it meanwhile.
   if (!unclear && !(ifMissing && error.code === 'ERR_REJECTED')) throw error;
   const found = await findRequested(open, request).catch(() => undefined);

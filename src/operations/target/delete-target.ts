@@ -2,11 +2,10 @@ import type {BundleId, TargetItem} from '../../backends/contract.js';
 import type {RuntimeBackend} from '../../backends/names.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
-import {invoke, quickLook} from '../call-backend.js';
+import {allowChange, invoke, mayBeDone, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from '../targets.js';
-import {allowChange, isUnclear} from './change.js';
 
 /** Options of `deleteTarget`. */
 export interface DeleteTargetOptions extends TargetOptions, GuardOptions {
@@ -75,7 +74,7 @@ export async function deleteTargetFrom(
     await invoke(open, 'deleteTarget', {targetSlug});
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    if (!isUnclear(error)) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
+    if (!mayBeDone(error)) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
     const targets = await targetsIfListed(open).catch(() => undefined);
     open.signal.throwIfAborted();
     const left = targets?.find((one) => one.targetSlug === targetSlug);

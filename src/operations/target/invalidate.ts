@@ -1,9 +1,8 @@
 import {createError} from '../../errors/index.js';
-import {invoke} from '../call-backend.js';
+import {allowChange, invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissingTarget} from '../targets.js';
-import {allowChange} from './change.js';
 
 /** Options of `invalidate`. */
 export interface InvalidateOptions extends TargetOptions, GuardOptions {

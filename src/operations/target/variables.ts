@@ -1,12 +1,11 @@
 import type {VariableItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
-import {invoke} from '../call-backend.js';
+import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
 import {everything, listPages} from '../pages.js';
 import {explainMissingTarget} from '../targets.js';
-import {allowChange, isUnclear} from './change.js';
 
 /** What `listVariables` resolves to. */
 export interface ListVariablesResult extends TargetResult {
@@ -88,7 +87,7 @@ export async function setVariablesOn(
   if (dryRun) return;
   await invoke(open, 'setVariables', {targetSlug, set, unset}).catch(async (error: unknown) => {
     const explained = await explainMissingTarget(error, open, targetSlug, 'set-variables');
-    if (!isRuntimeCliError(explained) || !isUnclear(explained)) throw explained;
+    if (!isRuntimeCliError(explained) || !mayBeDone(explained)) throw explained;
     const list = {run: ['env:list', ...open.flags(targetSlug)]};
     throw amendError(explained, {advice: [['They may be set all the same. Check before you try again: ', list]]});
   });
