@@ -3,7 +3,7 @@ import {stat} from 'node:fs/promises';
 import {pipeline} from 'node:stream/promises';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
-import {isRecord, parseJson} from '../../text/json.js';
+import {isRecord, tryJson} from '../../text/json.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 import {stageFile, type StagedFile} from '../../files/write-files.js';
 import {readTextFile} from '../../files/read-file.js';
@@ -125,21 +125,13 @@ async function readManifestFile(path: string): Promise<BundleManifest> {
   } catch (error) {
     throw refused(`The manifest ${path} cannot be read: ${reasonOf(error)}`, error);
   }
-  const value = jsonOrNothing(text);
+  const value = tryJson(text);
   const result = v.safeParse(manifestSchema, value);
   if (result.success) return result.output;
   // What lacks these is something else, of which each key would be a problem.
   const isManifest = isRecord(value) && 'contentSha256' in value && 'files' in value;
   if (!isManifest) throw refused(`${path} is not a manifest of mycli.`);
   throw refused(`The manifest ${path} is invalid: ${describeProblems(fieldProblems(result.issues))}`);
-}
-
-function jsonOrNothing(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function refused(message: string, cause?: unknown): Error {

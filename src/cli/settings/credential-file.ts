@@ -9,6 +9,7 @@ import {asRecord} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {keyed} from '../../settings/schemas.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import type {Settings} from './settings.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const url = v.pipe(text, v.url());
@@ -61,13 +62,20 @@ interface CredentialRow {
   readonly setting: 'apiKey' | 'clientSecret' | 'apiToken';
   readonly backend: BuiltInName;
   /** Where it is sent, the service first. */
-  readonly addresses: readonly [service: 'origin' | 'apiOrigin', tokenUrl?: 'tokenUrl'];
+  readonly addresses: readonly [service: 'origin' | 'apiOrigin', ...tokenUrl: readonly 'tokenUrl'[]];
 }
+
 export const credentialRows: Readonly<Record<CredentialKind, CredentialRow>> = {
   'api-key': {setting: 'apiKey', backend: 'legacy', addresses: ['origin']},
   'client-secret': {setting: 'clientSecret', backend: 'api', addresses: ['apiOrigin', 'tokenUrl']},
   'api-token': {setting: 'apiToken', backend: 'api', addresses: ['apiOrigin']},
 };
+
+/** The kind of credential that a built-in backend is used with. A ready-made token goes before a client. */
+export function credentialKind(backend: BuiltInName, {apiToken}: Pick<Settings, 'apiToken'>): CredentialKind {
+  if (backend === 'legacy') return 'api-key';
+  return apiToken === undefined ? 'client-secret' : 'api-token';
+}
 
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */

@@ -8,7 +8,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../http/types.js';
 import {decodeText, readText} from '../../files/read-file.js';
 import {isSecretName} from '../../http/redact.js';
-import {asRecord, parseJson} from '../../text/json.js';
+import {asRecord, tryJson} from '../../text/json.js';
 import {
   definitions,
   secretKeys,
@@ -241,16 +241,8 @@ const keyFileSchema = v.object({api_key: v.string(), username: v.optional(v.stri
 
 /** The key and its user in the text of a `~/.mobify`, a file of other clients. */
 export function keyFileIn(text: string): {readonly key: string; readonly user?: string | undefined} | undefined {
-  const result = v.safeParse(keyFileSchema, jsonIn(text));
+  const result = v.safeParse(keyFileSchema, tryJson(text));
   return result.success ? {key: result.output.api_key, user: result.output.username} : undefined;
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A secret on the command line: `--api-key`, its text, and the variable that can be used instead. */
@@ -311,7 +303,7 @@ export function checkedSecret(value: string, name: string, suggestions: readonly
   if (isQuoted(secret))
     throw createError('ERR_OPTION_INVALID', `The value of ${name} has quotation marks around it.`, {suggestions});
   if (secret === '') throw createError('ERR_OPTION_INVALID', `The value of ${name} is empty.`, {suggestions});
-  const json = jsonIn(secret);
+  const json = tryJson(secret);
   if (typeof json === 'object' && json !== null) throw jsonInsteadOf(name, Object.keys(asRecord(json)));
   // Secrets become part of a header, but for keys and certificates in PEM format.
   if (/\p{Cc}/u.test(secret) && !secret.startsWith('-----BEGIN ')) {

@@ -11,6 +11,7 @@ import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/host.js';
 import {describeTime} from '../output/table.js';
 import {incompleteApi, isPluginBackend, resolveConnection} from '../settings/connection.js';
+import {credentialKind, credentialRows} from '../settings/credential-file.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
 import {surroundingsOf} from '../settings/reach-backends.js';
 import {describeSettings, type Settings} from '../settings/settings.js';
@@ -90,11 +91,10 @@ export function isRefusal({status, code}: RuntimeCliError): boolean {
 
 /** As `askService`, but a refusal or a failure is an outcome. Shows first which addresses get the credentials. */
 async function checkService(context: CommandContext, settings: Settings, service: Service) {
-  const {apiUser, apiToken, clientId} = settings;
-  const tokenUrl = apiToken === undefined ? (['tokenUrl'] as const) : [];
-  const addresses = {legacy: ['origin'], api: ['apiOrigin', ...tokenUrl]} as const;
+  const {apiUser, clientId} = settings;
   if (typeof service === 'string') {
-    for (const line of describeSettings(settings, addresses[service], context.cwd)) context.output.info(line);
+    const {addresses} = credentialRows[credentialKind(service, settings)];
+    for (const line of describeSettings(settings, addresses, context.cwd)) context.output.info(line);
   }
   const owners = {legacy: {user: apiUser?.value}, api: {clientId: clientId?.value}};
   const owner = typeof service === 'string' ? owners[service] : {};

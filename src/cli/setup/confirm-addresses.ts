@@ -3,7 +3,7 @@ import {isRuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/context.js';
 import {serviceUrl, trustedOrigins, type AddressKey} from '../settings/connection.js';
-import {readCredentials, trustAddresses} from '../settings/credential-file.js';
+import {credentialKind, credentialRows, readCredentials, trustAddresses} from '../settings/credential-file.js';
 import type {Setting, Settings} from '../settings/settings.js';
 import type {Secret} from '../settings/text.js';
 import {canAsk, confirm} from './prompts.js';
@@ -35,13 +35,12 @@ export async function unknownAddresses<Address extends {readonly url: string}>(
  */
 export async function confirmAddresses(context: CommandContext, settings: Settings): Promise<void> {
   if (!canAsk(context)) return;
-  const {runtimeBackend, apiKey, apiToken, clientSecret} = settings;
-  const addresses = [
-    ...(mayUse(runtimeBackend.value, 'legacy') ? sentTo(settings, ['origin', 'logsOrigin'], apiKey) : []),
-    ...(mayUse(runtimeBackend.value, 'api')
-      ? sentTo(settings, apiToken ? ['apiOrigin'] : ['apiOrigin', 'tokenUrl'], apiToken ?? clientSecret)
-      : []),
-  ];
+  const {value: preference} = settings.runtimeBackend;
+  const addresses = (['legacy', 'api'] as const).flatMap((backend) => {
+    const {setting, addresses: keys} = credentialRows[credentialKind(backend, settings)];
+    const logs = backend === 'legacy' ? (['logsOrigin'] as const) : [];
+    return mayUse(preference, backend) ? sentTo(settings, [...keys, ...logs], settings[setting]) : [];
+  });
   const unknown = await unknownAddresses(context, addresses, true);
   if (unknown.length === 0) return;
   const each = (of: (address: (typeof unknown)[number]) => string) => [...new Set(unknown.map(of))].join(' and ');

@@ -13,8 +13,9 @@ import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/host.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {addressOf, assertTrustedOrigin, trustedOriginsVariable, type AddressKey} from '../settings/connection.js';
+import {addressOf, assertTrustedOrigin, trustedOriginsVariable} from '../settings/connection.js';
 import {
+  credentialKind,
   credentialPath,
   credentialRows,
   updateCredentials,
@@ -135,8 +136,7 @@ interface BuiltInLogin extends Login {
 export function builtInLogin(context: CommandContext, settings: Settings, kind: CredentialKind): BuiltInLogin {
   const {setting, backend, addresses} = credentialRows[kind];
   const [service] = addresses;
-  const keys: readonly AddressKey[] = addresses.filter((key) => key !== undefined);
-  const [url = '', tokenUrl = ''] = keys.map((key) => {
+  const [url = '', tokenUrl = ''] = addresses.map((key) => {
     const {[key]: address} = settings;
     if (address === undefined) throw missingSetting(key);
     return addressOf(context, key, address, true);
@@ -178,10 +178,10 @@ export function builtInLogin(context: CommandContext, settings: Settings, kind: 
   };
   return {
     what: label,
-    shown: describeSettings(settings, keys, context.cwd),
+    shown: describeSettings(settings, addresses, context.cwd),
     prompt,
     enter,
-    configured: keys.flatMap((key) => {
+    configured: addresses.flatMap((key) => {
       const {source} = settings[key] ?? {};
       const address = key === 'tokenUrl' ? tokenUrl : url;
       const flag = `--${String(definitions[key].flag?.name)} ${shellLine(address)}`;
@@ -360,7 +360,7 @@ export async function signIn(
   {asks, verify}: ProjectSetup,
 ): Promise<StoredKind | undefined> {
   if (!isBuiltIn(backend)) return asks ? signInToPlugin(context, settings, backend, verify) : undefined;
-  const kind = backend === 'legacy' ? 'api-key' : settings.apiToken === undefined ? 'client-secret' : 'api-token';
+  const kind = credentialKind(backend, settings);
   const {setting} = credentialRows[kind];
   const {[setting]: secret} = settings;
   const {label} = definitions[setting];
