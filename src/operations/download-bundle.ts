@@ -6,6 +6,7 @@ import {outputError, reasonOf, systemCode} from '../errors/system-failure.js';
 import type {ArchiveLayoutOptions} from '../bundle/contents/bundle-contents.js';
 import type {ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {readManifest} from '../bundle/archive/manifest.js';
+import type {PackResult} from '../bundle/types.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
@@ -27,16 +28,10 @@ export interface DownloadBundleOptions extends ProjectOptions {
 }
 
 /** What `downloadBundle` resolves to. */
-export interface DownloadBundleResult extends ProjectResult {
+export interface DownloadBundleResult extends ProjectResult, PackResult {
   readonly bundleId: BundleId;
   /** Absolute path of the archive. */
   readonly path: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-  /** Digest of the uncompressed tar, hex. */
-  readonly contentSha256: string;
   /** Number of files. */
   readonly files: number;
   /** Bytes kept from an earlier download. */

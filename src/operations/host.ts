@@ -1,5 +1,6 @@
 import type {SettingNames} from '../backends/configuration.js';
 import type {BundleId, PlannedWrite, WriteOutcome} from '../backends/contract.js';
+import type {BundlePlanOptions} from '../bundle/index.js';
 import type {TemporaryDirectory} from '../files/temporary-directory.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import type {Environment, Logger, RetryEvent} from '../http/types.js';
@@ -7,16 +8,12 @@ import type {OperationProgress} from './options.js';
 import type {PushPlace} from './push/records.js';
 
 /** What operations use of the process that runs them. Library calls use the actual process; tests provide their own. */
-export interface Host {
+export interface Host extends Pick<BundlePlanOptions, 'refusesForeign' | 'collectsMetadata' | 'ownFiles'> {
   /** Absolute base directory for relative paths. */
   readonly cwd: string;
   /** Absolute folder of the configuration file. @default the base directory of a call */
   readonly configDirectory?: string | undefined;
   readonly env: Environment;
-  /** Whether code of another user in a project is an error. @default it is run */
-  readonly refusesForeign?: boolean | undefined;
-  /** Whether bundles get the metadata that the framework's own client collects. @default none */
-  readonly collectsMetadata?: boolean | undefined;
   /** `MYCLI_SAFETY` as the process was started with; `env` can add to it. @default nothing */
   readonly safety?: string | undefined;
   readonly logger: Logger;
@@ -27,8 +24,6 @@ export interface Host {
   /** Called with a secret that a backend learns, to mask it in all output from then on. */
   readonly maskSecret?: ((secret: string) => void) | undefined;
   now(): Date;
-  /** Absolute paths of files that the caller writes during this call, such as a log. They are no part of a bundle. */
-  readonly ownFiles?: readonly string[] | undefined;
   /** What messages call the settings that a built-in backend lacks. @default as in the library */
   readonly settingNames?: SettingNames | undefined;
   /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */

@@ -123,7 +123,7 @@ export async function identifyClient(context: ApiContext) {
     clientId: asText(claims['client_id']) ?? asText(claims['sub']),
     expiresAt: timeOf(claims['exp']),
   };
-  // A client was asked for a token; one that was given has been nowhere yet.
+  // To get a token, the client's credentials were checked. A token that was passed in was not.
   if (context.projectSlug === '') return {...owner, asked: !(auth instanceof BearerTokenStrategy)};
   try {
     await send(operations.listBundles, {}, {searchParams: {limit: 1, offset: 0}});

@@ -1,9 +1,8 @@
 import type {BundleMatches} from '../../backends/built-in.js';
 import type {BundleId} from '../../backends/contract.js';
-import type {RuntimeBackend} from '../../backends/names.js';
 import type {BundleContentOptions} from '../../bundle/index.js';
-import type {BundleFormat, BundleProvenance} from '../../bundle/types.js';
-import type {CommonOptions, DeploymentOutcome, ReleaseOptions} from '../options.js';
+import type {BundleFormat, BundleProvenance, PackResult} from '../../bundle/types.js';
+import type {CommonOptions, DeploymentOutcome, ProjectResult, ReleaseOptions} from '../options.js';
 import type {PushRecords, UploadStates} from './records.js';
 
 /** Options of `pushRuntimeBundle`. */
@@ -39,24 +38,15 @@ export interface PushV2Options extends CommonOptions, BundleContentOptions {
 }
 
 /** Format, digests and size of an archive. */
-export interface ArchiveSummary {
+export interface ArchiveSummary extends PackResult {
   readonly format: BundleFormat;
-  /** Digest of the archive, hex. */
-  readonly sha256: string;
-  /** Digest of the uncompressed tar, hex. */
-  readonly contentSha256: string;
-  /** Bytes. */
-  readonly size: number;
   /** Number of files. */
   readonly files: number;
 }
 
 /** What `pushRuntimeBundle` resolves to, with the outcome of the deployment if there was one. */
-export interface PushResult extends DeploymentOutcome {
-  /** The backend that served the call. */
-  readonly backend: RuntimeBackend;
+export interface PushResult extends DeploymentOutcome, ProjectResult {
   readonly bundleId: BundleId;
-  readonly projectSlug: string;
   readonly targetSlug?: string | undefined;
   readonly message: string;
   /** Whether the upload was skipped (`ifChanged`): `bundleId` is the bundle of the last push. */
