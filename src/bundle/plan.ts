@@ -23,18 +23,13 @@ import {messageFor, readOrigin, withRecord, type Origin} from './provenance/prov
 import type {BundleContent, BundleProvenance, BundleV2MatchMode, PlannedBundleFile} from './types.js';
 
 /** What to pack: the result of verifying, scanning and resolving. Nothing is written yet. */
-export interface BundlePlan extends BundleContent {
+export interface BundlePlan extends BundleContent, Pick<Scan, 'emptyFolders' | 'warnings' | 'laterFiles'> {
   /** Absolute. */
   readonly buildDirectory: string;
   /** The files of the build, sorted by path, without the configuration that v2 adds to the archive. */
   readonly files: readonly PlannedBundleFile[];
-  /** The folders of the build with nothing in them, which the archive keeps. Sorted. */
-  readonly emptyFolders: readonly string[];
   /** Total size of `files`, in bytes. */
   readonly totalBytes: number;
-  readonly warnings: readonly string[];
-  /** The files that have appeared in the build since it was scanned, which are not in the bundle. */
-  readonly laterFiles: () => Promise<readonly string[]>;
   /** Source of each setting. */
   readonly sources: readonly SettingSource[];
   /** Modification time of every entry. */

@@ -68,7 +68,7 @@ export interface BundleProvenance {
   /** The CI run that built it. */
   readonly ci?:
     | {
-        /** `GitHub Actions`, for example. */
+        /** `GitHub Actions`, for example; undefined if only `CI` is set. */
         readonly system?: string | undefined;
         /** http(s) URL of the run. */
         readonly url?: string | undefined;

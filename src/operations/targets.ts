@@ -1,6 +1,6 @@
 import {shownUrl} from '../backends/answers.js';
 import {isUnderWay} from '../backends/references.js';
-import type {BackendCapability, BundleId, DeploymentItem, TargetItem, TargetState} from '../backends/contract.js';
+import type {BackendCapability, BundleId, DeploymentItem, TargetItem} from '../backends/contract.js';
 import {backendTitle} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
@@ -21,12 +21,7 @@ export interface ProjectStatusOptions extends ProjectOptions {
 }
 
 /** What a target runs, and what is happening to it. */
-export interface TargetStatus {
-  readonly targetSlug: string;
-  /** Whether it is being made or deleted, for example, if the backend reports it. */
-  readonly state?: TargetState | undefined;
-  /** http(s) URL, if the backend reports one. */
-  readonly url?: string | undefined;
+export interface TargetStatus extends Pick<TargetItem, 'targetSlug' | 'state' | 'url'> {
   /** The deployment whose bundle runs, if there is one and the server reports it. */
   readonly live?: DeploymentItem | undefined;
   /** The deployment that is queued or in progress. */

@@ -10,7 +10,7 @@ import {readTextFile} from '../../files/read-file.js';
 import {archivedConfigSchema, configJson} from '../config/content-schema.js';
 import {describeProblems, fieldProblems, matchModeSchema} from '../../settings/schemas.js';
 import {categoryOf} from '../files/patterns.js';
-import type {Bundle, BundleContent, BundleFileCategory, PackResult} from '../types.js';
+import type {Bundle, BundleContent, BundleFile, BundleFileCategory, PackResult} from '../types.js';
 import {asSentence} from '../../text/sentence.js';
 
 /** The manifest stored next to an archive, with everything known about it. */
@@ -21,16 +21,11 @@ export interface BundleManifest extends Omit<Bundle, 'path' | 'files' | 'createR
 }
 
 /** A file in a manifest. */
-interface ManifestFile {
-  readonly path: string;
-  /** Bytes. 0 for a link. */
-  readonly size: number;
+interface ManifestFile extends Pick<BundleFile, 'path' | 'size' | 'linkTarget'> {
   /** `ssrOnly` files are never served, even if they match ssrShared. */
   readonly category: BundleFileCategory;
   /** Missing if not executable. */
   readonly executable?: boolean | undefined;
-  /** Target of a symbolic link. */
-  readonly linkTarget?: string | undefined;
 }
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest in hexadecimal'));

@@ -14,12 +14,12 @@ import {noMarks, type MatchableFile} from './patterns.js';
 export interface Scan {
   /** The files of the bundle, sorted by path. They have not been matched against patterns yet. */
   readonly files: readonly ScannedFile[];
-  /** The folders with nothing in them, sorted. */
+  /** The folders with nothing in them, which the archive keeps. Sorted. */
   readonly emptyFolders: readonly string[];
   /** What rules exclude. Of a folder, which ends with a slash, that is everything in it. */
   readonly ignored: readonly {readonly path: string; readonly rule: string}[];
   readonly warnings: readonly string[];
-  /** The files that are there by now, but were not when the folders were listed. */
+  /** The files that have appeared since the folders were listed, which are not in the bundle. */
   readonly laterFiles: () => Promise<readonly string[]>;
 }
 

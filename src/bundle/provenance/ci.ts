@@ -1,11 +1,8 @@
+import type {BundleProvenance} from '../types.js';
 import type {Environment} from './git.js';
 
 /** A run of a CI system. */
-export interface CiRun {
-  /** `GitHub Actions`, for example; undefined if only `CI` is set. */
-  readonly system?: string | undefined;
-  /** http(s) URL of the run. */
-  readonly url?: string | undefined;
+export interface CiRun extends NonNullable<BundleProvenance['ci']> {
   /** The branch that it builds; undefined for pull requests and tags. */
   readonly branch?: string | undefined;
   /** The commit that it builds. */

@@ -4,7 +4,7 @@ import type {
   DeployOperation,
   DeploymentItem,
   DeploymentRef,
-  DeploymentStatus,
+  DeployResult,
 } from '../../backends/contract.js';
 import {createError} from '../../errors/index.js';
 import {followUpsOf, problemsOf, rejectProblems, slugProblems} from '../../settings/definitions.js';
@@ -45,17 +45,10 @@ export interface Release extends GuardOptions, SourceOptions, Pick<DeploymentOpt
 }
 
 /** A deployment that a backend has accepted. */
-export interface AcceptedDeployment {
+export interface AcceptedDeployment extends Omit<DeployResult, 'warnings'> {
   readonly open: OpenBackend;
   readonly release: Release;
   readonly bundleId: BundleId;
-  readonly deployment: DeploymentRef;
-  /** At the last look. */
-  readonly status: DeploymentStatus;
-  /** http(s) URL of the target. */
-  readonly url?: string | undefined;
-  /** The backend's own answer. */
-  readonly raw?: unknown;
   readonly check?: CheckOutcome | undefined;
 }
 
