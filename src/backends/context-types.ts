@@ -145,8 +145,9 @@ export interface BackendContext<Options = unknown> extends BackendVerifyContext<
    */
   readonly state?: UploadState | undefined;
   /**
-   * Registers what to clean up if the operation is cancelled, such as the parts of an upload. It is called once the
-   * call has rejected, and not if it resolves. It has 5 s, then `signal` is aborted and the host goes on.
+   * Registers what to clean up if the operation is cancelled or makes no progress, such as the parts of an
+   * upload. It is called once the call has rejected, and not if it resolves. It has 5 s, then `signal` is aborted and
+   * the host goes on.
    */
   onAbort(cleanup: AbortCleanup): void;
   /** Reports the progress of an upload or download. Bodies from `bodies` do so themselves. */
