@@ -59,7 +59,8 @@ function serverOf(namespace: unknown): Server | undefined {
 }
 
 function listenerOf(exported: unknown): Listener | undefined {
-  for (const name of ['handler', 'reqHandler', 'get', 'fetch', 'buildHandler']) {
+  // `fetch` comes before `get`, which adds a route to an application of Hono.
+  for (const name of ['handler', 'reqHandler', 'fetch', 'get', 'buildHandler']) {
     const candidate = member(exported, name);
     if (!isCallable(candidate)) continue;
     if (name === 'buildHandler') return fromStreaming(candidate);
