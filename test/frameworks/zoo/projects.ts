@@ -31,7 +31,7 @@ export interface ZooProject {
   readonly hasAssets?: boolean;
   /** Another page, and what it shows when it is opened by its URL. */
   readonly deep?: {readonly path: string; readonly text: string};
-  /** The status of a page that is not there: 404, unless the routes are in the browser. */
+  /** The status of a page that is not there: 404, or 200 of a site that has no page for that. */
   readonly missing?: number;
   /** A page with a form, and what it shows after "zebra" was sent. */
   readonly form?: {readonly path: string; readonly text: string};
@@ -141,19 +141,21 @@ const astro = {
   deep: {path: 'about', text: 'About Astro'},
 } as const;
 
+/** Its packages need each other in one version, which a registry may not have of all of them when it is new. */
+const reactRouterVersion = '8.4.0';
 const reactRouter = {
   manifest: {
     type: 'module',
     scripts: {build: 'react-router build', typecheck: 'react-router typegen && tsc'},
     dependencies: {
-      '@react-router/node': 'latest',
+      '@react-router/node': reactRouterVersion,
       isbot: '5',
       react: 'latest',
       'react-dom': 'latest',
-      'react-router': 'latest',
+      'react-router': reactRouterVersion,
     },
     devDependencies: {
-      '@react-router/dev': 'latest',
+      '@react-router/dev': reactRouterVersion,
       '@types/node': '24',
       '@types/react': 'latest',
       '@types/react-dom': 'latest',
@@ -386,6 +388,7 @@ export const zooProjects: readonly ZooProject[] = [
     framework: 'sveltekit-static',
     create: svelte.create.replace('adapter:node', 'adapter:static'),
     files: {...svelte.files, 'src/routes/+layout.ts': 'export const prerender = true;\n'},
+    missing: 200,
   },
   {
     ...astro,
@@ -402,14 +405,14 @@ export const zooProjects: readonly ZooProject[] = [
     serves: ['client/'],
     form: {path: 'echo', text: 'Hello zebra'},
   },
-  {...astro, id: 'astro-static', framework: 'astro-static'},
+  {...astro, id: 'astro-static', framework: 'astro-static', missing: 200},
   {
     ...reactRouter,
     id: 'react-router',
     framework: 'react-router',
     manifest: {
       ...reactRouter.manifest,
-      dependencies: {...reactRouter.manifest.dependencies, '@react-router/express': 'latest', express: '5'},
+      dependencies: {...reactRouter.manifest.dependencies, '@react-router/express': reactRouterVersion, express: '5'},
     },
     files: {
       ...reactRouter.files,
@@ -724,6 +727,7 @@ export const zooProjects: readonly ZooProject[] = [
     text: 'Hello from Eleventy',
     hasAssets: false,
     deep: {path: 'about/', text: 'About Eleventy'},
+    missing: 200,
   },
   {
     id: 'gatsby',
@@ -738,6 +742,7 @@ export const zooProjects: readonly ZooProject[] = [
       'src/pages/index.js': "import React from 'react';\nexport default () => <h1>Hello from Gatsby</h1>;\n",
     },
     text: 'Hello from Gatsby',
+    missing: 200,
   },
   {
     id: 'create-react-app',
@@ -752,6 +757,7 @@ export const zooProjects: readonly ZooProject[] = [
         "import {createRoot} from 'react-dom/client';\ncreateRoot(document.getElementById('root')).render(<h1>Hello from Create React App</h1>);\n",
     },
     text: 'Hello from Create React App',
+    missing: 200,
   },
   {
     id: 'pwa-kit',
