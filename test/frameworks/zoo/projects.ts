@@ -236,6 +236,18 @@ const solidStart = {
   deep: {path: 'about', text: 'About SolidStart'},
 } as const;
 
+/** Its packages need each other in one version, too. */
+const angularVersion = '22.2.0';
+const createAngular = (...flags: readonly string[]) =>
+  `npx @angular/cli@${angularVersion} new app --defaults --skip-install --skip-git ${flags.join(' ')} && sed -i '/@angular/s/\\^//' app/package.json`;
+
+const angularSite = {
+  create: createAngular(),
+  checks: ['npx tsc --noEmit -p tsconfig.app.json'],
+  text: 'Hello, app',
+  missing: 200,
+} as const;
+
 const vike = {
   manifest: {
     type: 'module',
@@ -440,7 +452,7 @@ export const zooProjects: readonly ZooProject[] = [
   {
     id: 'angular-ssr',
     framework: 'angular-ssr',
-    create: 'npx @angular/cli@latest new app --defaults --ssr --skip-install --skip-git',
+    create: createAngular('--ssr'),
     edits: {
       'src/app/app.routes.server.ts': ['RenderMode.Prerender', 'RenderMode.Server'],
       'src/app/app.routes.ts': [
@@ -459,14 +471,77 @@ export const zooProjects: readonly ZooProject[] = [
     // It renders what it has for any path.
     missing: 200,
   },
+  {...angularSite, id: 'angular-static', framework: 'angular-static'},
   {
-    id: 'angular-static',
-    framework: 'angular-static',
-    create: 'npx @angular/cli@latest new app --defaults --skip-install --skip-git',
-    checks: ['npx tsc --noEmit -p tsconfig.app.json'],
-    text: 'Hello, app',
-    missing: 200,
+    ...angularSite,
+    id: 'angular-browser',
+    framework: 'angular-browser',
+    manifest: {devDependencies: {'@angular-devkit/build-angular': angularVersion}},
+    edits: {
+      'angular.json': [
+        '@angular/build:application",\n          "options": {\n            "browser"',
+        '@angular-devkit/build-angular:browser",\n          "options": {\n            "outputPath": "dist/app", "index": "src/index.html", "main"',
+      ],
+    },
   },
+  site(
+    'analog',
+    {
+      type: 'module',
+      scripts: {build: 'vite build'},
+      dependencies: {
+        '@analogjs/content': '2',
+        '@analogjs/router': '2',
+        '@angular/common': angularVersion,
+        '@angular/compiler': angularVersion,
+        '@angular/core': angularVersion,
+        '@angular/forms': angularVersion,
+        '@angular/platform-browser': angularVersion,
+        '@angular/platform-server': angularVersion,
+        '@angular/router': angularVersion,
+        rxjs: '7',
+        tslib: '2',
+      },
+      devDependencies: {
+        '@analogjs/platform': '2',
+        '@analogjs/vite-plugin-angular': '2',
+        '@angular/build': angularVersion,
+        '@angular/compiler-cli': angularVersion,
+        typescript: '6.0',
+        vite: '8',
+      },
+    },
+    {
+      'tsconfig.json':
+        '{"compilerOptions": {"strict": true, "target": "ES2022", "module": "ES2022", "moduleResolution": "bundler", "isolatedModules": true, "experimentalDecorators": true, "importHelpers": true, "skipLibCheck": true, "types": ["vite/client"]}, "angularCompilerOptions": {"strictTemplates": true}, "files": [], "references": [{"path": "./tsconfig.app.json"}]}\n',
+      'tsconfig.app.json':
+        '{"extends": "./tsconfig.json", "compilerOptions": {"outDir": "./out-tsc/app", "rootDir": "src", "composite": false}, "files": ["src/main.ts", "src/main.server.ts"], "include": ["src/**/*.d.ts", "src/app/pages/**/*.page.ts"]}\n',
+      'vite.config.ts':
+        "import analog from '@analogjs/platform';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [analog()], resolve: {mainFields: ['module']}});\n",
+      'index.html':
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Analog</title><base href="/"></head><body><app-root></app-root><script type="module" src="/src/main.ts"></script></body></html>\n',
+      'src/main.ts':
+        "import {bootstrapApplication} from '@angular/platform-browser';\nimport {App} from './app/app';\nimport {appConfig} from './app/app.config';\nbootstrapApplication(App, appConfig);\n",
+      'src/main.server.ts':
+        "import '@angular/platform-server/init';\nimport {render} from '@analogjs/router/server';\nimport {provideServerRendering} from '@angular/platform-server';\nimport {mergeApplicationConfig} from '@angular/core';\nimport {App} from './app/app';\nimport {appConfig} from './app/app.config';\nexport default render(App, mergeApplicationConfig(appConfig, {providers: [provideServerRendering()]}));\n",
+      'src/app/app.config.ts':
+        "import {provideFileRouter} from '@analogjs/router';\nimport type {ApplicationConfig} from '@angular/core';\nexport const appConfig: ApplicationConfig = {providers: [provideFileRouter()]};\n",
+      'src/app/app.ts':
+        "import {Component} from '@angular/core';\nimport {RouterOutlet} from '@angular/router';\n@Component({selector: 'app-root', imports: [RouterOutlet], template: '<router-outlet />'})\nexport class App {}\n",
+      'src/app/pages/index.page.ts':
+        "import {Component} from '@angular/core';\n@Component({template: '<h1>Hello from the zoo</h1>'})\nexport default class HomePage {}\n",
+      'src/app/pages/about.page.ts':
+        "import {Component} from '@angular/core';\n@Component({template: '<h1>About Analog</h1>'})\nexport default class AboutPage {}\n",
+      'src/app/pages/[...not-found].page.ts':
+        "import {Component} from '@angular/core';\n@Component({template: '<h1>Nothing here</h1>'})\nexport default class NotFoundPage {}\n",
+    },
+    {
+      checks: ['npx tsc --noEmit -p tsconfig.app.json'],
+      serves: ['public/'],
+      deep: {path: 'about', text: 'About Analog'},
+      missing: 200,
+    },
+  ),
   {
     id: 'tanstack-start-nitro',
     framework: 'tanstack-start-nitro',
