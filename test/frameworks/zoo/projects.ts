@@ -400,7 +400,8 @@ export const zooProjects: readonly ZooProject[] = [
     framework: 'sveltekit-static',
     create: svelte.create.replace('adapter:node', 'adapter:static'),
     files: {...svelte.files, 'src/routes/+layout.ts': 'export const prerender = true;\n'},
-    missing: 200,
+    // Without it, a runtime answers with the first page, whose scripts are found from there alone.
+    edits: {'vite.config.ts': ['adapter()', "adapter({fallback: '404.html'})"]},
   },
   {
     ...astro,
