@@ -12,6 +12,7 @@ import {
 import {backendTitle} from '../backends/names.js';
 import {createError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
 import type {OpenBackend} from './open-backend.js';
+import type {DryRunOptions} from './options.js';
 
 type BackendMembers = {
   readonly [Name in OptionalMember]?: (
@@ -57,9 +58,8 @@ export async function quickLook<Result>(
 }
 
 /** A change that is to be made. With `dryRun`, it is only planned. */
-interface Change
-  extends Omit<PlannedWrite, 'backend' | 'projectSlug' | 'bundleIds'>, Partial<Pick<PlannedWrite, 'bundleIds'>> {
-  readonly dryRun?: boolean | undefined;
+interface Change extends Omit<PlannedWrite, 'backend' | 'projectSlug' | 'bundleIds'>, DryRunOptions {
+  readonly bundleIds?: PlannedWrite['bundleIds'];
 }
 
 /** Asks the host before something is changed. @throws RuntimeCliError if it must not be */

@@ -100,6 +100,12 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
 }
 
+/** Options of what can be tried without changing anything. */
+export interface DryRunOptions {
+  /** Checks everything that needs no change, and changes nothing. @default false */
+  readonly dryRun?: boolean | undefined;
+}
+
 /** What to do before a deployment, after it, and about one that fails. */
 export interface DeploymentOptions extends WaitOptions, FollowUps {
   /** Waits for the deployment to finish. @default false */

@@ -8,7 +8,7 @@ import type {DeleteBundlesResult} from './delete-bundles.js';
 import {readBundles, readHistory} from './list.js';
 import {createdTime} from './pages.js';
 import type {OpenBackend} from './open-backend.js';
-import type {ProjectOptions} from './options.js';
+import type {DryRunOptions, ProjectOptions} from './options.js';
 import {listTargets} from './targets.js';
 
 /** Which bundles `pruneBundles` removes: those to which all of this applies. */
@@ -25,9 +25,7 @@ export interface PruneRules {
 }
 
 /** Options of `pruneBundles`. */
-export interface PruneBundlesOptions extends ProjectOptions, PruneRules {
-  /** Whether to delete nothing, and only find what would be deleted. @default false */
-  readonly dryRun?: boolean | undefined;
+export interface PruneBundlesOptions extends ProjectOptions, DryRunOptions, PruneRules {
   /** Called with what is to be deleted. If it rejects, nothing is deleted. */
   readonly confirm?: ((backend: RuntimeBackend, bundles: readonly BundleItem[]) => Promise<void>) | undefined;
 }

@@ -7,7 +7,7 @@ import {recordedCommit} from '../../bundle/provenance/provenance.js';
 import {createError} from '../../errors/index.js';
 import type {Release} from '../deploy/release.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {CommonOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
+import type {CommonOptions, DryRunOptions, GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
 import type {Host} from '../host.js';
 import {checks, type GuardedDeployment, type GuardedSource, type GuardName} from './checks.js';
 import {recordOfBundle, runningBundles, type Problem} from './running-commit.js';
@@ -109,16 +109,14 @@ function guardRefusal({operation, targetSlug}: TargetConfirmation, failures: rea
 }
 
 /** A change of a target that deploys nothing. */
-interface TargetChange extends GuardOptions, Pick<CommonOptions, 'cwd'> {
+interface TargetChange extends GuardOptions, DryRunOptions, Pick<CommonOptions, 'cwd'> {
   readonly projectSlug: string;
   readonly targetSlug: string;
-  /** Whether nobody is asked, since nothing will be changed. */
-  readonly dryRun?: boolean | undefined;
 }
 
 /**
  * Checks `MYCLI_SAFETY` and the guards that are about who changes a target, not about what is deployed to it, and asks
- * that person.
+ * that person, unless it is a dry run.
  */
 export async function guardTarget(
   operation: Exclude<TargetConfirmation['operation'], DeployOperation>,

@@ -2,11 +2,11 @@ import type {CreateTargetRequest, TargetItem} from '../../backends/contract.js';
 import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
 import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {ProjectResult, TargetOptions, WaitOptions} from '../options.js';
+import type {DryRunOptions, ProjectResult, TargetOptions, WaitOptions} from '../options.js';
 import {targetsIfListed} from '../targets.js';
 
 /** Options of `createTarget`. */
-export interface CreateTargetOptions extends TargetOptions, WaitOptions {
+export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
   /** At most 64 lowercase letters, digits and inner hyphens. Some services make their own: see the result. */
   readonly targetSlug: string;
   /** Its name for people. @default the slug */
@@ -17,8 +17,6 @@ export interface CreateTargetOptions extends TargetOptions, WaitOptions {
   readonly ifMissing?: boolean | undefined;
   /** Waits until it is ready. The interval is 10 s by default. @default true */
   readonly wait?: boolean | undefined;
-  /** Checks everything that needs no change, and changes nothing. @default false */
-  readonly dryRun?: boolean | undefined;
 }
 
 /** What `createTarget` resolves to. */

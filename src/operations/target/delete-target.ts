@@ -4,17 +4,15 @@ import {amendError, createError, isRuntimeCliError} from '../../errors/index.js'
 import {isProductionName, refuseUnsafe} from '../guard/safety.js';
 import {allowChange, invoke, mayBeDone, quickLook} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
+import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissingTarget, knownAmong, targetsIfListed, targetStatus} from '../targets.js';
 
 /** Options of `deleteTarget`. */
-export interface DeleteTargetOptions extends TargetOptions, GuardOptions {
+export interface DeleteTargetOptions extends DryRunOptions, TargetOptions, GuardOptions {
   /** Deletes it although it is production, by its name, by what the service says or by `production`. @default false */
   readonly force?: boolean | undefined;
   /** Resolves if there is no such target. @default false: that is an error */
   readonly ifExists?: boolean | undefined;
-  /** Checks everything that needs no change, and deletes nothing. @default false */
-  readonly dryRun?: boolean | undefined;
   /** Called before it is deleted. If it rejects, nothing is deleted. */
   readonly confirm?: ((backend: RuntimeBackend, target: DoomedTarget) => Promise<void>) | undefined;
 }

@@ -1,15 +1,13 @@
 import {createError} from '../../errors/index.js';
 import {allowChange, invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, TargetOptions, TargetResult} from '../options.js';
+import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult} from '../options.js';
 import {explainMissingTarget} from '../targets.js';
 
 /** Options of `invalidate`. */
-export interface InvalidateOptions extends TargetOptions, GuardOptions {
+export interface InvalidateOptions extends DryRunOptions, TargetOptions, GuardOptions {
   /** Paths to drop from the cache; each starts with a slash, and `*` stands for anything. @default ['/*'] */
   readonly patterns?: readonly string[] | undefined;
-  /** Checks everything that needs no change, and invalidates nothing. @default false */
-  readonly dryRun?: boolean | undefined;
 }
 
 /** What `invalidate` resolves to, once the service has accepted it. It takes minutes. */

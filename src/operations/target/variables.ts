@@ -3,7 +3,7 @@ import {amendError, createError, isRuntimeCliError} from '../../errors/index.js'
 import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
-import type {GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
+import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
 import {everything, listPages} from '../pages.js';
 import {explainMissingTarget} from '../targets.js';
 
@@ -14,15 +14,13 @@ export interface ListVariablesResult extends TargetResult {
 }
 
 /** Options of `setVariables`. At least one variable is set or removed. */
-export interface SetVariablesOptions extends TargetOptions, WaitOptions, GuardOptions {
+export interface SetVariablesOptions extends DryRunOptions, TargetOptions, WaitOptions, GuardOptions {
   /** Values by name. They are masked in errors and messages of the call. @default {} */
   readonly set?: Readonly<Record<string, string>> | undefined;
   /** Names of variables to remove. @default [] */
   readonly unset?: readonly string[] | undefined;
   /** Waits until the target is published with them. The interval is 10 s by default. @default false */
   readonly wait?: boolean | undefined;
-  /** Checks everything that needs no change, and changes nothing. @default false */
-  readonly dryRun?: boolean | undefined;
 }
 
 /** What `setVariables` resolves to. */
