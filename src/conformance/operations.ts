@@ -25,19 +25,17 @@ export interface Operation<Needed extends Called = Called> {
 type Tried = Exclude<Called, 'login' | 'tailLogs'>;
 type RequestMaker<Name extends Tried> = (prepared: Prepared, subject: Subject) => RequestOf<Name>;
 
-const limit = 10;
-
 /** What each function is tried on, and what it is called with. */
 const tries: {readonly [Name in Tried]: readonly [on: Operation['on'], request: RequestMaker<Name>]} = {
   upload: ['nothing', ({bundle}) => bundle],
   verify: ['nothing', () => undefined],
   promote: ['deployment', ({bundleId}, {targetSlug, otherTarget}) => ({bundleId, from: targetSlug, to: otherTarget})],
   getDeployment: ['deployment', ({deployment = {}}) => deployment],
-  listBundles: ['bundle', () => ({limit})],
-  listDeployments: ['deployment', (_, {targetSlug}) => ({limit, targetSlug})],
-  listTargets: ['deployment', () => ({limit})],
+  listBundles: ['bundle', () => ({limit: 10})],
+  listDeployments: ['deployment', (_, {targetSlug}) => ({limit: 10, targetSlug})],
+  listTargets: ['deployment', () => ({limit: 10})],
   createTarget: ['nothing', () => ({targetSlug: 'conformance-new'})],
-  listVariables: ['deployment', (_, {targetSlug}) => ({limit, targetSlug})],
+  listVariables: ['deployment', (_, {targetSlug}) => ({limit: 10, targetSlug})],
   setVariables: ['deployment', (_, {targetSlug}) => ({targetSlug, set: {CONFORMANCE: 'a value'}, unset: []})],
   invalidate: ['deployment', (_, {targetSlug}) => ({targetSlug, pattern: '/*'})],
   readLogs: ['deployment', ({deployment = {}}) => ({deployment})],

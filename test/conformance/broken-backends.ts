@@ -273,6 +273,12 @@ export const brokenBackends: readonly BrokenBackend[] = [
   brokenCall('does not say that a target is busy', 'deploy', mistaking(409, 'ERR_REJECTED')),
   brokenCall('reports a deployment that is accepted as finished', 'deploy', asFinished),
   brokenCall('reports a promotion that is accepted as finished', 'promote', asFinished),
+  brokenCall('takes a deployment whose connection breaks for finished', 'deploy', (call, context) =>
+    call(context).catch((error: unknown) => {
+      if (!['ERR_OUTCOME_UNKNOWN', 'ERR_NETWORK'].includes(Object(error).code)) throw error;
+      return {deployment: {}, status: 'finished'};
+    }),
+  ),
   broken('promotes to the target that the bundle runs on', (good) => ({
     promote: ({bundleId, from}, context) => good.promote({bundleId, from, to: from}, context),
   })),

@@ -27,11 +27,10 @@ export const everyBackendCases: readonly Case[] = [
         await expectError(`${name} of a bundle of another project`, run(other, {bundle, bundleId}), anyError);
       }
       await subject.assertArrived(bundle, bundleId);
-      const {listBundles, deploy} = subject.backend;
       const advice = 'Use context.projectSlug, in a stand-in for the service, too.';
       const ids = idsOf(await other.bundles());
-      expectAnswer('the bundles in the list of a project', ids, listBundles ? [own] : [], advice);
-      if (deploy) await subject.deployed(bundleId);
+      expectAnswer('the bundles in the list of a project', ids, backend.listBundles ? [own] : [], advice);
+      if (backend.deploy) await subject.deployed(bundleId);
       const {result: history = []} = await outcomeOf(other.history());
       expectAnswer('the history of another project', history, [], advice);
     },

@@ -85,6 +85,9 @@ export function faultCases(operation: Operation): readonly Case[] {
       for (let at = 1; at <= Math.min(total, mostRequests); at += 1) {
         if (rule.kind === 'hold') await abortAt(await open(), operation, at, total);
         else await failAt(await open(), operation, at, total, rule);
+        // What no attempt has brought to the service is no success, either.
+        const cut = {...rule, kind: 'cut', error: anyError} as const;
+        if (rule.kind === 500 && operation.needs === 'deploy') await failAt(await open(), operation, at, total, cut);
         // What fails can be cleaned up if the service refuses nothing more.
         const once = {...rule, lasts: false, error: anyError};
         if (rule.kind === 401 && operation.needs === 'upload') await failAt(await open(), operation, at, total, once);
@@ -119,7 +122,7 @@ async function abortAt(subject: Subject, operation: Operation, at: number, total
 async function failAt(subject: Subject, operation: Operation, at: number, total: number, rule: FaultRule) {
   const {kind, lasts = false, error: allowed} = rule;
   const prepared = await prepare(subject, operation);
-  const fault = kind === 'lose' ? 'carried out, but its answer was lost' : `answered with ${kind}`;
+  const fault = kind === 'lose' ? 'carried out, its answer lost' : kind === 'cut' ? kind : `answered with ${kind}`;
   const what = `${operation.name} (request ${at} was ${fault})`;
   const {relay} = subject.parts;
   relay.arm({kind, at, lasts});
