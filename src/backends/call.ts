@@ -8,7 +8,7 @@ import type {AbortCleanup, Backend, BackendError} from './contract.js';
 import type {MemberRow} from './members.js';
 import {asSentence} from '../text/sentence.js';
 import {messageOf} from '../errors/system-failure.js';
-import {checkBeforeRetrying, refusedCredentials} from '../errors/suggestion.js';
+import {checkBeforeRetrying, refusedCredentials, type Suggestion} from '../errors/suggestion.js';
 import {backendTitle, isBuiltIn} from './names.js';
 
 type Redact = (text: string) => string;
@@ -128,7 +128,8 @@ export async function callInContext<Result>(
   try {
     if (backend.plugin === undefined) return await work;
     const {requestMs} = context.timeouts;
-    const late = activity.stalled(requestMs, ended.signal).then(async () => {
+    // An SDK that has the same limit knows more of what has happened: its error comes first.
+    const late = activity.stalled(requestMs + endOfCallMs, ended.signal).then(async () => {
       const error = noProgress(backend, row, requestMs);
       stalled.abort(error);
       // It may clean up.
@@ -169,6 +170,12 @@ function afterWriting(error: unknown, backend: string): unknown {
   });
 }
 
+/** What to do about errors of a backend that do not say it. */
+const usualAdvice: {readonly [Code in BackendError['code']]?: readonly Suggestion[]} = {
+  ERR_UNAUTHORIZED: [refusedCredentials],
+  ERR_OUTCOME_UNKNOWN: [checkBeforeRetrying],
+};
+
 function toRuntimeCliError(backend: string, doing: string, error: unknown, redact: Redact): Error {
   const message = redact(messageOf(error));
   const cause = withoutSecrets(error, redact);
@@ -179,8 +186,7 @@ function toRuntimeCliError(backend: string, doing: string, error: unknown, redac
   const {code, status, suggestions} = error;
   return createError(code, asSentence(message), {
     status,
-    suggestions:
-      suggestions?.map((suggestion) => redact(suggestion)) ?? (code === 'ERR_UNAUTHORIZED' ? [refusedCredentials] : []),
+    suggestions: suggestions?.map((suggestion) => redact(suggestion)) ?? usualAdvice[code] ?? [],
     details: {backend},
     cause,
   });

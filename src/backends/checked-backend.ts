@@ -16,22 +16,19 @@ type Member = (...given: readonly unknown[]) => Promise<unknown>;
  */
 export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend {
   const check = async (answer: unknown, schema: StandardSchemaV1, row: MemberRow) => {
-    const {issues} = await schema['~standard'].validate(answer);
-    if (issues) throw wrongAnswer(backend, plugin, row, issues);
+    const result = await schema['~standard'].validate(answer);
+    if (result.issues) throw wrongAnswer(backend, plugin, row, result.issues);
+    return result.value;
   };
   async function* checkedPieces(pieces: AsyncIterable<unknown>, schema: StandardSchemaV1, row: MemberRow) {
-    for await (const piece of pieces) {
-      await check(piece, schema, row);
-      yield piece;
-    }
+    for await (const piece of pieces) yield await check(piece, schema, row);
   }
   const calls = Object.entries(backendMembers).flatMap(([key, row]) => {
     const member = Reflect.get(backend, key) as Member | undefined;
     if (member === undefined) return [];
     const schema = typeof row.answer === 'function' ? row.answer(backend) : row.answer;
     const checked: Member = async (...given) => {
-      const answer = await member.apply(backend, [...given]);
-      await check(answer, schema, row);
+      const answer = await check(await member.apply(backend, [...given]), schema, row);
       return row.piece === undefined ? answer : checkedPieces(answer as AsyncIterable<unknown>, row.piece, row);
     };
     return [[key, checked] as const];

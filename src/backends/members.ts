@@ -59,7 +59,8 @@ const target = {
   url: text,
 };
 const targetItem = v.looseObject(target);
-const variableItem = v.looseObject({
+// Nothing else, which could be its value.
+const variableItem = v.object({
   name: v.pipe(v.string(), v.nonEmpty()),
   status: text,
   updatedAt: text,

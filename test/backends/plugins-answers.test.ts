@@ -21,6 +21,7 @@ function answering(answer: unknown, more: object = {}): HostBackend {
     getDeployment: member,
     listBundles: member,
     listDeployments: member,
+    listVariables: member,
     ...more,
   };
   return checkedBackend(backend as Backend, 'mycli-plugin-acme');
@@ -46,8 +47,16 @@ describe('the answers of a plugin', () => {
     ['listBundles', {items: [item], total: 1, raw: []}],
     ['listDeployments', {items: [{...item, deployment: {}, status: 'failed'}], raw: []}],
     ['listDeployments', {items: [{deployment: {}, status: 'unknown'}], raw: []}],
-  ])('%s may answer %j, which passes untouched', async (member, answer) => {
-    expect(await call(answering(answer), member)).toBe(answer);
+  ])('%s may answer %j, which passes unchanged', async (member, answer) => {
+    expect(await call(answering(answer), member)).toEqual(answer);
+  });
+
+  test('listVariables keeps nothing that could be a value', async () => {
+    const [kept, answer] = [
+      {name: 'A', status: 'published'},
+      {name: 'A', status: 'published', value: 'canary'},
+    ];
+    expect(await call(answering({items: [answer]}), 'listVariables')).toEqual({items: [kept]});
   });
 
   test.each<[MemberName, unknown, string]>([

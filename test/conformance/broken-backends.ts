@@ -103,6 +103,19 @@ export const brokenBackends: readonly BrokenBackend[] = [
   broken('deletes another target than the one that is named', (good) => ({
     deleteTarget: ({targetSlug}, context) => ignoring(404, good.deleteTarget({targetSlug: `${targetSlug}-2`}, context)),
   })),
+  broken('lists values of variables as their status', (good) => {
+    const values = new Map<string, string>();
+    return {
+      setVariables: async (change, context) => {
+        for (const [name, value] of Object.entries(change.set)) values.set(name, value);
+        await good.setVariables(change, context);
+      },
+      listVariables: async (range, context) => {
+        const page = await good.listVariables(range, context);
+        return {...page, items: page.items.map((item) => ({...item, status: values.get(item.name)}))};
+      },
+    };
+  }),
   brokenCall('lists no variables of a target that it does not know', 'listVariables', (call, context) =>
     ignoring(404, call(context)),
   ),

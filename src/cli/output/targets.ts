@@ -112,8 +112,8 @@ export function renderVariableDiff(
   for (const name of missing) output.result(`+ ${name}`);
   for (const name of extra) output.result(`- ${name}`);
   output.outcome(
-    `${place.targetSlug} lacks ${count(missing.length, 'variable')} of ${file} (+) and has ${String(extra.length)} others (-). ` +
-      `${String(shared.length)} are in both, perhaps with other values.`,
+    `${place.targetSlug} lacks ${count(missing.length, 'variable')} of ${file} (+) and has ${count(extra.length, 'other')} (-). ` +
+      `${String(shared.length)} ${shared.length === 1 ? 'is' : 'are'} in both, perhaps with other values.`,
   );
   return {...place, missing, extra, shared};
 }

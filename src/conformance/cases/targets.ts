@@ -78,9 +78,9 @@ export const targetCases = {
         };
         await change({SECOND: value, FIRST: 'a=b "c"\nd'}, []);
         await subject.becomes('the first variables', ['FIRST,SECOND'], async () => String(await namesOf(subject)));
+        const listed = JSON.stringify(await subject.list('listVariables', {targetSlug}));
         await change({THIRD: ''}, ['SECOND', 'NEVER_SET']);
         await subject.becomes('the variables', ['FIRST,THIRD'], async () => String(await namesOf(subject)));
-        const listed = JSON.stringify(await subject.list('listVariables', {targetSlug}));
         const isShown = [listed, ...subject.parts.texts].some((text) => text.includes(value));
         assert.ok(!isShown, 'Expected no list, log or error to have a value. One has.');
       },

@@ -187,7 +187,8 @@ function fromJson(body: string, phrase: string | undefined): string | undefined 
   );
   const main = detail ?? message ?? description ?? error;
   // The sentence around it has the phrase already.
-  if (main === undefined) return title === phrase && title !== undefined ? '' : (title ?? body);
+  if (main === undefined)
+    return title === phrase && title !== undefined ? '' : (title ?? (Object.keys(answer).length > 0 ? body : ''));
   return title === undefined || title === main || title === phrase ? main : `${title}: ${main}`;
 }
 

@@ -59,7 +59,7 @@ export function checkVariables({set = {}, unset = []}: Pick<SetVariablesOptions,
     names.length === 0
       ? 'There is no variable to set or remove.'
       : wrong !== undefined
-        ? `${JSON.stringify(wrong)} is not the name of a variable: letters, digits and underscores, no digit first.`
+        ? `${JSON.stringify(wrong.replace(/=.*/s, '=…'))} is not the name of a variable: letters, digits and underscores, no digit first.`
         : twice !== undefined
           ? `The variable ${twice} is given twice.`
           : unfit !== undefined

@@ -141,6 +141,7 @@ describe('the variables of a target', () => {
 
   test.each([
     [{set: {'9LIVES': 'canary'}}, '"9LIVES" is not the name of a variable'],
+    [{unset: ['A=canary']}, '"A=…" is not the name of a variable'],
     [{set: {A: 'canary\0'}}, 'The value of A must be a string without null characters.'],
     [{set: {A: 'canary'}, unset: ['A']}, 'The variable A is given twice.'],
     [{}, 'There is no variable to set or remove.'],
