@@ -21,7 +21,6 @@ function answering(answer: unknown, more: object = {}): HostBackend {
     getDeployment: member,
     listBundles: member,
     listDeployments: member,
-    listVariables: member,
     ...more,
   };
   return checkedBackend(backend as Backend, 'mycli-plugin-acme');
@@ -56,7 +55,9 @@ describe('the answers of a plugin', () => {
       {name: 'A', status: 'published'},
       {name: 'A', status: 'published', value: 'canary'},
     ];
-    expect(await call(answering({items: [answer]}), 'listVariables')).toEqual({items: [kept]});
+    expect(
+      await call(answering(undefined, {listVariables: () => Promise.resolve({items: [answer]})}), 'listVariables'),
+    ).toEqual({items: [kept]});
   });
 
   test.each<[MemberName, unknown, string]>([
