@@ -124,7 +124,7 @@ export async function callInContext<Result>(
   own.addEventListener('abort', begin, {once: true});
   // Each request of another client may add a listener, and Node warns of a leak from the eleventh on.
   setMaxListeners(0, own);
-  const work = callBackend(backend, doing, signal, () => call({...context, signal: own, onAbort}), secrets);
+  const work = callBackend(backend, doing, own, () => call({...context, signal: own, onAbort}), secrets);
   try {
     if (backend.plugin === undefined) return await work;
     const {requestMs} = context.timeouts;
