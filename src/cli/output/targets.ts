@@ -89,11 +89,10 @@ export function renderChangedVariables(
   else {
     output.outcome(`${verb === 'set' ? 'Set' : 'Removed'} ${what}.`);
     if (waited) output.outcome('The target was published again.');
-    else {
+    // The service of a plugin need not do so.
+    else if (isBuiltIn(backend)) {
       const flags = placeFlags({projectSlug, backend}, commandFlags);
-      // A plugin's service need not publish it at once.
-      const publishes = isBuiltIn(backend) ? 'is publishing' : 'may publish';
-      output.hint([`The service ${publishes} the target again. Check on it: `, {run: ['target:list', ...flags]}]);
+      output.hint(['The service is publishing the target again. Check on it: ', {run: ['target:list', ...flags]}]);
     }
   }
   return result;
