@@ -3,13 +3,12 @@ import {isAbsolute, join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {nearest} from '../../text/suggest.js';
-import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
-import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {asRecord, isRecord} from '../../text/json.js';
+import {systemCode} from '../../errors/system-failure.js';
 import type {Framework} from '../../frameworks/framework.js';
 import {listsOf} from '../../frameworks/server-files.js';
-import {readPwaKitSettings} from './own-settings.js';
+import {readPwaKitSettings, readSettingsFile, unreadable} from './own-settings.js';
 import {loadProjectModule, type CodeTrust} from '../../modules/load-module.js';
-import {readTextFile} from '../../files/read-file.js';
 import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import type {BundlePlanOptions} from './check-options.js';
 import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-schema.js';
@@ -56,7 +55,7 @@ async function readDiskConfig(path: string, cwd: string): Promise<ConfigSource |
   if (firstFile([path]) === undefined) return undefined;
   const {ssrOnly, ssrShared, ssrParameters, bundleMetadata, ...otherKeys} = parseConfig(
     diskConfigSchema,
-    jsonOf(await readText(path), path),
+    await readSettingsFile(path),
     path,
   );
   return {from: showFile(path, cwd), content: {ssrOnly, ssrShared, ssrParameters, bundleMetadata}, otherKeys};
@@ -161,25 +160,6 @@ function parseConfig<Schema extends v.GenericSchema>(
   });
 }
 
-function jsonOf(text: string, path: string): unknown {
-  try {
-    return parseSettingsJson(text);
-  } catch (error) {
-    throw createError('ERR_CONFIG_INVALID', asSentence(`${path} is not valid JSON: ${reasonOf(error)}`), {
-      suggestions: ['Correct the file, or build the application again.'],
-      cause: error,
-    });
-  }
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readTextFile(path);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
 /** The first of `paths` that exists. Reading it fails if it is not a file. */
 function firstFile(paths: readonly string[]): string | undefined {
   return paths.find((path) => {
@@ -190,10 +170,6 @@ function firstFile(paths: readonly string[]): string | undefined {
       throw unreadable(path, error);
     }
   });
-}
-
-function unreadable(path: string, error: unknown): Error {
-  return createError('ERR_CONFIG_INVALID', asSentence(`${path} cannot be read: ${reasonOf(error)}`), {cause: error});
 }
 
 function showFile(path: string, cwd: string): string {

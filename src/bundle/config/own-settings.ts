@@ -1,6 +1,8 @@
 import {join} from 'node:path';
 import {createError} from '../../errors/index.js';
+import {reasonOf} from '../../errors/system-failure.js';
 import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
+import {asSentence} from '../../text/sentence.js';
 import {exists, readTextFile} from '../../files/read-file.js';
 import {loadProjectModule, type CodeTrust} from '../../modules/load-module.js';
 
@@ -45,16 +47,27 @@ async function load(
       suggestions: ['Write the settings as .js or .json.'],
     });
   }
-  const value = file.endsWith('.js') ? (await loadProjectModule(file, trust))['default'] : await readJson(file);
+  const value = file.endsWith('.js') ? (await loadProjectModule(file, trust))['default'] : await readSettingsFile(file);
   if (place !== 'package.json') return asRecord(value);
   const {mobify} = asRecord(value);
   return isRecord(mobify) ? mobify : undefined;
 }
 
-async function readJson(file: string): Promise<unknown> {
+/** @throws RuntimeCliError `ERR_CONFIG_INVALID` */
+export async function readSettingsFile(file: string): Promise<unknown> {
+  const text = await readTextFile(file).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
   try {
-    return parseSettingsJson(await readTextFile(file));
+    return parseSettingsJson(text);
   } catch (error) {
-    throw createError('ERR_CONFIG_INVALID', `${file} is not valid JSON.`, {cause: error});
+    throw createError('ERR_CONFIG_INVALID', asSentence(`${file} is not valid JSON: ${reasonOf(error)}`), {
+      suggestions: ['Correct the file, or build the application again.'],
+      cause: error,
+    });
   }
+}
+
+export function unreadable(file: string, error: unknown): Error {
+  return createError('ERR_CONFIG_INVALID', asSentence(`${file} cannot be read: ${reasonOf(error)}`), {cause: error});
 }
