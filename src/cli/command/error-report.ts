@@ -1,9 +1,9 @@
 import {isAbsolute, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {stripVTControlCharacters} from 'node:util';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {withoutMark} from './command-line.js';
+import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
@@ -133,7 +133,7 @@ function describe({message, flags: unknown = [], args = [], parse}: OclifError, 
     const suggestions = [...missing.flatMap(({description = []}) => description), ...lists];
     return {message: `Missing ${missing.length === 1 ? 'argument' : 'arguments'}: ${names}`, suggestions};
   }
-  const lines = stripVTControlCharacters(withoutMark(message))
+  const lines = withoutEscapeSequences(withoutMark(message))
     .replace('See more help with --help', '')
     .replace(/^Parsing (--[\w-]+)\s+/, '$1: ')
     .replace(/^The following errors? occurred:/, '')

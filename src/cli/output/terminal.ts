@@ -1,6 +1,6 @@
-import {stripVTControlCharacters} from 'node:util';
 import {wrapAnsi} from 'fast-wrap-ansi';
 import type {Environment} from '../../http/types.js';
+import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 
 /** A stream that may be a terminal. Some terminals, such as those of containers, have a width of 0. */
 export interface MaybeTerminal {
@@ -43,7 +43,7 @@ export function terminalWidth({isTTY, columns}: MaybeTerminal): number {
  * and characters that change the direction of text, which make a line look different from what it says.
  */
 export function sanitize(text: string): string {
-  return stripVTControlCharacters(text)
+  return withoutEscapeSequences(text)
     .replaceAll('\r\n', '\n')
     .replaceAll(/(?![\t\n])[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, '');
 }

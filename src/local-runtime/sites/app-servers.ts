@@ -6,8 +6,8 @@ import {createServer} from 'node:net';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
-import {stripVTControlCharacters} from 'node:util';
 import * as v from 'valibot';
+import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {findServer} from '../../projects/detect-build.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
@@ -160,7 +160,7 @@ class App {
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) continue;
       readLines(stream, (line) => {
-        tail.push(stripVTControlCharacters(line).slice(0, tailWidth));
+        tail.push(withoutEscapeSequences(line).slice(0, tailWidth));
         if (tail.length > tailLines) tail.shift();
         onOutput(this.deployment, line, stream === child.stderr ? 'ERROR' : 'INFO');
       });

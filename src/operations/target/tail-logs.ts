@@ -7,6 +7,7 @@ import {pause} from '../deploy/poll.js';
 import {callBackNow} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {TargetOptions} from '../options.js';
+import {withoutEscapeSequences} from '../../text/escape-sequences.js';
 import {oneLine} from '../../text/sentence.js';
 import {explainMissingTarget} from '../targets.js';
 
@@ -79,9 +80,10 @@ async function* entriesOf(open: OpenBackend, targetSlug: string): AsyncGenerator
 
 /** What an app logs may control a terminal. Its line breaks and tabs stay. */
 function cleaned({message, time, level, requestId}: LogEntry): LogEntry {
-  const line = (text: string | undefined) => (text === undefined ? undefined : oneLine(text) || undefined);
+  const line = (text: string | undefined) =>
+    text === undefined ? undefined : oneLine(withoutEscapeSequences(text)) || undefined;
   return {
-    message: message.replaceAll(/\u001b\[[\d;?]*[ -/]*[@-~]|(?![\t\n])\p{Cc}/gu, ''),
+    message: withoutEscapeSequences(message).replaceAll(/(?![\t\n])\p{Cc}/gu, ''),
     time: line(time),
     level: line(level),
     requestId: line(requestId),
