@@ -458,7 +458,7 @@ export const zooProjects: readonly ZooProject[] = [
       'src/app/app.routes.server.ts': ['RenderMode.Prerender', 'RenderMode.Server'],
       'src/app/app.routes.ts': [
         'routes: Routes = [',
-        "routes: Routes = [{path: 'about', loadComponent: () => import('./about').then((m) => m.About)}",
+        "routes: Routes = [{path: '', pathMatch: 'full', children: []}, {path: 'about', loadComponent: () => import('./about').then((m) => m.About)}",
       ],
     },
     files: {
@@ -469,8 +469,6 @@ export const zooProjects: readonly ZooProject[] = [
     serves: ['browser/'],
     text: 'Hello, app',
     deep: {path: 'about', text: 'About Angular'},
-    // It renders what it has for any path.
-    missing: 200,
   },
   {...angularSite, id: 'angular-static', framework: 'angular-static'},
   {
@@ -862,6 +860,8 @@ export const zooProjects: readonly ZooProject[] = [
       'app/ssr.js':
         "import path from 'path';\nimport {getRuntime} from '@salesforce/pwa-kit-runtime/ssr/server/express';\nimport {getConfig} from '@salesforce/pwa-kit-runtime/utils/ssr-config';\nconst runtime = getRuntime();\nconst options = {buildDir: path.resolve(process.cwd(), 'build'), mobify: getConfig(), protocol: 'http', port: 3000};\nconst {handler} = runtime.createHandler(options, (app) => app.get('*', runtime.render));\nexport const get = handler;\n",
     },
+    // Its lists make only the entry the server's.
+    serves: ['config/', 'core-', 'load', 'main.', 'package.', 'server-', 'ssr.js.LICENSE', 'vendor.'],
     text: 'Hello from PWA Kit',
   },
   {
@@ -896,6 +896,7 @@ export const zooProjects: readonly ZooProject[] = [
       'src/routes.js': "import {index} from '@react-router/dev/routes';\nexport default [index('routes/home.jsx')];\n",
       'src/routes/home.jsx': 'export default function Home() {\n  return <h1>Hello from Storefront Next</h1>;\n}\n',
     },
+    serves: ['client/'],
     text: 'Hello from Storefront Next',
   },
 ];

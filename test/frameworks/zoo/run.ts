@@ -2,7 +2,7 @@
 // was seen is kept in seen.json, of which the table in docs/guides/frameworks.md is made.
 //
 //   npm run zoo -- ROW...    these, or `all`
-//   --as-seen                with the packages of the time at which each was last seen; keeps nothing
+//   --as-seen                of all, those seen before, with the packages of that time; keeps nothing
 //   ZOO_DIRECTORY=DIR        keeps the projects there, with their packages
 import {deepEqual} from 'node:assert/strict';
 import {execFile, spawn} from 'node:child_process';
@@ -25,7 +25,10 @@ const secret = 'zoo-secret-4f1d';
 
 const asSeen = process.argv.includes('--as-seen');
 const wanted = process.argv.slice(2).filter((argument) => argument !== '--as-seen');
-const projects = zooProjects.filter(({id}) => wanted.includes('all') || wanted.includes(id));
+const seenBefore = await readSeen();
+const projects = zooProjects.filter(
+  ({id}) => wanted.includes(id) || (wanted.includes('all') && (!asSeen || id in seenBefore)),
+);
 const unknown = wanted.filter((id) => id !== 'all' && projects.every((project) => project.id !== id));
 if (projects.length === 0 || unknown.length > 0) {
   throw new Error(`Pass rows: all, ${zooProjects.map(({id}) => id).join(', ')}`);
