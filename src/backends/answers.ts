@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import {isRecord} from '../text/json.js';
 import {readJson, wrongAnswer} from '../http/index.js';
+import {isLikelySecret} from '../http/redact.js';
 import type {AnsweredResponse, HttpClient, HttpOptions} from '../http/types.js';
 import {bundleFields} from '../wire/bundles.js';
 import {pathOf, type Operation} from '../wire/operation.js';
@@ -241,14 +242,16 @@ export function shownUrl(value: unknown): string | undefined {
 export function requestedBundleId(value: BundleId, backend: RuntimeBackend): number {
   const id = numericId(value);
   if (id !== undefined) return id;
+  // Somebody may have pasted a key.
+  const isSecret = isLikelySecret(String(value));
   throw createError(
     'ERR_OPTION_INVALID',
-    `"${String(value)}" is not a bundle ID of the ${backendTitle(backend)} backend: its IDs are numbers.`,
+    `${isSecret ? 'This' : `"${String(value)}"`} is not a bundle ID of the ${backendTitle(backend)} backend: its IDs are numbers.`,
     {
       suggestions: [
         ['Use the ID that bundle:push printed, or "latest". Run ', {run: ['bundle:list']}, ' to list the bundles.'],
       ],
-      details: {bundleId: value},
+      details: isSecret ? undefined : {bundleId: value},
     },
   );
 }

@@ -317,4 +317,11 @@ describe('a built-in backend: the bundle IDs that users type', () => {
       }),
     );
   });
+
+  test('what looks like a key is not repeated', () => {
+    const message = 'This is not a bundle ID of the Runtime (API key) backend: its IDs are numbers.';
+    expect(() => idFor(legacyBackend, '0123456789abcdef0123456789abcdef')).toThrow(
+      expect.objectContaining({message, details: undefined}),
+    );
+  });
 });
