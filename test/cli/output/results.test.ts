@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {fileColumns, renderBundles, renderInspection} from '../../../src/cli/output/lists.js';
+import {fileColumns, renderBundles, renderInspection, renderStatus} from '../../../src/cli/output/lists.js';
 import {collectOutput} from '../collect-output.js';
 
 describe('the contents of a bundle', () => {
@@ -39,4 +39,14 @@ test('an empty list of bundles says that the project may not exist', () => {
     stdout: '',
     stderr: 'The project is empty, or does not exist: check its name if you expected bundles.\n',
   });
+});
+
+test('the status of a target tells its state until it is ready', () => {
+  const {output, texts} = collectOutput();
+  const targets = [
+    {targetSlug: 'qa', state: 'creating'},
+    {targetSlug: 'staging', state: 'ready'},
+  ] as const;
+  renderStatus({backend: 'api', projectSlug: 'shop', targets}, output);
+  expect(texts().stdout).toBe('qa\n  State: creating\n  Nothing is live.\n\nstaging\n  Nothing is live.\n');
 });
