@@ -64,7 +64,7 @@ test('logs connect again with a new token, through a proxy, with the certificate
       .map((line): unknown => JSON.parse(line)),
   ).toEqual([
     {schemaVersion: 1, time: '2026-11-27T12:00:00.000Z', requestId: 'r-1', level: 'WARN', message: 'red alert'},
-    {schemaVersion: 1, level: 'ERROR', message: ']0;titleno tab'},
+    {schemaVersion: 1, level: 'ERROR', message: 'no tab'},
   ]);
   expect(stderr).toContain('The connection was closed. Connecting again.\n');
   expect(stdout + stderr).not.toContain('canary');
