@@ -3,10 +3,10 @@ import prettyBytes from 'pretty-bytes';
 import {slugProblems} from '../../settings/definitions.js';
 import {HttpFailure} from '../answer.js';
 import {findBundle, param, type Call, type RuntimeContext} from '../context.js';
-import {siteUrl, type SiteName} from '../sites/site-address.js';
+import {siteUrl} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {TargetStatus} from '../store/targets.js';
+import type {ListedTarget, TargetStatus} from '../store/targets.js';
 import * as page from './page.js';
 
 const listed = 100;
@@ -39,17 +39,15 @@ ${page.textBlock('Command', 'mycli bundle:push --project my-shop --target stagin
 /** The targets of projects: the state of each, its app, what it serves since when, and the names of its variables. */
 function targetCards(call: Call, projects: readonly string[]): page.Html {
   const cards = projects.flatMap((projectSlug) => {
-    const targets = call.context.targets.slugs(projectSlug).slice(0, listed);
+    const targets = call.context.targets.list(projectSlug).slice(0, listed);
     const place = html`<a href="${projectPath(projectSlug)}">${page.foreign(projectSlug)}</a>`;
     const none = html`<li class="card"><p class="place">${place}</p><p class="soft">Nothing has been deployed yet.</p></li>`;
-    return targets.length === 0
-      ? [none]
-      : targets.map((targetSlug) => targetCard(call, {projectSlug, targetSlug}, place));
+    return targets.length === 0 ? [none] : targets.map((target) => targetCard(call, target, place));
   });
   return html`<ul class="cards">${cards}</ul>`;
 }
 
-function targetCard(call: Call, site: SiteName, place: page.Html): page.Html {
+function targetCard(call: Call, {status, ...site}: ListedTarget, place: page.Html): page.Html {
   const {context} = call;
   const {targetSlug} = site;
   const current = context.deployments.current(site);
@@ -60,7 +58,7 @@ function targetCard(call: Call, site: SiteName, place: page.Html): page.Html {
   const shown = current ?? newest;
   const variables = Object.keys(context.targets.record(site)?.variables ?? {});
   return html`<li class="card">
-<p class="place"><span>${place} / <strong>${page.foreign(targetSlug)}</strong></span>${shown ? stateText(shown, context) : targetState(context.targets.status(site))}</p>
+<p class="place"><span>${place} / <strong>${page.foreign(targetSlug)}</strong></span>${shown ? stateText(shown, context) : targetState(status)}</p>
 ${current ? html`${link}${deploymentLine(current, context)}` : html`<p class="soft">Nothing is live.</p>`}
 ${next && html`<div class="next">${current && stateText(next, context)}${deploymentLine(next, context)}</div>`}
 ${variables.length > 0 && html`<p class="soft next">Variables: ${page.foreign(variables.join(', '))}</p>`}
@@ -153,7 +151,7 @@ ${page.liveSection('Invalidations', invalidationTable(call, projectSlug))}`;
 }
 
 function invalidationTable({context: {targets}}: Call, projectSlug: string): page.Html {
-  const rows = targets.slugs(projectSlug).flatMap((targetSlug) => {
+  const rows = targets.list(projectSlug).flatMap(({targetSlug}) => {
     const {invalidations = []} = targets.record({projectSlug, targetSlug}) ?? {};
     return invalidations.map(({pattern, createdAt, createdBy}) => ({createdAt, targetSlug, pattern, createdBy}));
   });

@@ -31,24 +31,35 @@ export class Targets {
     this.#options = options;
   }
 
-  /** The slugs of the targets of a project, sorted. One that is being deleted is among them. */
-  slugs(projectSlug: string): readonly string[] {
-    return this.#options.store.targets(projectSlug).filter((targetSlug) => this.#isThere({projectSlug, targetSlug}));
+  /** The targets of a project, sorted by slug. One that is being deleted is among them. */
+  list(projectSlug: string): readonly ListedTarget[] {
+    return this.#options.store.targets(projectSlug).flatMap((targetSlug) => {
+      const status = this.#stateOf({projectSlug, targetSlug});
+      return status === undefined ? [] : [{projectSlug, targetSlug, status}];
+    });
+  }
+
+  /** A target with its state. @throws HttpFailure 404 if it does not exist. */
+  find(site: SiteName): ListedTarget {
+    return {...site, status: this.status(site)};
   }
 
   /** The state of a target. @throws HttpFailure 404 if it does not exist. */
   status(site: SiteName): TargetStatus {
+    const status = this.#stateOf(site);
+    if (status !== undefined) return status;
+    throw new HttpFailure(404, `The target "${site.targetSlug}" does not exist. Create it, or deploy to it.`);
+  }
+
+  /** Undefined if it does not exist, which a target that is being deleted does at some moment. */
+  #stateOf(site: SiteName): TargetStatus | undefined {
     const {store, now} = this.#options;
-    if (!this.#isThere(site)) {
-      const {targetSlug} = site;
-      throw new HttpFailure(404, `The target "${targetSlug}" does not exist. Create it, or deploy to it.`);
-    }
     const record = this.record(site);
     if (record?.deletedAt !== undefined) return 'deleting';
     if (record && this.#isBefore(record.readyAt)) return 'creating';
     const deployments = store.deployments(site);
     const [newest] = deployments;
-    if (newest === undefined) return record?.outcome === 'failed' ? 'create-failed' : 'ready';
+    if (newest === undefined) return record && (record.outcome === 'failed' ? 'create-failed' : 'ready');
     const {status} = deploymentState(newest, now());
     if (status === 'finished') return 'ready';
     const isFirst = !record && !deployments.some((one) => deploymentState(one, now()).status === 'finished');
@@ -182,6 +193,11 @@ export class Targets {
   #isBefore(time: string): boolean {
     return this.#options.now().getTime() < Date.parse(time);
   }
+}
+
+/** A target with its state at the time of the list: a moment later, it may be gone. */
+export interface ListedTarget extends SiteName {
+  readonly status: TargetStatus;
 }
 
 interface NewTarget {

@@ -4,10 +4,10 @@ import type {Range} from '../../wire/parameters.js';
 import {HttpFailure, json} from '../answer.js';
 import {admitApi} from '../access.js';
 import {findBundle, param, projectOf, siteOf, type Call, type Protocol} from '../context.js';
-import {siteUrl, type SiteName} from '../sites/site-address.js';
+import {siteUrl} from '../sites/site-address.js';
 import {deploymentState, type DeploymentProgress} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {TargetStatus} from '../store/targets.js';
+import type {ListedTarget, TargetStatus} from '../store/targets.js';
 import {receiveV2} from '../upload/receive-bundle.js';
 import {maskedValue} from './parameters.js';
 import {routesOf, type AnswerOf, type Handlers} from './serve.js';
@@ -41,14 +41,12 @@ const handlers: Handlers<typeof api.operations> = {
     return deploymentRow(deployment, call);
   },
   listEnvironments(call, range) {
-    const projectSlug = projectOf(call);
-    const slugs = call.context.targets.slugs(projectSlug);
-    return page(range, slugs, (targetSlug) => environmentRow({projectSlug, targetSlug}, call));
+    return page(range, call.context.targets.list(projectOf(call)), (target) => environmentRow(target, call));
   },
   createEnvironment: (call, {displayName: name}) => createEnvironment(call, {name}),
   cloneEnvironment: (call, {displayName: name, sourceEnvironmentId: copyFrom}) =>
     createEnvironment(call, {name, copyFrom}),
-  getEnvironment: (call) => environmentRow(siteOf(call), call),
+  getEnvironment: (call) => environmentRow(call.context.targets.find(siteOf(call)), call),
   deleteEnvironment: (call) => call.context.targets.remove(siteOf(call), call.user),
   listVariables(call) {
     const rows = call.context.targets.variables(siteOf(call)).map(({name, isPublished, updatedAt, updatedBy}) => {
@@ -117,7 +115,7 @@ async function createEnvironment(call: Call, target: {readonly name: string; rea
   const {targets} = call.context;
   const site = {projectSlug: projectOf(call), targetSlug: targets.makeSlug(target.name)};
   await targets.create(site, {...target, user: call.user});
-  return environmentRow(site, call);
+  return environmentRow(call.context.targets.find(site), call);
 }
 
 const environmentWords = {
@@ -129,10 +127,8 @@ const environmentWords = {
   deleting: 'deleting',
 } as const satisfies Readonly<Record<TargetStatus, string>>;
 
-/** @throws HttpFailure 404 if the target does not exist. */
-function environmentRow(site: SiteName, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
+function environmentRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof apiSchemas.ApiEnvironment> {
   const {store, targets} = call.context;
-  const status = targets.status(site);
   const record = targets.record(site);
   const deployments = store.deployments(site);
   const createdAt = record?.createdAt ?? deployments.at(-1)?.createdAt;

@@ -6,7 +6,7 @@ import {findBundle, projectOf, siteOf, type Call, type Protocol} from '../contex
 import {siteUrl, type SiteName} from '../sites/site-address.js';
 import {deploymentState} from '../store/deployments.js';
 import type {BundleRecord, DeploymentRecord} from '../store/store.js';
-import type {Targets, TargetStatus} from '../store/targets.js';
+import type {ListedTarget, Targets, TargetStatus} from '../store/targets.js';
 import {receiveV1, receiveV2, type AcceptedUpload} from '../upload/receive-bundle.js';
 import {presignedUrl} from './archive.js';
 import {maskedValue} from './parameters.js';
@@ -34,11 +34,9 @@ const handlers: Handlers<typeof legacy.operations> = {
   deleteBundle: (call) => deleteBundle(call, findBundle(call)),
   downloadBundle: (call) => ({download_url: presignedUrl(findBundle(call), call)}),
   listTargets(call, range) {
-    const projectSlug = projectOf(call);
-    const slugs = call.context.targets.slugs(projectSlug);
-    return page(call, range, slugs, (targetSlug) => targetRow({projectSlug, targetSlug}, call));
+    return page(call, range, call.context.targets.list(projectOf(call)), (target) => targetRow(target, call));
   },
-  getTarget: (call) => targetRow(siteOf(call), call),
+  getTarget: (call) => targetRow(call.context.targets.find(siteOf(call)), call),
   async deploy(call, {bundle_id: requested}) {
     const {deployments, targets} = call.context;
     const site = siteOf(call);
@@ -172,11 +170,9 @@ const stateWords = {
   deleting: 'ACTIVE',
 } as const satisfies Readonly<Record<TargetStatus, string>>;
 
-/** @throws HttpFailure 404 if the target does not exist. */
-function targetRow(site: SiteName, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
+function targetRow({status, ...site}: ListedTarget, call: Call): AnswerOf<typeof legacySchemas.LegacyTarget> {
   const {store, targets, now} = call.context;
   const {targetSlug: slug} = site;
-  const status = targets.status(site);
   const [newest] = store.deployments(site);
   return {
     slug,
@@ -197,7 +193,7 @@ function targetRow(site: SiteName, call: Call): AnswerOf<typeof legacySchemas.Le
 
 async function createTarget(call: Call, site: SiteName, target: {readonly name: string; readonly copyFrom?: string}) {
   await call.context.targets.create(site, {...target, user: call.user});
-  return targetRow(site, call);
+  return targetRow(call.context.targets.find(site), call);
 }
 
 function variableRow({name, isPublished, updatedAt, updatedBy}: ReturnType<Targets['variables']>[number]) {
