@@ -50,7 +50,7 @@ export interface BundleContents
 }
 
 /** What is known about an archive. */
-export type ArchiveContents = BundleContents & PackResult;
+export type ArchiveContents = Omit<BundleContents, keyof PackResult> & PackResult;
 
 /**
  * Reads what an archive contains, with the digests of its files.
