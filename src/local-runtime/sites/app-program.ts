@@ -59,8 +59,8 @@ function serverOf(namespace: unknown): Server | undefined {
 }
 
 function listenerOf(exported: unknown): Listener | undefined {
-  // `fetch` comes before `get`, which adds a route to an application of Hono.
-  for (const name of ['handler', 'reqHandler', 'fetch', 'get', 'buildHandler']) {
+  // `fetch` comes first: `get` adds a route to an application of Hono, and `handler` of one of H3 is its own.
+  for (const name of ['fetch', 'handler', 'reqHandler', 'get', 'buildHandler']) {
     const candidate = member(exported, name);
     if (!isCallable(candidate)) continue;
     if (name === 'buildHandler') return fromStreaming(candidate);
