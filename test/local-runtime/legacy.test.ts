@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {build, gnuTar, v2Archive} from './archives.js';
-import {send, sendRaw, v1Body, v2Form} from './client.js';
+import {send, sendRaw, v1Body, v2Form, type Reply} from './client.js';
 import {startRuntime} from './with-runtime.js';
 
 const v1Prefix = {prefix: 'shop/bld', gzip: false};
@@ -145,6 +145,24 @@ describe('the legacy backend', () => {
     now = new Date('2030-01-01T01:00:01Z');
     expect((await fetch(answer.download_url)).status).toBe(403);
   });
+
+  // Each look at the clock is at a later time: one of them is the end of the deletion.
+  test.each([30, 31, 32, 33, 34, 35, 36, 37])(
+    'lists its targets at any moment of a deletion: over after %i looks',
+    async (looks) => {
+      let time = Date.parse('2030-01-01T00:00:00Z');
+      let step = 0;
+      const {client} = await startRuntime({now: () => new Date((time += step)), deploymentSeconds: 1});
+      await client.pushV2(await v2Archive());
+      await client.deploy(1);
+      expect((await client.legacy('projects/shop/target/production/', {method: 'DELETE'})).status).toBeLessThan(300);
+      step = 1000 / looks;
+      const answers: Reply[] = [];
+      while (answers.at(-1)?.json.count !== 0) answers.push(await client.legacy('projects/shop/target/'));
+      expect(new Set(answers.map(({status}) => status))).toEqual(new Set([200]));
+      expect(answers[0]?.json).toMatchObject({results: [{deletion_status: 'CLEANUP_IN_PROGRESS'}]});
+    },
+  );
 
   test('deletes a bundle, keeps one that a target runs, and never reuses an ID', async () => {
     const {client} = await startRuntime();

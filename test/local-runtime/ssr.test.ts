@@ -248,6 +248,7 @@ test.each([
   ['a text', 'ssr.js', 'export const handler = ({url}) => "page of " + new URL(url).pathname;'],
   ['a fetch function', 'server/index.mjs', `export default {fetch: ${ofTheWeb}}`],
   ['an app of Hono', 'ssr.mjs', `export default {get() { return this; }, fetch: ${ofTheWeb}}`],
+  ['an app of H3', 'ssr.mjs', `export default {handler: ({req}) => req.method, fetch: ${ofTheWeb}}`],
   ['a server', 'ssr.mjs', `import http from "node:http"; export default http.createServer(${ofNode})`],
   ['a handler of gateway events', 'ssr.js', `exports.get = ${ofGateway}`],
   ['a maker of streaming handlers', 'ssr.mjs', `export const buildHandler = ${ofStreams}`],

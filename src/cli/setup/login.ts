@@ -257,7 +257,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
 type SecretNames = Pick<Backend, 'name' | 'secrets' | 'secretEnv'>;
 
 /**
- * Asks for the secrets of a backend that are no flag: its options, or its variables if it has no such options. In a
+ * Asks for the secrets of a backend that no flag sets: its options, or its variables if it has no such options. In a
  * terminal without echo, where an empty answer skips one, or on stdin, a line for each, or all of it for a single one.
  */
 async function askForSecrets(

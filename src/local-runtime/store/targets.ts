@@ -51,7 +51,7 @@ export class Targets {
     throw new HttpFailure(404, `The target "${site.targetSlug}" does not exist. Create it, or deploy to it.`);
   }
 
-  /** Undefined if it does not exist, which a target that is being deleted does at some moment. */
+  /** The state of a target at this moment. Undefined if it does not exist, or no longer does. */
   #stateOf(site: SiteName): TargetStatus | undefined {
     const {store, now} = this.#options;
     const record = this.record(site);
@@ -92,7 +92,7 @@ export class Targets {
   async create(site: SiteName, {name, copyFrom, user}: NewTarget): Promise<void> {
     const {store, faults, deployments, now, seconds} = this.#options;
     const {projectSlug, targetSlug} = site;
-    if (this.#isThere(site)) throw new HttpFailure(409, `The target "${targetSlug}" exists already.`);
+    if (this.#stateOf(site) !== undefined) throw new HttpFailure(409, `The target "${targetSlug}" exists already.`);
     const source = copyFrom === undefined ? undefined : {projectSlug, targetSlug: copyFrom};
     if (source) this.status(source);
     const created = now();
@@ -113,7 +113,7 @@ export class Targets {
   /** @throws HttpFailure 409 while a target is made or deleted: nothing can be deployed to it. */
   verifyReady(site: SiteName): void {
     const record = this.record(site);
-    if (!this.#isThere(site) || !record) return;
+    if (!record) return;
     const doing = record.deletedAt !== undefined ? 'deleted' : this.#isBefore(record.readyAt) ? 'created' : undefined;
     if (doing !== undefined) throw new HttpFailure(409, `The target "${site.targetSlug}" is being ${doing}.`);
   }
@@ -183,11 +183,6 @@ export class Targets {
     const createdAt = store.deployments(site).at(-1)?.createdAt ?? now().toISOString();
     const initial = {name: site.targetSlug, createdAt, createdBy: user, readyAt: createdAt, outcome: 'ready'} as const;
     return {...site, ...initial, variables: {}, invalidations: []};
-  }
-
-  #isThere(site: SiteName): boolean {
-    const {store} = this.#options;
-    return this.record(site) !== undefined || store.deployments(site).length > 0;
   }
 
   #isBefore(time: string): boolean {

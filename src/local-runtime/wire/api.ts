@@ -115,7 +115,7 @@ async function createEnvironment(call: Call, target: {readonly name: string; rea
   const {targets} = call.context;
   const site = {projectSlug: projectOf(call), targetSlug: targets.makeSlug(target.name)};
   await targets.create(site, {...target, user: call.user});
-  return environmentRow(call.context.targets.find(site), call);
+  return environmentRow(targets.find(site), call);
 }
 
 const environmentWords = {
