@@ -8,7 +8,7 @@ if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
   process.exit(3);
 }
 completeEnvironment(process.env);
-import('../dist/cli/command/run.js').then(function (cli) {
+void import('../dist/cli/command/run.js').then(function (cli) {
   return cli.run(process, path.dirname(__dirname));
 });
 

@@ -22,7 +22,7 @@ const parts = [
   // A program of its own.
   'local-runtime/sites/app-program',
 ];
-const commands = readdirSync('src/commands', {recursive: true})
+const commands = readdirSync('src/commands', {encoding: 'utf8', recursive: true})
   .filter((file) => file.endsWith('.ts'))
   .map((file) => `commands/${file.slice(0, -'.ts'.length)}`);
 const names = [

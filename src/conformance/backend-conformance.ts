@@ -2,7 +2,7 @@ import {nearest} from '../text/suggest.js';
 import assert from 'node:assert/strict';
 import {randomBytes} from 'node:crypto';
 import {mkdtemp, rm} from 'node:fs/promises';
-// eslint-disable-next-line no-restricted-imports -- a case makes and removes the folder of its bundles itself
+// oxlint-disable-next-line no-restricted-imports -- a case makes and removes the folder of its bundles itself
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';

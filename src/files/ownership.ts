@@ -1,4 +1,4 @@
-/* eslint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
+/* oxlint-disable no-restricted-globals -- who lives and who owns a file are facts of the system, not settings */
 import {createHash, randomUUID} from 'node:crypto';
 import {lstatSync, readFileSync, readlinkSync, statSync, type Stats} from 'node:fs';
 import {hostname} from 'node:os';

@@ -89,7 +89,11 @@ export async function replaceTextFile(path: string, text: string, mode?: number)
   const replaced = await stat(path).catch(() => undefined);
   const permissions = mode ?? (replaced === undefined ? 0o666 : replaced.mode & 0o777);
   const staged = await stageFile(path, permissions, (stream) => pipeline([text], stream));
-  await staged.place().finally(() => staged.discard());
+  try {
+    await staged.place();
+  } finally {
+    await staged.discard();
+  }
 }
 
 /**

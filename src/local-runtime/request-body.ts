@@ -41,7 +41,7 @@ export class RequestBody {
   /** Reads and discards `count` bytes, or all if there are fewer. */
   async discard(count: number): Promise<void> {
     if (count === 0) return;
-    // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the bytes are of no interest
+    // oxlint-disable-next-line typescript/no-unused-vars -- the bytes are of no interest
     for await (const _ of this.read(Infinity)) if (this.bytes >= count) return;
   }
 

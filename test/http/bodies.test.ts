@@ -65,7 +65,7 @@ test('fetch reads a multipart body as it was given, whatever texts, names and by
         expect(body.headers['content-length']).toBe(String(bytes.length));
         expect(await read(body)).toEqual(bytes);
         const headers = {'content-type': String(body.headers['content-type'])};
-        // eslint-disable-next-line @typescript-eslint/no-deprecated -- for servers, as it holds all in memory
+        // oxlint-disable-next-line typescript/no-deprecated -- for servers, as it holds all in memory
         const [file, ...texts] = [...(await new Response(bytes, {headers}).formData())];
         const [readName, readFile] = file ?? [];
         expect(readName).toBe(readBack(name));

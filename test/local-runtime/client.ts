@@ -8,7 +8,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers as they expect them to be
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers as they expect them to be
   readonly json: any;
 }
 

@@ -86,7 +86,7 @@ test('a step that recovers is no event when nothing failed', async () => {
 test('a run ends with whatever a step rejects with', async () => {
   const {start, lines} = logged();
   const task = () => {
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     return Promise.reject(undefined);
   };
   const ended = start

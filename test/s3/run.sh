@@ -11,7 +11,7 @@ cd "$here/../../examples/mycli-plugin-s3"
 npm ci --no-audit --no-fund
 npm run build
 npm run types
-(cd ../.. && npx eslint examples/mycli-plugin-s3)
+(cd ../.. && npx oxlint --no-ignore examples/mycli-plugin-s3)
 
 "$here/up.sh" "$base" >/dev/null
 . "$base/env"

@@ -27,7 +27,9 @@ export const portalBackend = {
         // A login must do without the token: `required` is only for the rest.
         const issues = [
           ...Object.keys(others).map((name) => ({message: 'is not an option; there are url and token', path: [name]})),
-          ...(url === undefined || URL.canParse(String(url)) ? [] : [{message: 'must be a URL', path: ['url']}]),
+          ...(url === undefined || (typeof url === 'string' && URL.canParse(url))
+            ? []
+            : [{message: 'must be a URL', path: ['url']}]),
           ...(token === undefined || typeof token === 'string' ? [] : [{message: 'must be a string', path: ['token']}]),
         ];
         return issues.length > 0 ? {issues} : {value: /** @type {PortalOptions} */ (value)};

@@ -55,6 +55,7 @@ export function valuesOf<Set extends FlagSet>(settings: Settings, set: Set) {
 }
 
 /** The values of the settings in an object of the configuration file, by their keys there. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it is a part of the keys in the answer
 export function valuesIn<Name extends string>(settings: Settings, object: Name) {
   const entries = settingKeys.flatMap((key) => {
     const [first, name] = definitions[key].config?.split('.') ?? [];

@@ -204,7 +204,7 @@ function tag({prefix}: RateLimitMiddlewareConfig, what: 'RATE' | 'RETRY'): strin
 }
 
 function rateLimitLogger({logger}: RateLimitMiddlewareConfig): RateLimitLogger {
-  // eslint-disable-next-line no-console -- a middleware that was given no logger has no other place for its log
+  // oxlint-disable-next-line no-console -- a middleware that was given no logger has no other place for its log
   const warn = (message: string) => console.warn(message);
   return logger ?? {info: warn, warn};
 }

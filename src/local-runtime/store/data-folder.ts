@@ -1,7 +1,7 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
 import {lstat, mkdir, readdir, rename, rm, writeFile} from 'node:fs/promises';
-// eslint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
+// oxlint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';

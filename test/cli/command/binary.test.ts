@@ -1,7 +1,8 @@
 import {spawnSync} from 'node:child_process';
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir, userInfo} from 'node:os';
 import {join} from 'node:path';
+import ts from 'typescript';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {binary, runCli} from '../spawn-cli.js';
 
@@ -44,5 +45,12 @@ describe('the binary', () => {
       stdout: '',
       stderr: 'mycli needs Node.js 20.19 or newer; this is 20.18.3.\n',
     });
+  });
+  test('is written so that Node 10 can read it: a translation for that changes nothing', async () => {
+    const code = await readFile(binary, 'utf8');
+    const [old, latest] = [ts.ScriptTarget.ES2018, ts.ScriptTarget.ESNext].map(
+      (target) => ts.transpileModule(code, {fileName: 'run.cjs', compilerOptions: {target, allowJs: true}}).outputText,
+    );
+    expect(old).toBe(latest);
   });
 });
