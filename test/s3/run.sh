@@ -11,7 +11,8 @@ cd "$here/../../examples/mycli-plugin-s3"
 npm ci --no-audit --no-fund
 npm run build
 npm run types
-(cd ../.. && npx oxlint --no-ignore examples/mycli-plugin-s3)
+# `npm run lint` leaves it out: its packages are not installed there.
+(cd ../.. && npx oxlint examples/mycli-plugin-s3)
 
 "$here/up.sh" "$base" >/dev/null
 . "$base/env"

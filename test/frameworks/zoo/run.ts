@@ -4,6 +4,9 @@
 //   npm run zoo -- ROW...    these, or `all`
 //   --as-seen                of all, those seen before, with the packages of that time; keeps nothing
 //   ZOO_DIRECTORY=DIR        keeps the projects there, with their packages
+//
+// Packages are those published until three days before: mirrors of the registry are late, and `--as-seen` would find
+// newer ones.
 import {deepEqual} from 'node:assert/strict';
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
@@ -20,6 +23,7 @@ import {crawl, look} from './site.js';
 const run = promisify(execFile);
 const binary = join(import.meta.dirname, '../../../bin/run.js');
 const seenFile = join(import.meta.dirname, 'seen.json');
+const mirrorsLagMs = 3 * 86_400_000;
 /** In the `.env` of each project: no build may publish it. */
 const secret = 'zoo-secret-4f1d';
 
@@ -145,11 +149,10 @@ async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
   if (row === undefined) throw new Error(`src/frameworks has no row ${framework}.`);
   const home = join(root, id);
   const cwd = join(home, folder);
-  const {version, date} = (await readSeen())[id] ?? {};
-  const versions = asSeen && date !== undefined ? packagesOf(date) : {};
-  const started = new Date();
+  const seen = asSeen ? seenBefore[id] : undefined;
+  const date = seen?.date ?? new Date(Date.now() - mirrorsLagMs).toISOString();
   const shell = (command: string, directory = cwd) =>
-    run('bash', ['-ec', command], {cwd: directory, env: {...environment, ...versions}, maxBuffer: 1e8});
+    run('bash', ['-ec', command], {cwd: directory, env: {...environment, ...packagesOf(date)}, maxBuffer: 1e8});
   const mycli = async <T>(...args: readonly string[]): Promise<T> => {
     const {stdout} = await run('node', [binary, ...args, '--json'], {cwd, env: runtime.settings, maxBuffer: 1e9});
     return JSON.parse(stdout) as T;
@@ -188,8 +191,8 @@ async function tryProject(project: ZooProject, chrome: Browser): Promise<void> {
   await run('diff', ['-r', '-q', after.buildDirectory, join(home, 'unpacked')]);
 
   const installed = await versionOf(row.packages, cwd);
-  if (asSeen) deepEqual(installed, version, `the version of ${row.name}`);
-  else await record(project, installed, started);
+  if (seen !== undefined) deepEqual(installed, seen.version, `the version of ${row.name}`);
+  else await record(project, installed, date);
   if (kept === undefined) await rm(home, {recursive: true, force: true});
 }
 
@@ -243,9 +246,9 @@ async function readSeen(): Promise<Seen> {
   return JSON.parse(await readFile(seenFile, 'utf8')) as Seen;
 }
 
-async function record({id, framework, variant}: ZooProject, version: string, started: Date): Promise<void> {
+async function record({id, framework, variant}: ZooProject, version: string, date: string): Promise<void> {
   const seen = await readSeen();
-  seen[id] = {framework, variant, version, date: started.toISOString()};
+  seen[id] = {framework, variant, version, date};
   const sorted = Object.fromEntries(Object.entries(seen).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   await writeFile(seenFile, `${JSON.stringify(sorted, undefined, 2)}\n`);
 }
