@@ -23,15 +23,15 @@ type Redact = (text: string) => string;
 export async function callBackend<Result>(
   backend: Pick<Backend, 'name'>,
   doing: string,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   call: () => Promise<Result>,
   secrets?: readonly string[],
 ): Promise<Result> {
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
   try {
     return await call();
   } catch (error) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     if (isRuntimeCliError(error)) throw error;
     throw toRuntimeCliError(backend.name, doing, error, secrets ? createRedactor(secrets) : String);
   }

@@ -51,10 +51,8 @@ export function checkedBackend(backend: AnyBackend, plugin: string): HostBackend
     secretEnv: backend.secretEnv,
     async check(context) {
       const unset = unsetOptions(required, context.options);
-      const {signal} = new AbortController();
-      const checked = await callBackend(backend, backendMembers.check.doing, signal, async () =>
-        members.check?.(context),
-      );
+      const call = async () => members.check?.(context);
+      const checked = await callBackend(backend, backendMembers.check.doing, undefined, call);
       return checkResult([...unset, ...(checked?.missing ?? [])]);
     },
   };

@@ -65,8 +65,7 @@ export function describeIssue({message, path = []}: StandardSchemaV1.Issue): str
 export async function optionsOf(backend: Backend, settings: BackendSettings): Promise<unknown> {
   const builtIn = builtIns.get(backend.name);
   if (builtIn) return builtIn.options(settings);
-  const {signal} = new AbortController();
-  const result = await callBackend(backend, 'checking its options', signal, () =>
+  const result = await callBackend(backend, 'checking its options', undefined, () =>
     validateOptionTexts(backend.options ?? anyOptions, settings.backendOptions ?? {}),
   );
   if (!result.issues) return result.value;

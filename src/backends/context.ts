@@ -9,6 +9,7 @@ import {
   readSocket,
   type HttpClientOptions,
 } from '../http/index.js';
+import {resolveRateLimitPolicy} from '../http/rate-limit/index.js';
 import type {FailedAttempt, StreamingClient} from '../http/types.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asSentence} from '../text/sentence.js';
@@ -16,7 +17,7 @@ import {Activity, withTimeout, type HostContext} from './call.js';
 import type {BuiltInContext} from './built-in.js';
 import type {AbortCleanup, BackendContext} from './contract.js';
 
-type Given = Pick<
+type ContextFields = Pick<
   BuiltInContext,
   'projectSlug' | 'targetSlug' | 'options' | 'configDirectory' | 'wait' | 'state' | 'env' | 'logger' | 'signal'
 >;
@@ -26,7 +27,7 @@ type ClientOptions = Pick<
 >;
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */
-export interface BackendContextOptions extends Given, ClientOptions {
+export interface BackendContextOptions extends ContextFields, ClientOptions {
   readonly onSecret?: ((secret: string) => void) | undefined;
   readonly onProgress?: ((progress: {transferred: number; total?: number | undefined}) => void) | undefined;
   /** Called with a cleanup after an abort, which the process should wait for. It takes at most 5 s. */
@@ -38,6 +39,14 @@ const cleanupGraceMs = 5000;
 /** Loads what `createBackendContext` needs, ahead of time. If that fails, `createBackendContext` reports it. */
 export function preloadBackendContext(): void {
   loadHttpClient().catch(() => undefined);
+}
+
+/**
+ * Verifies what `createBackendContext`, which a run calls late, would be the first to refuse.
+ * @throws TypeError naming the field that has a wrong value.
+ */
+export function verifyRateLimit(rateLimit: BackendContextOptions['rateLimit']): void {
+  resolveRateLimitPolicy(rateLimit);
 }
 
 export async function createBackendContext(options: BackendContextOptions): Promise<HostContext> {

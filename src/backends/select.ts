@@ -3,13 +3,6 @@ import {asClause, asSentence} from '../text/sentence.js';
 import type {BackendSettings} from './built-ins.js';
 import type {RuntimeBackend, RuntimeBackendPreference} from './names.js';
 
-/** What `auto` decides by if Runtime (OAuth) is configured. */
-interface BackendCandidates {
-  /** Why a configured Runtime (OAuth) cannot serve this call: the slugs it would need. Empty if it can. */
-  readonly apiUnfit: readonly string[];
-  readonly hasLegacy: boolean;
-}
-
 /** The selected backend, why, and which one takes over if it definitely refuses. */
 export interface BackendSelection {
   readonly backend: RuntimeBackend;
@@ -29,19 +22,6 @@ export function firstChoice(
 ): RuntimeBackend {
   if (preference !== 'auto') return preference;
   return apiConnection === undefined ? 'legacy' : 'api';
-}
-
-/**
- * Selects the backend for `auto` if Api is configured. Only a configured Runtime (API key) serves as a fallback. It is
- * used at once if Api cannot take the slugs of the call.
- */
-export function selectConfigured({apiUnfit, hasLegacy}: BackendCandidates): BackendSelection {
-  if (apiUnfit.length > 0 && hasLegacy) {
-    const reason = `the Runtime (OAuth) backend requires ${apiUnfit.join(', and ')}`;
-    return {backend: 'legacy', reason, fellBack: reason};
-  }
-  const reason = 'auto; the API connection is configured';
-  return {backend: 'api', reason, fallback: hasLegacy ? 'legacy' : undefined};
 }
 
 export function fallbackWarning(reason: string): string {

@@ -19,7 +19,7 @@ export function uploadStateOf(
   store: UploadState,
   {secrets, logger}: {readonly secrets: readonly string[]; readonly logger: Pick<Logger, 'warn'>},
 ): UploadState {
-  const tried = async <Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> => {
+  const orWarn = async <Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> => {
     try {
       return await work();
     } catch (error) {
@@ -29,17 +29,17 @@ export function uploadStateOf(
   };
   return {
     read: () =>
-      tried('The state of an earlier upload cannot be read, so the upload starts over', async () => store.read()),
+      orWarn('The state of an earlier upload cannot be read, so the upload starts over', async () => store.read()),
     async write(state) {
       const json = jsonOf(state);
       if (json === undefined) throw refusedState(backend, 'is not plain JSON');
       const bytes = Buffer.byteLength(json);
       if (bytes > maxBytes) throw refusedState(backend, `has ${String(bytes)} bytes, more than ${String(maxBytes)}`);
       if (containsSecret(json, secrets)) throw refusedState(backend, 'contains a secret');
-      await tried('If this upload is interrupted, it cannot be resumed', async () => store.write(JSON.parse(json)));
+      await orWarn('If this upload is interrupted, it cannot be resumed', async () => store.write(JSON.parse(json)));
     },
     async remove() {
-      await tried('The state of the upload cannot be removed', async () => store.remove());
+      await orWarn('The state of the upload cannot be removed', async () => store.remove());
     },
   };
 }

@@ -1,14 +1,14 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
 import {Call, describeRequest, statusName} from './connection/call.js';
-import {limitAnswer, watchRequest, type ConnectionLimits} from './connection/watch.js';
+import {limitAnswer, watchRequest, type TimeLimits} from './connection/watch.js';
 import {failureReason, redactorFor, toCliError, type ErrorContext} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import type {Logger} from './types.js';
 
 interface CallHandlerContext {
-  readonly limits: ConnectionLimits;
+  readonly limits: TimeLimits;
   readonly errors: ErrorContext;
   readonly logger: Pick<Logger, 'debug'>;
 }
@@ -24,8 +24,8 @@ export function createCallHandler(context: CallHandlerContext): HandlerFunction 
     if (options.context['once'] === true) call.repeats = rateLimit.retries = Infinity;
     options.context = {...options.context, call, rateLimit};
     const result = next(options);
-    const handedOn = () => (isStream(result) ? result.downloadProgress.transferred : 0);
-    const follow = (request: ClientRequest) => followRequest(request, call, options, {...context, handedOn});
+    const bytesDelivered = () => (isStream(result) ? result.downloadProgress.transferred : 0);
+    const follow = (request: ClientRequest) => followRequest(request, call, options, {...context, bytesDelivered});
     const mapped = (error: unknown) => toCliError(error, options, call, context.errors);
     if (isStream(result)) {
       result.on('request', follow);
@@ -54,12 +54,12 @@ function followRequest(
   request: ClientRequest,
   call: Call,
   options: Options,
-  context: CallHandlerContext & {readonly handedOn: () => number},
+  context: CallHandlerContext & {readonly bytesDelivered: () => number},
 ): void {
-  const {limits, errors, logger, handedOn} = context;
+  const {limits, errors, logger, bytesDelivered} = context;
   // Streams pass the body on without holding it.
   const isHeld = ({statusCode = 0}: IncomingMessage) => !options.isStream || statusCode >= 300;
-  watchRequest(request, call, limits, isHeld, handedOn);
+  watchRequest(request, call, limits, isHeld, bytesDelivered);
   logAttempt(request, options, logger);
   request.once('response', (response) => {
     const {statusCode = 0, headers} = response;
@@ -68,7 +68,7 @@ function followRequest(
       call.failure = responseError({statusCode, headers, request: {options}}, redactorFor(options, errors));
       request.destroy(call.failure);
     }
-    if (isHeld(response)) limitAnswer(request, response, call, limits.maxResponseBytes);
+    if (isHeld(response)) limitAnswer(request, response, call);
   });
 }
 

@@ -1,8 +1,8 @@
 import type {AfterResponseHook, BeforeRequestHook, Got, InitHook, HandlerFunction} from 'got';
-import {createAuthorizationHooks} from './auth/authorize.js';
+import {authorizationHooks} from './auth/authorize.js';
 import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
-import {createDecompression} from './decompress.js';
+import {decompress} from './decompress.js';
 import {askBeforeAttempt, Call, isWrite, keepOwnOptions} from './connection/call.js';
 import {ConnectionError, type TimeLimits} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
@@ -33,8 +33,6 @@ export interface HttpClientOptions {
   readonly onWritten?: (() => void) | undefined;
   /** @default `{connectMs: 10_000, idleMs: 60_000, requestMs: 300_000}` */
   readonly timeouts?: Partial<TimeLimits> | undefined;
-  /** Maximum size of a response that is read into memory, in bytes. Streams are not limited. @default 8 MiB */
-  readonly maxResponseBytes?: number | undefined;
 }
 
 /** Loads got. It takes a while, so call it early when there is nothing else to do. */
@@ -59,7 +57,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
  * the rules for them name another.
  */
 export function clientRules(options: HttpClientOptions) {
-  const {rateLimit, onRetry, timeouts, secrets = [], maxResponseBytes = 8 * 1024 * 1024} = options;
+  const {rateLimit, onRetry, timeouts, secrets = []} = options;
   const redact = createRedactor(secrets);
   const logger: Logger = {
     debug: (message) => options.logger.debug(redact(message)),
@@ -72,7 +70,6 @@ export function clientRules(options: HttpClientOptions) {
     logger,
     rateLimit: {...rateLimit, logger: rateLimit?.logger ?? logger, onRetry: rateLimit?.onRetry ?? onRetry},
     timeouts: {connectMs: 10_000, idleMs: 60_000, requestMs: 300_000, ...timeouts},
-    maxResponseBytes,
   };
 }
 
@@ -81,8 +78,6 @@ export async function createClient(rules: ReturnType<typeof clientRules>): Promi
   const {env, userAgent, signal, onCall, onDate, onWritten, reroute, secrets, logger, rateLimit, timeouts} = rules;
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
-  const authorization = createAuthorizationHooks();
-  const limits = {...timeouts, maxResponseBytes: rules.maxResponseBytes};
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
 
   const got = await loadHttpClient();
@@ -99,21 +94,24 @@ export async function createClient(rules: ReturnType<typeof clientRules>): Promi
       beforeRequest: [
         askBeforeAttempt,
         ...hooks.beforeRequest,
-        createBeginAttempt(env, limits.connectMs),
-        ...authorization.beforeRequest,
+        createBeginAttempt(env, timeouts.connectMs),
+        ...authorizationHooks.beforeRequest,
         ...(reroute === undefined ? [] : [rerouted(reroute)]),
       ],
       beforeRetry: hooks.beforeRetry,
       afterResponse: [
-        createDecompression(limits.maxResponseBytes),
+        decompress,
         ...hooks.afterResponse,
-        ...authorization.afterResponse,
+        ...authorizationHooks.afterResponse,
         ...(onDate === undefined ? [] : [noticeDate(onDate)]),
         ...(onWritten === undefined ? [] : [noticeWrites(onWritten)]),
         awaitDelivery,
       ],
     },
-    handlers: [createCallHandler({limits, errors, logger}), ...(onCall === undefined ? [] : [noticeCalls(onCall)])],
+    handlers: [
+      createCallHandler({limits: timeouts, errors, logger}),
+      ...(onCall === undefined ? [] : [noticeCalls(onCall)]),
+    ],
   });
   // got sends any method, but its types only allow some.
   return client as Got & StreamingClient;

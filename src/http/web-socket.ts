@@ -6,7 +6,7 @@ import {responseError} from './errors/response-error.js';
 import type {Environment} from './types.js';
 
 /** How to open a WebSocket: as the HTTP client opens connections. */
-export interface SocketOptions {
+interface SocketOptions {
   readonly env: Environment;
   readonly userAgent: string;
   readonly signal: AbortSignal;

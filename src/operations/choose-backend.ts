@@ -7,7 +7,6 @@ import {
   failedTwice,
   fallbackWarning,
   firstChoice,
-  selectConfigured,
   unfitForApi,
   uploadFallbackReason,
   type BackendSelection,
@@ -39,10 +38,6 @@ interface Choosing {
   readonly capabilities: readonly BackendCapability[];
   /** Whether the choice is only shown: the backend need not be configured then. @default false */
   readonly previews?: boolean;
-}
-
-export function verifySlugs(options: {readonly projectSlug: string; readonly targetSlug?: string | undefined}): void {
-  rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);
 }
 
 /** Chooses and opens the backend that serves a call, without touching the network. */
@@ -78,7 +73,7 @@ export async function chooseCapable(
   host: RunHost,
 ): Promise<ChosenBackend> {
   options.signal?.throwIfAborted();
-  verifySlugs(options);
+  rejectProblems([...slugProblems('projectSlug', options.projectSlug), ...optionProblems(options, ['targetSlug'])]);
   try {
     return await chooseBackend(options, {capabilities}, host);
   } catch (error) {
@@ -99,6 +94,10 @@ function surroundingsOf(options: OpenOptions, host: Host) {
   return {anyCall, thisCall: {...anyCall, projectSlug, targetSlug}};
 }
 
+/**
+ * Selects a backend. With `auto`, only a configured Runtime (API key) serves as a fallback. It is used at once if Api
+ * cannot take the slugs of the call.
+ */
 async function select(options: ChoosingOptions, registry: BackendRegistry, host: Host): Promise<BackendSelection> {
   const {preference} = options;
   const backend = firstChoice(preference, options);
@@ -108,9 +107,13 @@ async function select(options: ChoosingOptions, registry: BackendRegistry, host:
   // An API connection that is configured but invalid is an error, never a reason to use legacy.
   const error = await configurationError(registry.get(backend), options, anyCall);
   if (error !== undefined) throw error;
-  const apiUnfit = await missingConfiguration(registry.get(backend), options, thisCall);
-  const missing = await missingConfiguration(registry.get('legacy'), options, thisCall);
-  return selectConfigured({apiUnfit, hasLegacy: missing.length === 0});
+  const unfit = await missingConfiguration(registry.get(backend), options, thisCall);
+  const hasLegacy = (await missingConfiguration(registry.get('legacy'), options, thisCall)).length === 0;
+  if (unfit.length > 0 && hasLegacy) {
+    const reason = `the Runtime (OAuth) backend requires ${unfit.join(', and ')}`;
+    return {backend: 'legacy', reason, fellBack: reason};
+  }
+  return {backend, reason: 'auto; the API connection is configured', fallback: hasLegacy ? 'legacy' : undefined};
 }
 
 /** Why a backend cannot serve yet. @throws RuntimeCliError if it could not either once it is configured. */

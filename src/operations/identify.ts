@@ -45,7 +45,7 @@ export async function identify(options: IdentifyOptions, host: Host): Promise<Id
 }
 
 /** A call to a backend that is not about a project. */
-export interface ServiceCall extends Asking {
+interface ServiceCall extends Asking {
   readonly backend: HostBackend;
   readonly backendOptions: Readonly<Record<string, unknown>>;
 }

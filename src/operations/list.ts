@@ -16,7 +16,7 @@ export interface ListBundlesResult extends ProjectResult {
   readonly total?: number | undefined;
 }
 
-export async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
+async function findLatestBundle(open: OpenBackend): Promise<BundleItem> {
   const {projectSlug} = open;
   const latest = (await readBundles(open)).items.find(({status}) => status === 'ready' || status === 'unknown');
   if (latest?.status === 'ready') return latest;

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import type {HostBackend} from '../backends/built-in.js';
 import type {ContextChanges, HostContext} from '../backends/call.js';
 import {backendLocation, optionsOf, secretsOf} from '../backends/configuration.js';
-import {createBackendContext, type BackendContextOptions} from '../backends/context.js';
+import {createBackendContext, verifyRateLimit, type BackendContextOptions} from '../backends/context.js';
 import type {RuntimeBackend} from '../backends/names.js';
 import {optionProblems, problemsOf, rejectProblems} from '../settings/definitions.js';
 import {requestSeconds} from '../settings/schemas.js';
@@ -47,7 +47,10 @@ export interface OpenBackend {
   readonly with: (changes: ContextChanges) => OpenBackend;
 }
 
-/** Opens a backend for the calls of a run: validates its options. */
+/**
+ * Opens a backend for the calls of a run: validates its options.
+ * @throws TypeError naming the field of `rateLimit` that has a wrong value.
+ */
 export async function openBackend(
   backend: HostBackend,
   options: OpenOptions,
@@ -57,6 +60,7 @@ export async function openBackend(
   const {env, logger, userAgent, onCleanup, commandFlags} = host;
   const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;
   rejectProblems(optionProblems(options, ['pollInterval', 'timeout']));
+  verifyRateLimit(rateLimit);
   const configDirectory = configDirectoryOf(options, host);
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, env)];
   let clockAheadMs = 0;
@@ -68,7 +72,7 @@ export async function openBackend(
     configDirectory,
     env,
     logger,
-    signal: signalOf(options),
+    signal: options.signal ?? new AbortController().signal,
     userAgent,
     rateLimit,
     timeouts: timeoutsOf(options),
@@ -116,11 +120,6 @@ function timeoutsOf({connectTimeout, idleTimeout, requestTimeout}: CommonOptions
     ...(idleTimeout !== undefined && {idleMs: idleTimeout * 1000}),
     ...(requestTimeout !== undefined && {requestMs: requestTimeout * 1000}),
   };
-}
-
-/** The signal of a call; without one, a signal that is never aborted. */
-export function signalOf({signal}: Pick<CommonOptions, 'signal'>): AbortSignal {
-  return signal ?? new AbortController().signal;
 }
 
 /** The folder that relative paths in the options of a backend refer to. */

@@ -68,6 +68,13 @@ export async function* listPages<Item>(
   }
 }
 
+/** All items of a list, in the order of the server. */
+export async function allItems<Item>(fetchPage: (range: ListRange) => Promise<ListResult<Item>>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const {items} of listPages(everything, fetchPage)) for (const item of items) all.push(item);
+  return all;
+}
+
 function invalidList(message: string, advice: string, details: Readonly<Record<string, unknown>>): Error {
   const suggestions = [`${advice}, or pass a bundle ID instead of "latest".`];
   return createError('ERR_RESPONSE_INVALID', message, {suggestions, details});

@@ -39,7 +39,7 @@ export interface PruneBundlesResult extends DeleteBundlesResult {
   readonly kept: number;
 }
 
-export interface TargetHistory {
+interface TargetHistory {
   readonly targetSlug: string;
   readonly deployments: readonly DeploymentItem[];
 }
@@ -56,7 +56,7 @@ export function verifyRules({keep = defaultKeep, olderThanMs = 0}: PruneRules): 
 }
 
 /** A difference of clocks that users are told of, in milliseconds. */
-const toldClockMs = 5 * 60_000;
+const notableSkewMs = 5 * 60_000;
 
 interface Prunable {
   readonly prune: readonly BundleItem[];
@@ -76,11 +76,11 @@ export async function findPrunable(open: OpenBackend, rules: PruneRules): Promis
     histories.push({targetSlug, deployments: await readHistory(open, targetSlug, Infinity)});
   }
   const aheadMs = open.clockAheadMs();
-  const isTold = rules.olderThanMs !== undefined && Math.abs(aheadMs) > toldClockMs;
+  const isNotable = rules.olderThanMs !== undefined && Math.abs(aheadMs) > notableSkewMs;
   return {
     prune: planPrune(bundles, histories, rules, new Date(open.host.now().getTime() + aheadMs)),
     bundles: bundles.length,
-    warning: isTold ? describeClock(aheadMs) : undefined,
+    warning: isNotable ? describeClock(aheadMs) : undefined,
   };
 }
 

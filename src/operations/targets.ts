@@ -5,7 +5,7 @@ import {backendTitle} from '../backends/names.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../errors/index.js';
 import {placeFlags, nearest} from '../text/suggest.js';
 import {liveDeployment, readHistory} from './list.js';
-import {everything, listPages} from './pages.js';
+import {allItems} from './pages.js';
 import {invoke, quickLook} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {ProjectOptions, ProjectResult, TargetResult} from './options.js';
@@ -65,10 +65,7 @@ export async function targetStatus(open: OpenBackend, {targetSlug, state, url}: 
 }
 
 export async function listTargets(open: OpenBackend): Promise<readonly TargetItem[]> {
-  const targets: TargetItem[] = [];
-  for await (const {items} of listPages(everything, (range) => invoke(open, 'listTargets', range)))
-    for (const item of items) targets.push(item);
-  return targets;
+  return allItems((range) => invoke(open, 'listTargets', range));
 }
 
 /** The targets of a project. Undefined if the backend, the service or the credentials do not allow to list them. */
@@ -135,7 +132,7 @@ export function knownAmong(targets: readonly TargetItem[], open: OpenBackend, ta
 }
 
 /** The error for a project without targets: servers answer alike for one that does not exist. */
-export function noTargets({projectSlug}: OpenBackend, targetSlug?: string): RuntimeCliError {
+export function noTargets({projectSlug}: OpenBackend, targetSlug: string | undefined): RuntimeCliError {
   return createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
     suggestions: [
       'Check the name of the project. Its first deployment may create the target:',

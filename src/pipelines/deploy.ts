@@ -43,7 +43,7 @@ import {runGuarded, withFollowUpSteps} from './steps.js';
  * Checks the guards of the target of a bundle of the service, deploys it, waits, checks and rolls back.
  * @param known the bundle, if it need not be found
  */
-export async function runDeployment(
+async function runDeployment(
   finding: Pipeline<FoundBundle>,
   release: Release,
   known?: BundleId,
@@ -87,7 +87,7 @@ function deploymentResult(deployed: AcceptedDeployment, warnings: readonly strin
 }
 
 /** Chooses a backend that is capable of a release, and of what follows it. */
-async function chooseFor(
+async function chooseForRelease(
   options: TargetOptions,
   release: Release,
   capabilities: readonly BackendCapability[],
@@ -104,7 +104,7 @@ export async function deployBundle(
   const release = planRelease('deploy', options, host);
   const {bundleId} = options;
   const finding = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => ({
-    ...(await chooseFor(options, release, ['deploy', ...namingCapabilities(bundleId)], run)),
+    ...(await chooseForRelease(options, release, ['deploy', ...namingCapabilities(bundleId)], run)),
     bundleId,
   }));
   return runDeployment(finding, release, bundleId);
@@ -135,7 +135,7 @@ export async function rollbackBundle(
   const release = planRelease('rollback', {...options, guard: changeRules(guard)}, host);
   const naming = to === undefined ? (['history'] as const) : namingCapabilities(to);
   const choosing = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
-    const chosen = await chooseFor(options, release, ['deploy', ...naming], run);
+    const chosen = await chooseForRelease(options, release, ['deploy', ...naming], run);
     if (to !== undefined && to !== 'latest') idFor(chosen.open.backend, to);
     return chosen;
   });
@@ -164,7 +164,7 @@ export async function promoteBundle(
   const release = planRelease('promote', options, host);
   verifyPromotion(from, options.targetSlug);
   const choosing = Pipeline.start(host).step('resolve', 'Prepare', async (_, run) => {
-    const chosen = await chooseFor(options, release, ['history'], run);
+    const chosen = await chooseForRelease(options, release, ['history'], run);
     const {backend} = chosen.open;
     if (!backend.promote) requireCapability(backend, 'deploy');
     return chosen;

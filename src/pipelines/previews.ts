@@ -83,7 +83,7 @@ export async function deployPreview(
 }
 
 /** What `deployPreview` would do. */
-export interface PlannedPreview extends PushPreview {
+interface PlannedPreview extends PushPreview {
   readonly targetSlug: string;
   /** Whether the target would be created. */
   readonly creates: boolean;

@@ -70,16 +70,12 @@ export async function previewPush(options: PushRuntimeBundleBackendOptions, host
   try {
     const plan = await verified.run();
     const {open, selection, format, content} = plan;
-    const preview = {selection, format, content};
-    if (!ifChanged) {
-      const bundle = content.kind === 'build' ? content.plan : content.bundle;
-      await askBeforePush({open, bundle}, options, {dryRun: true});
-      return {...preview, warnings: verified.warnings};
-    }
-    const {built} = await withBuildStep(verified.after(plan), options, workspaces).run();
-    const unchanged = built.kind === 'unchanged' ? built.unchanged : undefined;
-    await askBeforePush({open, bundle: built.bundle, unchanged}, options, {dryRun: true});
-    return {...preview, warnings: verified.warnings, unchanged};
+    const planned = content.kind === 'build' ? content.plan : content.bundle;
+    const built = ifChanged ? (await withBuildStep(verified.after(plan), options, workspaces).run()).built : undefined;
+    const unchanged = built?.kind === 'unchanged' ? built.unchanged : undefined;
+    const {targetSlug} = options;
+    await askBeforePush({open, targetSlug, bundle: built?.bundle ?? planned, unchanged}, {dryRun: true});
+    return {selection, format, content, warnings: verified.warnings, unchanged};
   } finally {
     for (const workspace of workspaces) await workspace.remove();
   }

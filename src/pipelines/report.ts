@@ -17,7 +17,7 @@ const logPauseMs = 5000;
 const barWidth = 20;
 
 /** What a step shows itself in. */
-export interface ShownTask {
+interface ShownTask {
   title: string;
   output: string;
 }
@@ -50,7 +50,7 @@ export class RunOutlet implements Outlet {
   }
 
   title(text: string): void {
-    this.#step?.entitle(text);
+    this.#step?.setTitle(text);
   }
 
   note(line: string): void {
@@ -113,7 +113,7 @@ class RunningStep {
     }
   }
 
-  entitle(text: string): void {
+  setTitle(text: string): void {
     this.#task.title = this.#host.terminal?.clean(text) ?? text;
   }
 

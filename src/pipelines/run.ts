@@ -10,10 +10,8 @@ import {describeDuration, RunOutlet} from './report.js';
 export interface RecoveryStep {
   readonly name: string;
   readonly title: string;
-  /** Whether it can do anything about that failure. */
-  readonly handles: (error: unknown) => boolean;
-  /** Resolves to the error that the run ends with. */
-  readonly task: (error: unknown, host: RunHost) => Promise<unknown>;
+  /** What it does about a failure; undefined if that is nothing. It resolves to the error that the run ends with. */
+  readonly recovery: (error: unknown) => ((host: RunHost) => Promise<unknown>) | undefined;
 }
 
 /** A step as a task of listr2 has it. Without `isDue`, it is left out once a step before it has failed. */
@@ -80,14 +78,15 @@ export class Pipeline<Result> {
   }
 
   /** Ends with a step that only runs after a failure, and changes something then. */
-  recover({name, title, handles, task}: RecoveryStep): Pipeline<Result> {
+  recover({name, title, recovery}: RecoveryStep): Pipeline<Result> {
     const run = this.#run;
     let isOver = false;
     void this.#result.then(() => (isOver = true));
     // Until everything before it has succeeded, a terminal shows that it may come.
-    const isDue = () => (run.failure === undefined ? !isOver : handles(run.failure.error));
+    const isDue = () => (run.failure === undefined ? !isOver : recovery(run.failure.error) !== undefined);
     const recover = async () => {
-      if (run.failure !== undefined) run.failure = {error: await task(run.failure.error, run.host)};
+      const task = recovery(run.failure?.error);
+      if (task !== undefined) run.failure = {error: await task(run.host)};
     };
     return new Pipeline(run, [...this.#steps, {name, title, changes: true, task: recover, isDue}], this.#result);
   }

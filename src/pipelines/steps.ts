@@ -117,13 +117,14 @@ function rollbackStep(release: Release): RecoveryStep {
   return {
     name: 'rollback',
     title: `Roll ${targetSlug} back if this fails`,
-    handles: (error) => failedDeployment(error, release) !== undefined,
-    async task(failure, {outlet}) {
+    recovery(failure) {
       const failed = failedDeployment(failure, release);
-      if (failed === undefined) return failure;
-      const {bundleId, error} = await rollBack(failed, release);
-      outlet.title(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
-      return error;
+      if (failed === undefined) return undefined;
+      return async ({outlet}) => {
+        const {bundleId, error} = await rollBack(failed, release);
+        outlet.title(`Rolled ${targetSlug} back to bundle ${String(bundleId)}`);
+        return error;
+      };
     },
   };
 }

@@ -118,7 +118,7 @@ export function problemsOf(option: string, value: unknown, schema: v.GenericSche
   }));
 }
 
-export function problemSentence(problems: readonly OptionProblem[]): string {
+function problemSentence(problems: readonly OptionProblem[]): string {
   return asSentence(problems.map(({option, message}) => `${option} ${message}`).join('; '));
 }
 

@@ -6,7 +6,7 @@ import * as s from './schema.js';
 
 const {flag, object, onlyHosted, onlyLocal, optional, text, texts, time, uri, warnings} = s;
 
-export const maxDeletedBundles = 1000;
+const maxDeletedBundles = 1000;
 
 const deletionStatus = optional(text('`ACTIVE`, or a word that starts with `CLEANUP_`: it is being deleted.'));
 const bundleMessage = optional(text('The message of the bundle.'));

@@ -1,14 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {deployFallbackReason, firstChoice, selectConfigured, uploadFallbackReason} from '../../src/backends/select.js';
+import {deployFallbackReason, firstChoice, uploadFallbackReason} from '../../src/backends/select.js';
 import {createError, type ErrorCode} from '../../src/errors/index.js';
-
-test.each([
-  [true, 'legacy'],
-  [false, undefined],
-])('auto: Api with credentials for legacy (%j) falls back to %j', (hasLegacy, fallback) => {
-  const reason = 'auto; the API connection is configured';
-  expect(selectConfigured({apiUnfit: [], hasLegacy})).toEqual({backend: 'api', fallback, reason});
-});
 
 test('auto: without an API connection, legacy serves; what is named serves always', () => {
   expect(firstChoice('auto', {})).toBe('legacy');

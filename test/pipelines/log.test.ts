@@ -68,8 +68,7 @@ test.each([
     .recover({
       name: 'rollback',
       title: 'Roll back if this fails',
-      handles: () => handles,
-      task: async () => new Error('rolled back'),
+      recovery: () => (handles ? async () => new Error('rolled back') : undefined),
     })
     .run();
   await expect(running).rejects.toThrow(message);
@@ -78,7 +77,7 @@ test.each([
 
 test('a step that recovers is no event when nothing failed', async () => {
   const {start, steps} = logged();
-  const recovery = {name: 'rollback', title: 'Roll back', handles: () => true, task: failing};
+  const recovery = {name: 'rollback', title: 'Roll back', recovery: () => failing};
   await start.step('deploy', 'Deploy', nothing).recover(recovery).run();
   expect(steps().filter((step) => step.startsWith('rollback') && step !== 'rollback skipped')).toEqual([]);
 });

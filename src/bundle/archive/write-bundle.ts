@@ -94,7 +94,7 @@ export async function streamBundle(plan: BundlePlan): Promise<BundleStream> {
  * @throws RuntimeCliError `ERR_FILE_CHANGED` naming a file that changed since the bundle was planned; `signal.reason`
  * if aborted.
  */
-export async function contentDigest(plan: BundlePlan, signal?: AbortSignal): Promise<string> {
+export async function contentDigest(plan: BundlePlan, signal: AbortSignal | undefined): Promise<string> {
   let digest = '';
   const blocks = tarBlocks(plan, ({contentSha256}) => (digest = contentSha256));
   for await (const block of blocks) if (block.length > 0) signal?.throwIfAborted();

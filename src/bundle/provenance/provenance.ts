@@ -1,6 +1,6 @@
 import {isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import type {BundleProvenance} from '../types.js';
-import {ciRunOf} from './ci.js';
+import {ciRunOf, type CiRun} from './ci.js';
 import {readWorkTree, type Environment, type WorkTree} from './git.js';
 
 /** Where a bundle comes from, and the words for it. */
@@ -31,13 +31,16 @@ export async function readOrigin(directory: string, env: Environment, now: () =>
     return {provenance: ci && {ci}, message: `Build of ${toTheSecond(now())}`, from: 'time', refusal: tree};
   }
   const {commit, dirty} = tree;
-  // CI systems often check out a commit without its branch.
-  const branch = tree.branch ?? (run?.commit === commit ? run.branch : undefined);
   return {
-    provenance: {commit, branch, dirty, ci},
+    provenance: {commit, branch: branchOf(tree, run), dirty, ci},
     message: describeCommit(tree),
     from: 'git',
   };
+}
+
+/** The branch of a work tree. CI systems often check out a commit without it, and name that. */
+export function branchOf({branch, commit}: WorkTree, run: CiRun | undefined): string | undefined {
+  return branch ?? (run?.commit === commit ? run.branch : undefined);
 }
 
 /** `2026-01-02 03:04:05 UTC`. */

@@ -67,7 +67,7 @@ export class CommandContext {
     for (const line of completedAddresses(settings)) output.info(line);
     for (const line of spacedVariables(settings, this.env)) output.warn(line);
     const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
-    output.shortenHints({given: impliedFlags(settings, otherFile)});
+    output.shortenHints({impliedFlags: impliedFlags(settings, otherFile)});
     return settings;
   }
 }

@@ -6,6 +6,7 @@ import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, followUpsOf, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import type {FollowUps} from '../../settings/types.js';
 import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
+import {askText, canAsk, type QuestionContext} from '../setup/prompts.js';
 import type {CommandContext} from './context.js';
 import {partsOf, type Suggestion} from '../../errors/suggestion.js';
 import {pushRecordFiles, uploadStateFiles} from './records.js';
@@ -42,7 +43,7 @@ async function bundleMetadata(settings: Settings): Promise<BundleV2Metadata | un
  * The settings for pushing a prebuilt archive. A configuration file's build settings do not apply; those of the command
  * line or the environment stay, and are refused later.
  */
-export function archiveSettings(settings: Settings): Settings {
+function archiveSettings(settings: Settings): Settings {
   const configured = settingKeys.filter(
     (key) => definitions[key].building === true && settings[key]?.source.kind === 'config',
   );
@@ -73,7 +74,7 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
  */
 export function deploymentOptions(
   settings: Settings,
-  context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>,
+  context: QuestionContext,
   {
     canRollBack = true,
     invalidate = [],
@@ -120,10 +121,10 @@ export async function pushOptions(
 }
 
 /** What must hold before a target is changed. Only a person at a terminal can confirm. */
-export function guardOptions(settings: Settings, context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>) {
+export function guardOptions(settings: Settings, context: QuestionContext) {
   return {
     guard: valuesIn(settings, 'guard'),
-    confirmTarget: context.output.interactive && context.stdin.isTTY ? confirmationBy(context) : undefined,
+    confirmTarget: canAsk(context) ? confirmationBy(context) : undefined,
     production: settings.production?.value,
   };
 }
@@ -165,9 +166,8 @@ function cannotFollow(settings: Settings, follows: readonly (keyof FollowUps)[])
   });
 }
 
-function confirmationBy(context: Pick<CommandContext, 'output' | 'stdin' | 'signal'>) {
+function confirmationBy(context: QuestionContext) {
   return async ({operation, projectSlug, bundleId}: TargetConfirmation) => {
-    const {askText} = await import('../setup/prompts.js');
     const bundle = bundleId === undefined ? '' : ` of bundle ${String(bundleId)}`;
     const text = `To confirm the ${writeNouns[operation]}${bundle} of ${projectSlug}, type the name of the target`;
     return askText({text, fallback: ''}, context);
@@ -175,7 +175,7 @@ function confirmationBy(context: Pick<CommandContext, 'output' | 'stdin' | 'sign
 }
 
 /** The target, if it is missing and a flag only applies to a deployment. */
-export function lackedTarget(settings: Settings, invalidate?: readonly string[]): readonly Missing[] {
+export function missingTarget(settings: Settings, invalidate?: readonly string[]): readonly Missing[] {
   const {targetSlug, wait, check, rollbackOnFailure} = settings;
   const followUps = followUpsOf({check: check?.value, rollbackOnFailure: rollbackOnFailure.value});
   const needsTarget: readonly string[] = [...(wait.value ? ['wait'] : []), ...followUps];

@@ -325,8 +325,8 @@ function fail(session: Session, error: unknown): number {
   if (requested !== undefined && foreign) return requested;
   output.releaseStream();
   // After a signal, every error is a consequence of it, unless it describes what the interruption left behind.
-  const isOwnReason = isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED';
-  const own = asOwnError(signal.aborted && !isOwnReason ? signal.reason : error, {foreign});
+  const isInterruption = isRuntimeCliError(error) && error.code === 'ERR_INTERRUPTED';
+  const own = asOwnError(signal.aborted && !isInterruption ? signal.reason : error, {foreign});
   const {message, advice, requestId} = own;
   output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);

@@ -30,7 +30,7 @@ interface HintContext {
   readonly program: readonly string[];
   readonly aliases: ReadonlyMap<string, string>;
   /** Flags that the configuration or the environment give anyway, with their values. */
-  readonly given: readonly {readonly flag: `--${string}`; readonly value: string}[];
+  readonly impliedFlags: readonly {readonly flag: `--${string}`; readonly value: string}[];
 }
 
 export interface OutputOptions {
@@ -70,7 +70,7 @@ export class Output implements Logger {
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
   #redact = createRedactor([]);
-  #hints: HintContext = {program: ['mycli'], aliases: new Map(), given: []};
+  #hints: HintContext = {program: ['mycli'], aliases: new Map(), impliedFlags: []};
   #documentWritten = false;
   #hasLines = false;
   #onWarning: ((message: string) => void) | undefined;
@@ -164,7 +164,7 @@ export class Output implements Logger {
 
   /** A sentence of the outcome, wrapped between words on a terminal. `indent`: what its other lines begin with. */
   outcome(sentence: Suggestion, indent = '  '): void {
-    for (const line of wrapSentence(this.#told(sentence), this.width, indent)) this.result(line);
+    for (const line of wrapSentence(this.#render(sentence), this.width, indent)) this.result(line);
   }
 
   /** What to do next, after the outcome. It is no result, so `--quiet` leaves it out. */
@@ -174,7 +174,7 @@ export class Output implements Logger {
 
   /** A message about progress or next steps. */
   info(line: Suggestion): void {
-    if (!this.#options.quiet) this.#write(this.#told(line));
+    if (!this.#options.quiet) this.#write(this.#render(line));
   }
 
   /**
@@ -187,7 +187,7 @@ export class Output implements Logger {
     this.#warnings.add(text);
     this.#onWarning?.(text);
     if (this.#options.annotating) this.stream.write(`${annotation('warning', text)}\n`);
-    else this.#write(this.#told(text), 'Warning:', 'yellow');
+    else this.#write(this.#render(text), 'Warning:', 'yellow');
   }
 
   debug(line: string): void {
@@ -198,8 +198,8 @@ export class Output implements Logger {
   error(message: string, suggestions: readonly Suggestion[]): void {
     const text = this.clean(message);
     if (this.#options.annotating) this.stream.write(`${annotation('error', text)}\n`);
-    else this.#write(this.#told(text), 'Error:', 'red');
-    for (const suggestion of suggestions) this.#write(this.#told(suggestion), ' ');
+    else this.#write(this.#render(text), 'Error:', 'red');
+    for (const suggestion of suggestions) this.#write(this.#render(suggestion), ' ');
   }
 
   /** Writes the JSON document once, with `--json` only. `oneLine`: for line-based readers. */
@@ -240,7 +240,7 @@ export class Output implements Logger {
   }
 
   /** Text for users. Programs get its commands complete, which needs no configuration. */
-  #told(sentence: Suggestion): string {
+  #render(sentence: Suggestion): string {
     return partsOf(sentence)
       .map((part) => (typeof part === 'string' ? this.clean(part) : unbroken(this.clean(this.#shortest(part)))))
       .join('');
@@ -249,7 +249,7 @@ export class Output implements Logger {
   /** A command with its short name, and without the flags that would resolve to the same without it. */
   #shortest({run: [id = '', ...args]}: CommandToRun): string {
     const words = args.map(String);
-    for (const {flag, value} of this.#hints.given) {
+    for (const {flag, value} of this.#hints.impliedFlags) {
       const pair = flagValue(flag, value);
       const at = words.findIndex((_, index) => pair.every((word, offset) => words[index + offset] === word));
       // Without its target, status shows all.

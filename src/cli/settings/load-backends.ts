@@ -54,7 +54,7 @@ export async function loadAllBackends(context: CommandContext, settings: Setting
   output.addSecrets(secrets.filter((secret) => !files.includes(secret)));
   const {value: wanted} = settings.runtimeBackend;
   const isMissing = isPluginBackend(wanted) && !registry.has(wanted);
-  const untold = registry.failures.filter((failure) => !failures.includes(failure));
-  if (!isMissing) for (const {message} of untold) output.warn(`${message} ${goesOn}`);
+  const unreported = registry.failures.filter((failure) => !failures.includes(failure));
+  if (!isMissing) for (const {message} of unreported) output.warn(`${message} ${goesOn}`);
   return registry;
 }

@@ -21,7 +21,7 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly builds?: boolean | undefined;
   /** Whether it asks nothing of the backend, so that it needs no credentials. */
   readonly previews?: boolean | undefined;
-  readonly lacks?: readonly Missing[] | undefined;
+  readonly alsoMissing?: readonly Missing[] | undefined;
   /** Whether it changes something there, so that it shows the destination and its source. */
   readonly writes?: boolean | undefined;
 }
@@ -31,7 +31,7 @@ export interface BackendReach<Needed extends SettingKey> {
  * plugins' backends if one of them is requested. Sends nothing.
  */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
-  const {context, settings, needs, builds, previews, lacks = [], writes} = reach;
+  const {context, settings, needs, builds, previews, alsoMissing = [], writes} = reach;
   const {config, cwd, env, flags, signal} = context;
   const {value: preference} = settings.runtimeBackend;
   const incomplete = incompleteApi(settings, env);
@@ -40,7 +40,7 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
   const noBackend = incomplete ?? (previews ? undefined : await unconfigured(context, settings, connection));
   requireTogether([
     ...missingSettings(settings, needs),
-    ...lacks,
+    ...alsoMissing,
     ...(builds
       ? await missingBuild(settings.buildDirectory.value, {cwd, project: settings.projectDirectory.value})
       : []),

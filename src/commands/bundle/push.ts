@@ -1,6 +1,6 @@
 import {Args, BaseCommand, Flags, type CommandContext} from '../../cli/command/base-command.js';
 import type {BundlePushDocument} from '../../cli/output/documents.js';
-import {lackedTarget, pushOptions} from '../../cli/command/operation-options.js';
+import {missingTarget, pushOptions} from '../../cli/command/operation-options.js';
 import {withStepOutputs} from '../../cli/output/step-outputs.js';
 import {dryRunFlag, flagsOf, invalidateFlag, outputEnvFlag} from '../../cli/command/flags.js';
 import type {Settings} from '../../cli/settings/settings.js';
@@ -57,7 +57,7 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       writes: true,
       builds: archive === undefined,
       previews: dryRun,
-      lacks: lackedTarget(settings, invalidate),
+      alsoMissing: missingTarget(settings, invalidate),
     });
     const push = {
       ...options,

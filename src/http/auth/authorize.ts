@@ -40,40 +40,35 @@ export function isAuthorized(options: Pick<RequestOptions, 'context' | 'url'>): 
   return Grant.of(options) !== undefined;
 }
 
+const setHeader: BeforeRequestHook = async (options) => {
+  const [grant, call] = [Grant.of(options), Call.of(options.context)];
+  if (grant === undefined || call === undefined) return;
+  const {auth, http} = grant;
+  const context: AuthContext = {http, signal: options.signal};
+  const header = await auth.getAuthorizationHeader(context);
+  // A custom strategy may return anything. Node would report it as a bug of ours.
+  if (typeof header !== 'string' || !/^[\x20-\x7e]+$/.test(header)) {
+    throw createError(
+      'ERR_OPTION_INVALID',
+      'The AuthStrategy returned something that cannot be sent in an Authorization header.',
+    );
+  }
+  options.headers['authorization'] = header;
+  call.authorization = header;
+};
+
+const renew: AfterResponseHook = (response, retryWithMergedOptions) => {
+  const {options} = response.request;
+  const [grant, call] = [Grant.of(options), Call.of(options.context)];
+  if (grant === undefined || call?.authorization === undefined) return response;
+  const {auth, target} = grant;
+  if (response.ok) acceptedBy.set(auth, (acceptedBy.get(auth) ?? new Set()).add(target));
+  if (response.statusCode !== 401 || isFromBetween(response, true)) return response;
+  auth.invalidate?.(call.authorization);
+  if (call.isRenewed || auth.invalidate === undefined || !acceptedBy.get(auth)?.has(target)) return response;
+  call.isRenewed = true;
+  return retryWithMergedOptions({preserveHooks: true});
+};
+
 /** Hooks for got that authorize the requests of clients from `authorize`. */
-export function createAuthorizationHooks(): {
-  readonly beforeRequest: readonly BeforeRequestHook[];
-  readonly afterResponse: readonly AfterResponseHook[];
-} {
-  const setHeader: BeforeRequestHook = async (options) => {
-    const [grant, call] = [Grant.of(options), Call.of(options.context)];
-    if (grant === undefined || call === undefined) return;
-    const {auth, http} = grant;
-    const context: AuthContext = {http, signal: options.signal};
-    const header = await auth.getAuthorizationHeader(context);
-    // A custom strategy may return anything. Node would report it as a bug of ours.
-    if (typeof header !== 'string' || !/^[\x20-\x7e]+$/.test(header)) {
-      throw createError(
-        'ERR_OPTION_INVALID',
-        'The AuthStrategy returned something that cannot be sent in an Authorization header.',
-      );
-    }
-    options.headers['authorization'] = header;
-    call.authorization = header;
-  };
-
-  const renew: AfterResponseHook = (response, retryWithMergedOptions) => {
-    const {options} = response.request;
-    const [grant, call] = [Grant.of(options), Call.of(options.context)];
-    if (grant === undefined || call?.authorization === undefined) return response;
-    const {auth, target} = grant;
-    if (response.ok) acceptedBy.set(auth, (acceptedBy.get(auth) ?? new Set()).add(target));
-    if (response.statusCode !== 401 || isFromBetween(response, true)) return response;
-    auth.invalidate?.(call.authorization);
-    if (call.isRenewed || auth.invalidate === undefined || !acceptedBy.get(auth)?.has(target)) return response;
-    call.isRenewed = true;
-    return retryWithMergedOptions({preserveHooks: true});
-  };
-
-  return {beforeRequest: [setHeader], afterResponse: [renew]};
-}
+export const authorizationHooks = {beforeRequest: [setHeader], afterResponse: [renew]} as const;

@@ -14,9 +14,8 @@ export interface TimeLimits {
   readonly requestMs: number;
 }
 
-export interface ConnectionLimits extends TimeLimits {
-  readonly maxResponseBytes: number;
-}
+/** Maximum size of a response that is read into memory, in bytes. Streams are not limited. */
+export const maxResponseBytes = 8 * 1024 * 1024;
 
 /** No progress for too long, a proxy that opens no connection, or a server that switches protocols unasked. */
 export class ConnectionError extends Error {
@@ -36,14 +35,14 @@ export const lingerMs = 1500;
  * time as long as it progresses. A response has one, because it could trickle in for days.
  * @param isHeld - Whether the response is read into memory. A streamed one may also take any time as long as it
  * progresses.
- * @param handedOn - Number of bytes that a stream has passed on.
+ * @param bytesDelivered - Number of bytes that a stream has passed on.
  */
 export function watchRequest(
   request: ClientRequest,
   call: Call,
-  {connectMs, idleMs, requestMs}: ConnectionLimits,
+  {connectMs, idleMs, requestMs}: TimeLimits,
   isHeld: (response: IncomingMessage) => boolean,
-  handedOn: () => number,
+  bytesDelivered: () => number,
 ): void {
   const {attempt} = call;
   attempt.started = true;
@@ -100,7 +99,7 @@ export function watchRequest(
         // A slow reader pauses the connection, which is not the server's fault.
         hasUnread = () => response.readableLength > 0;
         // A server can also keep it busy with a response's framing and no content, such as zeros in a chunk size.
-        moving = whenUnchanged(handedOn, idleMs, stallUnlessUnread);
+        moving = whenUnchanged(bytesDelivered, idleMs, stallUnlessUnread);
       }
       response.once('end', () => {
         if (attempt.delivered !== undefined) return;
@@ -148,13 +147,15 @@ function whenUnchanged(progress: () => number, ms: number, stall: (ms: number) =
 }
 
 /** Ends a request whose response is too large to hold in memory. For a refusal, the status suffices. */
-export function limitAnswer(request: ClientRequest, response: IncomingMessage, call: Call, maxBytes: number): void {
+export function limitAnswer(request: ClientRequest, response: IncomingMessage, call: Call): void {
   let received = 0;
   response.on('data', (chunk: Buffer) => {
     received += chunk.length;
-    if (received <= maxBytes || request.destroyed) return;
+    if (received <= maxResponseBytes || request.destroyed) return;
     const {statusCode: status = 0} = response;
-    const tooLong = createError('ERR_RESPONSE_INVALID', `The response is longer than ${maxBytes} bytes.`, {status});
+    const tooLong = createError('ERR_RESPONSE_INVALID', `The response is longer than ${maxResponseBytes} bytes.`, {
+      status,
+    });
     if (status >= 300) {
       request.destroy(new Error(tooLong.message));
       return;

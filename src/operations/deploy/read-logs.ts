@@ -1,7 +1,7 @@
 import {setImmediate} from 'node:timers/promises';
 import type {BundleId, DeploymentItem, DeploymentRef} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {createError} from '../../errors/index.js';
 import {readHistory} from '../list.js';
 import {verifyTarget} from '../targets.js';
 import {invoke, quickLook} from '../call-backend.js';
@@ -103,14 +103,13 @@ export async function readLog(
   }
 }
 
-/** The error of a failed deployment, with the last lines of its log if the backend has one. */
-export async function withLastLines(error: Error, open: OpenBackend, deployment: DeploymentRef): Promise<Error> {
-  if (!open.backend.readLogs || !isRuntimeCliError(error)) return error;
+/** The last lines of the log of a deployment, as far as they can be had. */
+export async function lastLines(open: OpenBackend, deployment: DeploymentRef): Promise<readonly string[]> {
+  if (!open.backend.readLogs) return [];
   let last: readonly string[] = [];
   const keepLast = (lines: readonly string[]) => {
     last = [...last, ...lines].slice(-shownLines);
   };
   await quickLook(open, (again) => readLog(again, deployment, keepLast));
-  if (last.length === 0) return error;
-  return amendError(error, {suggestions: ['The last lines of its log:', ...last], details: {log: last}});
+  return last;
 }

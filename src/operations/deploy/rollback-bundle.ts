@@ -28,7 +28,11 @@ export function describeRollback({bundleId, current, previous}: RollbackPlan): s
 }
 
 /** Finds the bundle to roll back to. Changes nothing. */
-export async function planRollback(open: OpenBackend, targetSlug: string, to?: BundleId): Promise<RollbackPlan> {
+export async function planRollback(
+  open: OpenBackend,
+  targetSlug: string,
+  to: BundleId | undefined,
+): Promise<RollbackPlan> {
   if (to !== undefined) return {bundleId: await resolveBundleId(open, to), warnings: []};
   const items = await readHistory(open, targetSlug, Infinity);
   await verifyTarget(open, targetSlug, items);

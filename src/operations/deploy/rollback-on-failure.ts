@@ -91,8 +91,8 @@ async function deployAgain(planned: Rollback, bundleId: BundleId): Promise<Rollb
   let rollback = planned;
   // Others may deploy before the request, and while it waits to be repeated.
   const beforeAttempt = async () => {
-    const came = cameBetween(before.items, await readHistory(open, targetSlug), ours);
-    if (came !== undefined) throw notRolledBack(planned, came);
+    const intervention = findIntervention(before.items, await readHistory(open, targetSlug), ours);
+    if (intervention !== undefined) throw notRolledBack(planned, intervention);
     rollback = {...planned, isRequested: true};
   };
   try {
@@ -171,7 +171,7 @@ function deploymentBefore(
 }
 
 /** Why our deployment is not known to be the newest, and the only one since `before`. */
-function cameBetween(
+function findIntervention(
   before: readonly DeploymentItem[],
   now: readonly DeploymentItem[],
   {bundleId, deployment}: NonNullable<RollbackWatch['ours']>,

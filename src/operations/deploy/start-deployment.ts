@@ -11,7 +11,6 @@ import {explainMissingBundle, isUnclear, liveDeployment, readHistory, resolveBun
 import type {OpenBackend} from '../open-backend.js';
 import {requireTargetUrl} from './check-deployment.js';
 import {startPoll, type Poll} from './poll.js';
-import {withLastLines} from './read-logs.js';
 import type {AcceptedDeployment, Release} from './release.js';
 import {deploymentFailed, waitForDeployment} from './wait-for-deployment.js';
 
@@ -101,9 +100,7 @@ export async function requestDeploy(
     throw await explainMissingBundle(error, open, bundleId);
   });
   const accepted = acceptDeployment(open, release, bundleId, result);
-  const {deployment} = accepted;
-  if (result.status === 'failed')
-    throw await withLastLines(deploymentFailed(deployment, result, open.backend), open, deployment);
+  if (result.status === 'failed') throw await deploymentFailed(open, accepted.deployment, result);
   return accepted;
 }
 

@@ -1,5 +1,5 @@
 import {shownUrl} from '../../backends/answers.js';
-import type {Backend, DeploymentRef, DeploymentState} from '../../backends/contract.js';
+import type {DeploymentRef, DeploymentState} from '../../backends/contract.js';
 import {
   amendError,
   createError,
@@ -12,7 +12,7 @@ import {invoke} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {OperationProgress} from '../options.js';
 import {startPoll} from './poll.js';
-import {withLastLines} from './read-logs.js';
+import {lastLines} from './read-logs.js';
 import {asSentence} from '../../text/sentence.js';
 import type {CommandToRun} from '../../errors/suggestion.js';
 
@@ -35,8 +35,7 @@ export async function waitForDeployment(open: OpenBackend, deployment: Deploymen
       state = seen;
       host.outlet.progress({...progressOf(seen), leftMs: poll.leftMs()});
       if (seen.status === 'finished') return seen;
-      if (seen.status === 'failed')
-        throw await withLastLines(deploymentFailed(deployment, seen, open.backend), open, deployment);
+      if (seen.status === 'failed') throw await deploymentFailed(open, deployment, seen);
     }
     // Give the service time to recover.
     await poll.pause({longest: !seen}).catch(orLate);
@@ -80,19 +79,28 @@ const lostCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_BACKEND_FAILED',
 ]);
 
-/** The error for a deployment that was accepted and then failed. */
-export function deploymentFailed(
+/** The error for a deployment that was accepted and then failed, with the last lines of its log if there is one. */
+export async function deploymentFailed(
+  open: OpenBackend,
   deployment: DeploymentRef,
   state: Pick<DeploymentState, 'status' | 'description' | 'logUrl'>,
-  {readLogs}: Pick<Backend, 'readLogs'>,
-): Error {
+): Promise<Error> {
   const logUrl = shownUrl(state.logUrl);
-  const isSilent = state.description === undefined && readLogs === undefined;
+  const isSilent = state.description === undefined && open.backend.readLogs === undefined;
   const silent = isSilent ? ['The service gives no reason. Look in its own log or web interface.'] : [];
   const why = state.description === undefined ? '' : `: ${state.description}`;
+  const log = await lastLines(open, deployment);
   return createError('ERR_DEPLOYMENT_FAILED', asSentence(`${describe(deployment)} failed${why}`), {
-    suggestions: logUrl === undefined ? silent : [`Log: ${logUrl}`],
-    details: {deployment, status: state.status, ...(logUrl !== undefined && {logUrl})},
+    suggestions: [
+      ...(logUrl === undefined ? silent : [`Log: ${logUrl}`]),
+      ...(log.length > 0 ? ['The last lines of its log:', ...log] : []),
+    ],
+    details: {
+      deployment,
+      status: state.status,
+      ...(logUrl !== undefined && {logUrl}),
+      ...(log.length > 0 && {log}),
+    },
   });
 }
 

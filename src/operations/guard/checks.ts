@@ -1,6 +1,7 @@
 import {resolve} from 'node:path';
 import {compilePatterns} from '../../bundle/index.js';
 import {ciRunOf} from '../../bundle/provenance/ci.js';
+import {branchOf} from '../../bundle/provenance/provenance.js';
 import {changedFiles, type WorkTree} from '../../bundle/provenance/git.js';
 import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
 import type {Host} from '../host.js';
@@ -79,8 +80,7 @@ function checkBranch({deployment: {source}, guard: {branch: patterns = []}, dire
   }
   if (tree === undefined) return noRepository(directory);
   const run = ciRunOf(host.env);
-  // CI systems often check out a commit without its branch, and name that.
-  const branch = tree.branch ?? (run?.commit === tree.commit ? run.branch : undefined);
+  const branch = branchOf(tree, run);
   if (branch !== undefined) {
     return isAllowed(branch) ? undefined : {message: `The branch ${branch} is checked out. ${allowed}`, suggestion};
   }

@@ -42,7 +42,7 @@ export function changeRules({ciOnly, confirm}: GuardRules = {}): GuardRules {
  * Checks the guards of a deployment. Of a bundle that is on the service already, what it says about its commit counts,
  * not the work tree. A push deploys what it builds.
  */
-export async function checkGuards(release: Release, open: OpenBackend, bundleId?: BundleId): Promise<void> {
+export async function checkGuards(release: Release, open: OpenBackend, bundleId: BundleId | undefined): Promise<void> {
   const {operation, projectSlug, targetSlug} = release;
   const uploaded = operation === 'push' ? undefined : bundleId;
   const source =

@@ -36,7 +36,8 @@ export function pushResult(
   push: UploadedPush & Partial<Omit<DeployedPush, keyof UploadedPush>>,
   warnings: readonly string[],
 ): PushResult {
-  const {open, release, bundleId, bundle, uploaded, unchanged, deployment, status, raw, check} = push;
+  const {open, release, bundleId, built, bundle, uploaded, deployment, status, raw, check} = push;
+  const unchanged = built.kind === 'unchanged' ? built.unchanged : undefined;
   const {format, sha256, contentSha256, size, files} = bundle;
   return {
     ...open.project,
@@ -94,8 +95,8 @@ function afterUpload(error: unknown, push: UploadedPush, targetSlug: string): un
   return amendError(error, {message: `${state}: ${error.message}`, advice, suggestions, details});
 }
 
-function describeUploaded({bundleId, unchanged}: UploadedPush): string {
-  return `Bundle ${String(bundleId)} ${unchanged ? 'is unchanged' : 'was uploaded'}`;
+function describeUploaded({bundleId, uploaded}: UploadedPush): string {
+  return `Bundle ${String(bundleId)} ${uploaded === undefined ? 'is unchanged' : 'was uploaded'}`;
 }
 
 /** How to look whether a deployment has started, if the backend can tell. */

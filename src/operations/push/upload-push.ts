@@ -31,21 +31,19 @@ export interface UploadedPush extends BuiltPush {
   readonly bundle: BundleContent & PackResult;
   /** Undefined if nothing was uploaded. */
   readonly uploaded?: BuiltInUploadResult | undefined;
-  /** Set if nothing was uploaded. */
-  readonly unchanged?: UnchangedBundle | undefined;
 }
 
 /** A push that is about to be made, or previewed. */
 interface PlannedPush {
   readonly open: OpenBackend;
+  readonly targetSlug: string | undefined;
   readonly bundle: Pick<BundleContent, 'format' | 'message'> & Partial<PackResult>;
   readonly unchanged?: UnchangedBundle | undefined;
 }
 
 /** Asks whether a push may be made, unless there is nothing to upload or deploy. */
 export async function askBeforePush(
-  {open, bundle, unchanged}: PlannedPush,
-  {targetSlug}: Pick<PushRuntimeBundleBackendOptions, 'targetSlug'>,
+  {open, targetSlug, bundle, unchanged}: PlannedPush,
   {dryRun}: {readonly dryRun: boolean} = {dryRun: false},
 ): Promise<void> {
   if (unchanged && targetSlug === undefined) return;
@@ -55,11 +53,11 @@ export async function askBeforePush(
 }
 
 /** `Uploaded bundle 42 to shop, of which 12 MB earlier` */
-export function describeUpload({open, bundleId, unchanged, uploaded}: UploadedPush): string {
+export function describeUpload({open, bundleId, uploaded}: UploadedPush): string {
   const id = String(bundleId);
   const place = projectTitle(open.projectSlug, open.project.backend);
-  if (unchanged) return `Nothing to upload to ${place}: unchanged since bundle ${id}`;
-  const {resumedBytes = 0} = uploaded ?? {};
+  if (uploaded === undefined) return `Nothing to upload to ${place}: unchanged since bundle ${id}`;
+  const {resumedBytes = 0} = uploaded;
   const rest = resumedBytes === 0 ? '' : `, of which ${prettyBytes(resumedBytes)} earlier`;
   return `Uploaded bundle ${id} to ${place}${rest}`;
 }
@@ -90,15 +88,16 @@ export async function uploadPush(push: BuiltPush): Promise<UploadedPush> {
 async function pushTo(push: BuiltPush): Promise<UploadedPush> {
   const {options, open, built} = push;
   const {outlet, writes} = open.host;
+  const {targetSlug} = options;
   const {bundle} = built;
   if (built.kind === 'unchanged') {
     const {unchanged} = built;
     const {bundleId} = unchanged;
-    await askBeforePush({open, bundle, unchanged}, options);
+    await askBeforePush({open, targetSlug, bundle, unchanged});
     writes?.learn({bundleIds: [bundleId]});
-    return {...push, bundleId, bundle: built.bundle, unchanged};
+    return {...push, bundleId, bundle: built.bundle};
   }
-  await askBeforePush({open, bundle}, options);
+  await askBeforePush({open, targetSlug, bundle});
   const uploaded = await uploadTo(push, built);
   const {bundleId, warnings = []} = uploaded;
   const packed = built.kind === 'file' ? built.bundle : {...built.bundle, ...built.packed()};
@@ -106,7 +105,7 @@ async function pushTo(push: BuiltPush): Promise<UploadedPush> {
   if (built.kind === 'stream' && push.content.kind === 'build') await warnOfLaterFiles(push.content.plan, outlet);
   writes?.learn({
     bundleIds: [bundleId],
-    ...(options.targetSlug === undefined && {url: shownUrl(uploaded.url)}),
+    ...(targetSlug === undefined && {url: shownUrl(uploaded.url)}),
   });
   await recordPush(open, packed, bundleId, options);
   return {...push, bundleId, bundle: packed, uploaded};
@@ -158,18 +157,18 @@ async function withUploadState<Result>(
   const key = JSON.stringify(place);
   if (inUse.has(key)) return upload(undefined);
   placesInUse.set(uploadStates, inUse.add(key));
-  let kept: unknown;
+  let savedState: unknown;
   const stored: UploadState = {
     async read() {
-      kept = await uploadStates.read(place);
-      return kept;
+      savedState = await uploadStates.read(place);
+      return savedState;
     },
     async write(saved) {
       await uploadStates.write(place, saved);
-      kept = saved;
+      savedState = saved;
     },
     async remove() {
-      kept = undefined;
+      savedState = undefined;
       await uploadStates.remove(place);
     },
   };
@@ -180,7 +179,7 @@ async function withUploadState<Result>(
     await state.remove();
     return result;
   } catch (error) {
-    if (kept === undefined || !isRuntimeCliError(error)) throw error;
+    if (savedState === undefined || !isRuntimeCliError(error)) throw error;
     throw amendError(error, {suggestions: ['The next push of the same build goes on where this one has stopped.']});
   } finally {
     await uploadStates.putBack?.(place).catch((error: unknown) => {

@@ -40,8 +40,7 @@ export async function findDoomed(
   {targetSlug, ifExists = false, force = false, production = false}: DeleteTargetOptions,
 ): Promise<DoomedTarget | undefined> {
   const targets = await targetsIfListed(open);
-  const found = targets?.find((item) => item.targetSlug === targetSlug);
-  if (targets !== undefined && found === undefined && ifExists) return undefined;
+  if (ifExists && targets?.every((item) => item.targetSlug !== targetSlug)) return undefined;
   const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug);
   const isProduction = production || item.production === true || isProductionName(targetSlug);
   refuseUnsafe({operation: 'delete-target', targetSlug, production: isProduction}, open.host);

@@ -111,7 +111,7 @@ export function isOfOther({name}: Pick<TargetItem, 'name'>, branch: string): boo
 export async function findPreview(
   open: OpenBackend,
   branch: string,
-  copyFrom?: string,
+  copyFrom: string | undefined,
 ): Promise<{readonly slug: string; readonly item?: TargetItem | undefined}> {
   if (branch.trim() === '') throw createError('ERR_OPTION_INVALID', 'branch must not be empty.');
   const targets = (await listTargets(open)).filter(({state}) => state !== 'deleting');

@@ -23,7 +23,7 @@ const [maxFailures, provenMs] = [8, 5000];
 const longestPauseMs = 30_000;
 
 /** What ends a connection, but not the logs. */
-const passing: ReadonlySet<string> = new Set<ErrorCode>([
+const transientCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'ERR_NETWORK',
   'ERR_TIMEOUT',
   'ERR_SERVER',
@@ -52,7 +52,7 @@ export async function* followLogs(
     } catch (error) {
       if (performance.now() - began > provenMs) [isProven, failures] = [true, 0];
       if (!isProven) throw await explainMissingTarget(error, open, targetSlug, 'tail-logs');
-      if (!isRuntimeCliError(error) || !passing.has(error.code) || failures >= maxFailures) throw error;
+      if (!isRuntimeCliError(error) || !transientCodes.has(error.code) || failures >= maxFailures) throw error;
       reason = error.message;
     }
     signal.throwIfAborted();

@@ -4,7 +4,7 @@ import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {Host} from '../host.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, GuardOptions, TargetOptions, TargetResult, WaitOptions} from '../options.js';
-import {everything, listPages} from '../pages.js';
+import {allItems} from '../pages.js';
 import {explainMissingTarget} from '../targets.js';
 
 /** What `listVariables` resolves to. */
@@ -34,13 +34,11 @@ export interface SetVariablesResult extends TargetResult {
 }
 
 export async function variablesOf(open: OpenBackend, targetSlug: string): Promise<readonly VariableItem[]> {
-  const variables: VariableItem[] = [];
-  try {
-    for await (const {items} of listPages(everything, (range) => invoke(open, 'listVariables', {...range, targetSlug})))
-      for (const item of items) variables.push(item);
-  } catch (error) {
-    throw await explainMissingTarget(error, open, targetSlug, 'variables');
-  }
+  const variables = await allItems((range) => invoke(open, 'listVariables', {...range, targetSlug})).catch(
+    async (error: unknown) => {
+      throw await explainMissingTarget(error, open, targetSlug, 'variables');
+    },
+  );
   return variables.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -20,7 +20,7 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
   const polled = open.with({signal: poll.signal});
   let last: TargetItem | undefined;
   /** What ends the waiting: the caller, the time, or too many failures. */
-  const give = (error: unknown): never => {
+  const fail = (error: unknown): never => {
     const state = last?.state ?? 'unknown';
     const check = {suggestions: ['To check on it, run:', [commandOf(open)]], details: {targetSlug, state}};
     const goesOn = `The service goes on with target ${targetSlug}`;
@@ -39,7 +39,7 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
   for (let lost = 0; ;) {
     const seen = await look(polled, targetSlug).catch((error: unknown) => {
       const isLast = lost + 1 >= maxLostPolls;
-      return !isLast && !poll.isLate() && isRuntimeCliError(error) && isLost(error) ? undefined : give(error);
+      return !isLast && !poll.isLate() && isRuntimeCliError(error) && isLost(error) ? undefined : fail(error);
     });
     lost = seen ? 0 : lost + 1;
     last = seen?.item ?? last;
@@ -47,8 +47,8 @@ export async function waitForTarget(open: OpenBackend, targetSlug: string): Prom
     if (seen?.item && !seen.isBusy) return seen.item;
     const description = last?.state ?? 'not listed yet';
     open.host.outlet.progress({phase: 'wait', transferred: 0, description, leftMs: poll.leftMs()});
-    await poll.pause().catch(give);
-    if (poll.isLate()) give(undefined);
+    await poll.pause().catch(fail);
+    if (poll.isLate()) fail(undefined);
   }
 }
 

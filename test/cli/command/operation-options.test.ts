@@ -5,7 +5,7 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {
   bundleOptions,
   deploymentOptions,
-  lackedTarget,
+  missingTarget,
   rejectV2OnlyFlags,
 } from '../../../src/cli/command/operation-options.js';
 import type {CommandContext} from '../../../src/cli/command/context.js';
@@ -134,7 +134,7 @@ describe('deploymentOptions', () => {
   test('what is configured does not follow a push without a target', async () => {
     const settings = await configured({check: {url: '/', rollbackOnFailure: true}}, {});
     expect(optionsOf(settings)).toMatchObject({check: [], rollbackOnFailure: false});
-    expect(lackedTarget(settings)).toEqual([]);
+    expect(missingTarget(settings)).toEqual([]);
   });
 
   test.each([
@@ -168,8 +168,8 @@ describe('deploymentOptions', () => {
     [{wait: true}, '--wait'],
   ])('%j needs a target', async (flags, named) => {
     const message = `${named} requires a target.`;
-    expect(lackedTarget(await load(flags))).toMatchObject([{what: 'target', error: {code: 'ERR_USAGE', message}}]);
-    expect(lackedTarget(await load({...flags, ...live}))).toEqual([]);
+    expect(missingTarget(await load(flags))).toMatchObject([{what: 'target', error: {code: 'ERR_USAGE', message}}]);
+    expect(missingTarget(await load({...flags, ...live}))).toEqual([]);
   });
 
   test.each([

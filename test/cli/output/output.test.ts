@@ -103,7 +103,7 @@ describe('for people', () => {
     output.shortenHints({
       program: ['npx', 'mycli'],
       aliases: new Map([['bundle:rollback', 'rollback']]),
-      given: [
+      impliedFlags: [
         {flag: '--project', value: 'shop'},
         {flag: '--target', value: 'my target'},
         {flag: '--runtime-backend', value: 'legacy'},
