@@ -23,7 +23,7 @@ export interface ZooProject {
   readonly checks?: readonly string[];
   /** What a push warns about. */
   readonly warnings?: readonly string[];
-  /** The folders of the bundle that visitors may fetch. Without any, all is for them. */
+  /** The folders of the bundle that visitors may fetch, but for dot files. Without any, all is for them. */
   readonly serves?: readonly string[];
   /** What its first page shows. */
   readonly text: string;

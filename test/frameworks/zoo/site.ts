@@ -12,6 +12,9 @@ interface Site {
   readonly project: ZooProject;
 }
 
+/** A file that only a site without a server has public. */
+const dotFile = /(?:^|\/)\.(?!well-known\/)/;
+
 /** Asks for every file of a bundle by its URL. Returns what should not be served and is, and what should and isn't. */
 export async function crawl(
   {url, build, project: {serves = ['']}}: Site,
@@ -26,14 +29,15 @@ export async function crawl(
       if (!(await stat(file)).isFile()) continue;
       const content = await readFile(file);
       const root = serves.find((folder) => path.startsWith(folder));
+      const below = path.slice(root?.length ?? 0);
+      const isPublic = root === '' || (root !== undefined && !dotFile.test(below));
       // Next.js serves `.next/static` as `_next/static`.
-      const urls = new Set([path, path.slice(root?.length ?? 0), path.replace(/^.*\.next\//, '_next/')]);
+      const urls = new Set([path, below, path.replace(/^.*\.next\//, '_next/')]);
       const answers = await Promise.all(
         [...urls].map((name) => ask(new URL(encodeURI(name).replaceAll(/[?#]/g, encodeURIComponent), url))),
       );
       const isAnswered = answers.some(({status, body}) => status === 200 && body.equals(content));
-      if (isAnswered !== (root !== undefined) && content.length > 0)
-        found.push(`${path} is ${isAnswered ? 'public' : 'missing'}`);
+      if (isAnswered !== isPublic && content.length > 0) found.push(`${path} is ${isAnswered ? 'public' : 'missing'}`);
       if (answers.some(({body}) => body.includes(secret))) found.push(`${path} answers with the secret`);
     }
   };
