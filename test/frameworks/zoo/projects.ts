@@ -29,8 +29,8 @@ export interface ZooProject {
   readonly text: string;
   /** Whether that page loads scripts, styles or images. */
   readonly hasAssets?: boolean;
-  /** Another page, and what it shows when it is opened by its URL. */
-  readonly deep?: {readonly path: string; readonly text: string};
+  /** Another page, what it shows when it is opened by its URL, and the status: 200 without any. */
+  readonly deep?: {readonly path: string; readonly text: string; readonly status?: number};
   /** The status of a page that is not there: 404, or 200 of a site that has no page for that. */
   readonly missing?: number;
   /** A page with a form, and what it shows after "zebra" was sent. */
@@ -664,8 +664,12 @@ export const zooProjects: readonly ZooProject[] = [
     id: 'qwik',
     framework: 'qwik',
     create: 'npm create qwik@latest empty app && cd app && npm install && npx qwik add static --skipConfirmation=true',
-    edits: {},
+    files: {
+      'src/routes/about/index.tsx':
+        "import {component$} from '@builder.io/qwik';\nexport default component$(() => <h1>About Qwik</h1>);\n",
+    },
     text: 'Hi',
+    deep: {path: 'about/', text: 'About Qwik'},
   },
   {
     id: 'waku',
@@ -720,8 +724,8 @@ export const zooProjects: readonly ZooProject[] = [
     create:
       "npm create slidev@latest app < /dev/null; test -f app/package.json; printf '# Hello from the zoo\\n\\n---\\n\\n# About slides\\n' > app/slides.md",
     text: 'Hello from the zoo',
-    deep: {path: '2', text: 'About slides'},
-    missing: 200,
+    // Its 404.html is a copy of its first page, which shows each slide by its URL.
+    deep: {path: '2', text: 'About slides', status: 404},
   },
   site(
     'rspress',
@@ -747,10 +751,14 @@ export const zooProjects: readonly ZooProject[] = [
         "import type {StorybookConfig} from '@storybook/react-vite';\nexport default {stories: ['../src/**/*.stories.tsx'], framework: '@storybook/react-vite'} satisfies StorybookConfig;\n",
       'src/hello.stories.tsx':
         "export default {title: 'Zoo', component: () => <h1>Hello from the zoo</h1>};\nexport const Hello = {};\n",
+      // Without it, a runtime answers with the first page, whose scripts are found from there alone.
+      'public/404.html': '<h1>Nothing here</h1>\n',
     },
+    // As Storybook's generator does.
+    edits: {'.gitignore': ['dist-ssr', 'dist-ssr\nstorybook-static']},
     text: 'Zoo',
     deep: {path: 'iframe.html?id=zoo--hello', text: 'Hello from the zoo'},
-    missing: 200,
+    missing: 404,
   },
   site(
     'vitepress',

@@ -80,7 +80,7 @@ export async function look(browser: Browser, {url, project}: Site): Promise<read
     await page.waitForLoadState('networkidle');
     if (assets === 0 && hasAssets) wrong.push('The page asked for no asset.');
     if (deep !== undefined) {
-      await open(deep.path, 200);
+      await open(deep.path, deep.status ?? 200);
       await shows(page, deep.text);
     }
     if (form !== undefined) {
