@@ -374,6 +374,7 @@ export const frameworks: readonly Framework[] = [
     buildCommand: 'waku build',
     buildDirectory: 'dist',
     marks: ['server', 'rsc', 'serve-node.js'],
+    signature: ['serve-node.js', 'server/index.js'],
     static: false,
     public: ['public'],
     entries: ['serve-node.js', 'server/index.js'],

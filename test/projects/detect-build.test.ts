@@ -291,6 +291,8 @@ describe('findServer', () => {
     ['sveltekit-node', 'index.js', ['handler.js', 'server/index.js']],
     ['astro-node', 'server/entry.mjs', ['client/a.js']],
     ['angular-ssr', 'server/server.mjs', ['browser/index.csr.html']],
+    // Its server/index.js exports no server.
+    ['waku', 'serve-node.js', ['server/index.js', 'public/index.html']],
     // Others build the same.
     [expect.any(String), 'server/index.js', ['client/a.js']],
   ])('findServer: the server of %s is %s', async (id, entry, files) => {
