@@ -23,7 +23,7 @@ export interface ZooProject {
   readonly checks?: readonly string[];
   /** What a push warns about. */
   readonly warnings?: readonly string[];
-  /** The folders of the bundle that visitors may fetch, but for dot files. Without any, all is for them. */
+  /** The folders of the bundle that visitors may fetch, but for dot files below them. Without any, all is for them. */
   readonly serves?: readonly string[];
   /** What its first page shows. */
   readonly text: string;
@@ -565,13 +565,14 @@ export const zooProjects: readonly ZooProject[] = [
     ...solidStart,
     id: 'solid-start-nitro',
     framework: 'solid-start-nitro',
-    manifest: {...solidStart.manifest, dependencies: {...solidStart.manifest.dependencies, nitro: 'latest'}},
+    manifest: {...solidStart.manifest, dependencies: {...solidStart.manifest.dependencies, nitro: '^3.0.260610-beta'}},
     files: {
       ...solidStart.files,
       'vite.config.ts':
         "import {solidStart} from '@solidjs/start/config';\nimport {nitro} from 'nitro/vite';\nimport {defineConfig} from 'vite';\nexport default defineConfig({plugins: [solidStart(), nitro()]});\n",
     },
-    serves: ['public/'],
+    // Nitro's server has the dot files of its public folder, too, of which SolidStart makes one.
+    serves: ['public/', 'public/.vite/'],
   },
   {...solidStart, id: 'solid-start', framework: 'solid-start', serves: ['client/']},
   {

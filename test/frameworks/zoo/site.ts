@@ -12,8 +12,8 @@ interface Site {
   readonly project: ZooProject;
 }
 
-/** A file that only a site without a server has public. */
-const dotFile = /(?:^|\/)\.(?!well-known\/)/;
+/** In the path of a file below a public folder: only a site without a server has it public. */
+const dotFile = /\/\.(?!well-known\/)/;
 
 /** Asks for every file of a bundle by its URL. Returns what should not be served and is, and what should and isn't. */
 export async function crawl(
@@ -28,11 +28,11 @@ export async function crawl(
       const file = join(build, path);
       if (!(await stat(file)).isFile()) continue;
       const content = await readFile(file);
-      const root = serves.find((folder) => path.startsWith(folder));
-      const below = path.slice(root?.length ?? 0);
-      const isPublic = root === '' || (root !== undefined && !dotFile.test(below));
+      const roots = serves.filter((folder) => path.startsWith(folder));
+      const isPublic = roots.some((root) => root === '' || !dotFile.test(path.slice(root.length - 1)));
       // Next.js serves `.next/static` as `_next/static`.
-      const urls = new Set([path, below, path.replace(/^.*\.next\//, '_next/')]);
+      const names = roots.map((root) => path.slice(root.length));
+      const urls = new Set([path, ...names, path.replace(/^.*\.next\//, '_next/')]);
       const answers = await Promise.all(
         [...urls].map((name) => ask(new URL(encodeURI(name).replaceAll(/[?#]/g, encodeURIComponent), url))),
       );
