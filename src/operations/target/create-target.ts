@@ -3,7 +3,7 @@ import {amendError, createError, isRuntimeCliError} from '../../errors/index.js'
 import {allowChange, invoke, mayBeDone} from '../call-backend.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {DryRunOptions, ProjectResult, TargetOptions, WaitOptions} from '../options.js';
-import {targetsIfListed} from '../targets.js';
+import {knownAmong, targetsIfListed} from '../targets.js';
 
 /** Options of `createTarget`. */
 export interface CreateTargetOptions extends DryRunOptions, TargetOptions, WaitOptions {
@@ -32,18 +32,21 @@ type RequestedTarget = TargetItem & Pick<CreatedTarget, 'created' | 'raw'>;
 
 /**
  * Asks the service for a target, once. If the answer is lost, it looks whether the target is there.
- * @throws RuntimeCliError `ERR_REJECTED` if there is one already; `ERR_OUTCOME_UNKNOWN` if nobody knows.
+ * @throws RuntimeCliError `ERR_REJECTED` if there is one already, or none to copy; `ERR_OUTCOME_UNKNOWN` if nobody
+ * knows.
  */
 export async function createTargetIn(
   open: OpenBackend,
   {ifMissing = false, dryRun = false, targetSlug, name, copyFrom}: CreateTargetOptions,
 ): Promise<RequestedTarget> {
   const request: CreateTargetRequest = {targetSlug, name, copyFrom};
-  const known = await findRequested(open, request);
+  const targets = await targetsIfListed(open);
+  const known = targets?.find((item) => isRequested(open, item, request));
   if (known !== undefined) {
     if (ifMissing) return {...known, created: false};
     throw alreadyThere(open, known);
   }
+  if (copyFrom !== undefined && targets !== undefined) knownAmong(targets, open, copyFrom);
   await allowChange(open, {operation: 'create-target', targetSlug, dryRun});
   if (dryRun) return {targetSlug, name, created: false};
   try {
@@ -54,12 +57,6 @@ export async function createTargetIn(
   } catch (error) {
     return afterFailure(error, open, request, ifMissing);
   }
-}
-
-/** The target that a request has made, or would make again. */
-async function findRequested(open: OpenBackend, request: CreateTargetRequest): Promise<TargetItem | undefined> {
-  const [first] = (await targetsIfListed(open))?.filter((item) => isRequested(open, item, request)) ?? [];
-  return first;
 }
 
 /** Whether a target is what was asked for. One of a service that makes the slug is known by its name. */
@@ -101,7 +98,8 @@ async function afterFailure(
   const unclear = mayBeDone(error);
   // Somebody else may have made it meanwhile.
   if (!unclear && !(ifMissing && error.code === 'ERR_REJECTED')) throw error;
-  const found = await findRequested(open, request).catch(() => undefined);
+  const targets = await targetsIfListed(open).catch(() => undefined);
+  const found = targets?.find((item) => isRequested(open, item, request));
   open.signal.throwIfAborted();
   if (found === undefined) throw unclear ? notFound(error, open, request) : error;
   if (unclear) open.host.outlet.warn(`The answer of the service was lost, but target ${found.targetSlug} is there.`);

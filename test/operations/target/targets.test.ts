@@ -60,6 +60,19 @@ describe('a target that is created', () => {
     }
   });
 
+  test('of which there is no source is refused before it is made, with the one that was meant', async () => {
+    const {api, legacy, project, push, made} = await startTargets();
+    await push({targetSlug: 'staging'});
+    for (const service of [api, legacy]) {
+      const copy = {...service, targetSlug: 'copy', copyFrom: 'stagin', dryRun: service === api};
+      await expect(targets.createTarget(copy, project.host)).rejects.toMatchObject({
+        code: 'ERR_REJECTED',
+        suggestions: ['Did you mean staging?', 'Its targets: staging'],
+      });
+    }
+    expect(made()).toBe(0);
+  });
+
   test.each(['drop', '500', '504'])('is looked for when the answer is lost (%s)', async (fault) => {
     const {legacy, project, runtime, made} = await startTargets();
     runtime.addFault(`${fault}x1:route=create-target`);
