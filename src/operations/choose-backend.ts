@@ -66,6 +66,17 @@ export async function chooseBackend(
   };
 }
 
+/**
+ * Opens a backend by its name, for what one backend alone knows.
+ * @throws RuntimeCliError if it is not configured.
+ */
+export async function openNamed(name: RuntimeBackend, options: OpenOptions, host: RunHost): Promise<OpenBackend> {
+  const backend = registryOf(options).get(name);
+  const error = await servingError(backend, options, false, host);
+  if (error !== undefined) throw error;
+  return openBackend(backend, options, host, name);
+}
+
 /** Verifies a call and chooses a backend that has `capabilities`. Sends nothing. */
 export async function chooseCapable(
   options: ProjectOptions & OpenOptions,
@@ -82,7 +93,7 @@ export async function chooseCapable(
   }
 }
 
-export function registryOf({backends}: ConnectionOptions): BackendRegistry {
+function registryOf({backends}: ConnectionOptions): BackendRegistry {
   return backends ?? createBackendRegistry();
 }
 

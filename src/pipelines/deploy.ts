@@ -1,7 +1,7 @@
 import type {BackendCapability, BundleId, DeploymentState} from '../backends/contract.js';
 import {amendError, isRuntimeCliError} from '../errors/index.js';
 import {requireCapability} from '../operations/call-backend.js';
-import {chooseCapable, registryOf, withOtherBackend, type ChosenBackend} from '../operations/choose-backend.js';
+import {chooseCapable, openNamed, withOtherBackend, type ChosenBackend} from '../operations/choose-backend.js';
 import {
   followUpCapabilities,
   planRelease,
@@ -21,7 +21,7 @@ import {waitForDeployment as waitFor} from '../operations/deploy/wait-for-deploy
 import {changeRules} from '../operations/guard/guards.js';
 import type {RunHost} from '../operations/host.js';
 import {idFor, namingCapabilities} from '../operations/list.js';
-import {openBackend, type OpenBackend} from '../operations/open-backend.js';
+import type {OpenBackend} from '../operations/open-backend.js';
 import type {
   DeployBundleOptions,
   DeployBundleResult,
@@ -181,9 +181,8 @@ export async function promoteBundle(
 
 export function waitForDeployment(options: WaitForDeploymentOptions, host: PipelineHost): Promise<DeploymentState> {
   return Pipeline.start(host)
-    .step('wait', 'Wait for the deployment', async (_, run) => {
-      const backend = registryOf(options).get(options.backend);
-      return waitFor(await openBackend(backend, options, run, options.backend), options.deployment);
-    })
+    .step('wait', 'Wait for the deployment', async (_, run) =>
+      waitFor(await openNamed(options.backend, options, run), options.deployment),
+    )
     .run();
 }

@@ -29,10 +29,7 @@ export function missingOptions(options: LegacyBackendOptions, env: Environment):
 export function connect({options, projectSlug, env, http}: LegacyContext): Send {
   const address = legacyOrigin(options, env);
   if (address === undefined || options.auth === undefined) {
-    throw createError(
-      'ERR_CREDENTIALS_MISSING',
-      `The Runtime (API key) backend is not configured: missing ${missingOptions(options, env).join(' and ')}.`,
-    );
+    throw createError('ERR_CREDENTIALS_MISSING', 'The Runtime (API key) backend has no origin, or no API key.');
   }
   const origin = normalizeOrigin('origin', address);
   return sender('legacy', authorize(http, options.auth, origin), origin, {projectSlug});

@@ -54,6 +54,17 @@ describe('waiting on the legacy backend, which has no deployment ids', () => {
     expect(server.requests).toEqual([]);
   });
 
+  test('waiting without credentials is refused as any call is, with what to do', async () => {
+    await using project = await createProject();
+    const deployment = {deploymentId: 'd-1'};
+    const options = {projectSlug: 'shop', backend: 'legacy', origin: 'https://cloud.example', deployment};
+    await expect(waitForDeployment(options, project.host)).rejects.toMatchObject({
+      code: 'ERR_CREDENTIALS_MISSING',
+      message: 'The Runtime (API key) backend is not configured: missing legacyAuth (an API key).',
+      suggestions: [expect.stringContaining('auth:login')],
+    });
+  });
+
   test('a look that failed costs a push the certainty, never the push', async () => {
     await using server = await startRecordingServer(({method}) =>
       method === 'POST' ? {status: 200, body: {bundle_id: 5}} : {status: 404, body: {}},
