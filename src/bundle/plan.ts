@@ -5,7 +5,7 @@ import {checkBundleOptions, type BundlePlanOptions} from './config/check-options
 import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
-import {frameworkOfBuild, unfitEntry, unfitError} from '../projects/detect-build.js';
+import {frameworkOfBuild, programEntry, unfitEntry, unfitError} from '../projects/detect-build.js';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {ownValue} from '../text/json.js';
@@ -82,6 +82,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     refuseServerCode(
       own.map(({path}) => path),
       framework,
+      await programEntry(buildDirectory),
     );
   }
   const unmatched = await markFiles(files, resolved.config, signal);

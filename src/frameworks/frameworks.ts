@@ -14,10 +14,9 @@ const viteServer = {
   buildDirectory: 'dist',
   output: {folder: 'dist', setting: outDir},
   marks: [['server', 'client']],
-  entries: ['server', 'index', 'entry', 'entry-server', 'main'].flatMap((name) => [
-    `server/${name}.mjs`,
-    `server/${name}.js`,
-  ]),
+  entries: ['ssr', 'server/server', 'server/index', 'server/entry', 'server/entry-server', 'server/main'].flatMap(
+    (name) => [`${name}.mjs`, `${name}.js`],
+  ),
 } as const;
 
 const nitro = {
@@ -58,11 +57,16 @@ function site(
   return {id, name, packages, buildCommand, buildDirectory, ...staticSite, ...more};
 }
 
-/** Where a build for another host is: paths in the project, `BUILD` for its build folder. */
-export const otherHosts: readonly {readonly host: string; readonly marks: readonly string[]}[] = [
+/** Where a build for another host is: paths in the project, and in the build. */
+export const otherHosts: readonly {
+  readonly host: string;
+  readonly marks: readonly string[];
+  readonly inBuild?: readonly string[];
+}[] = [
   {host: 'Vercel', marks: ['.vercel/output/config.json']},
   {host: 'Netlify', marks: ['.netlify/functions-internal', '.netlify/v1/functions']},
-  {host: 'Cloudflare', marks: ['BUILD/_worker.js', 'BUILD/server/wrangler.json', '.open-next']},
+  // The plugin of Vite names the folder of a Worker after it.
+  {host: 'Cloudflare', marks: ['.open-next'], inBuild: ['_worker.js', '*/wrangler.json']},
   {host: 'AWS Amplify', marks: ['.amplify-hosting']},
 ];
 
@@ -232,6 +236,13 @@ export const frameworks: readonly Framework[] = [
     ...viteServer,
     marks: ['server/entry.mjs'],
     signature: ['server/entry.mjs', 'client'],
+    unfitEntry: {
+      text: /\bmode"?\s*[:=]\s*"middleware"/,
+      problem: 'server/entry.mjs exports a middleware of Astro, not a server.',
+      advice:
+        "Set adapter: node({mode: 'standalone'}) in astro.config, or add an ssr.mjs to the build that exports a server " +
+        'with this middleware, and build again',
+    },
     needs: 'standalone mode, ' + withoutExternals.replace('ssr', 'vite.ssr'),
   },
   site('astro-static', 'Astro', ['astro'], 'astro build', 'dist', {
@@ -411,6 +422,14 @@ export const frameworks: readonly Framework[] = [
     setting: {text: /\bssr\s*:\s*['"`]/},
     buildCommand: 'vite build',
     ...viteServer,
+    unfitEntry: {
+      text: /\bexport\s*\{(?![^}]*\b(?:default|fetch|handler)\b)[^}]*\brender\w*\b/,
+      problem: 'The build has a function that renders pages, and no server.',
+      advice:
+        'Make an ssr.mjs part of the build that exports a server as default, such as an Express app that calls the ' +
+        'function and has its packages bundled',
+    },
+    needs: 'an `ssr.mjs` that exports its app, or a server entry that does',
   },
   site('vite', 'Vite', ['vite', 'rolldown-vite'], 'vite build', 'dist', {
     configFile: /^vite\.config\.[cm]?[jt]s$/,
@@ -423,16 +442,18 @@ export const frameworks: readonly Framework[] = [
     isBase: true,
   }),
   site('storybook', 'Storybook', ['storybook'], 'storybook build', 'storybook-static', {isBase: true}),
-  {
-    id: 'nest',
+  ...['dist', 'dist/apps/*'].map((buildDirectory) => ({
+    id: buildDirectory === 'dist' ? 'nest' : 'nest-monorepo',
     name: 'NestJS',
+    ...(buildDirectory === 'dist' ? {} : {variant: 'in a monorepo'}),
     packages: ['@nestjs/core'],
     buildCommand: 'nest build',
     ...program,
+    buildDirectory,
     configFile: /^nest-cli\.json$/,
     marks: ['main.js'],
     entries: ['ssr.mjs', 'ssr.js', 'main.js'],
-  },
+  })),
   ...(['Express', 'Fastify', 'Hono', 'Koa'] as const).map((name) => ({
     id: name.toLowerCase(),
     name,

@@ -25,7 +25,7 @@ export function listsOf(
 const serverFolder = /^(?:server|functions|api|ssr|_worker\.js)$/;
 /** Folders of what browsers load, where a bundler may name a folder after a page of that name. */
 const assetFolder = /^(?:_.+|assets|browser|chunks|client|js|node_modules|public|static)$/;
-const script = /\.[cm]?[jt]s$/;
+const script = /\.(?:[cm]?[jt]s|go|php|py|rb)$/;
 /** What the default patterns of a bundle keep private. */
 const coveredByDefaults = /^(?:ssr\.m?js$|server\/)/;
 /** Maximum number of paths in the details of an error. */
@@ -66,10 +66,15 @@ function nameOf(folder: string): string {
 
 /**
  * Refuses to publish a build with server code as a static site.
+ * @param programEntry The entry of a program in the build, wherever it is.
  * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files and what to set instead.
  */
-export function refuseServerCode(paths: readonly string[], framework: Framework | undefined): void {
-  const code = serverCodeIn(paths);
+export function refuseServerCode(
+  paths: readonly string[],
+  framework: Framework | undefined,
+  programEntry?: string,
+): void {
+  const code = [...new Set([...serverCodeIn(paths), ...paths.filter((path) => path === programEntry)])];
   if (code.length === 0) return;
   const flags = code.every((path) => coveredByDefaults.test(path)) ? undefined : ssrOnlyFlags(code, paths);
   const then = flags === undefined ? '' : ` Then pass ${flags}`;
@@ -78,6 +83,7 @@ export function refuseServerCode(paths: readonly string[], framework: Framework 
       framework?.static === false
         ? `It is a build of ${framework.name}. Without static (--static, or the key of mycli.config), its server is private.`
         : `Remove static (--static, or the key of mycli.config) to keep the server private.${then}`,
+      'If the site does without them, exclude them with --ignore GLOB or in .bundleignore.',
       'If browsers load these files, pass --allow-sensitive-files.',
     ],
     details: {files: code.slice(0, mostPaths), count: code.length},

@@ -106,23 +106,36 @@ async function builtForOtherHost(
   directory: string,
   {name, buildDirectory}: Pick<Framework, 'name' | 'buildDirectory'>,
 ): Promise<UnfitBuild | undefined> {
-  const isThere = (mark: string) => exists(join(directory, mark.replace(/^BUILD/, buildDirectory)));
-  const found = await firstOf(otherHosts, async ({marks}) => (await firstOf(marks, isThere)) !== undefined);
-  return (
-    found && {
-      problem: `${name} was built for ${found.host}.`,
-      advice:
-        'Choose its adapter or preset for Node.js (Astro: @astrojs/node, SvelteKit: @sveltejs/adapter-node, Nitro: ' +
-        'NITRO_PRESET=node-server), and build again',
-    }
-  );
+  const ofProject = await firstOf(otherHosts, async ({marks}) => (await firstMark(directory, marks)) !== undefined);
+  return ofProject ? builtFor(name, ofProject.host) : unfitForHost({name}, join(directory, buildDirectory));
 }
 
-/** Why the server of a build can't be started: its entry is of another kind, and it has none for the Runtime. */
+/** As `builtForOtherHost`, by the build alone: what is beside it may be of an earlier one. */
+async function unfitForHost({name}: Pick<Framework, 'name'>, build: string): Promise<UnfitBuild | undefined> {
+  const found = await firstOf(otherHosts, async ({inBuild = []}) => (await firstMark(build, inBuild)) !== undefined);
+  return found && builtFor(name, found.host);
+}
+
+function firstMark(directory: string, marks: readonly string[]): Promise<string | undefined> {
+  return firstOf(marks, (mark) => hasPath(directory, mark));
+}
+
+function builtFor(name: string, host: string): UnfitBuild {
+  return {
+    problem: `${name} was built for ${host}.`,
+    advice:
+      'Choose its adapter or preset for Node.js (Astro: @astrojs/node, SvelteKit: @sveltejs/adapter-node, Nitro: ' +
+      "NITRO_PRESET=node-server), or remove the host's plugin from vite.config, and build again",
+  };
+}
+
+/** Why the server of a build can't be started: it is for another host, or its entry is of another kind. */
 export async function unfitEntry(
-  {unfitEntry: unfit, entries = []}: Framework,
+  {name, unfitEntry: unfit, entries = []}: Framework,
   build: string,
 ): Promise<UnfitBuild | undefined> {
+  const ofHost = await unfitForHost({name}, build);
+  if (ofHost !== undefined) return ofHost;
   const entry = unfit && (await entryOf({entries}, build));
   if (unfit === undefined || entry === undefined) return undefined;
   const text = await readTextFile(join(build, entry)).catch(() => '');
@@ -174,7 +187,15 @@ export function entryOf(
 /** Whether a build is a site without server code. */
 export async function isStaticBuild(directory: string): Promise<boolean> {
   if (!(await namesIn(directory)).includes('index.html') || (await isSource(directory))) return false;
-  return !(await hasServerCode(directory));
+  return (await programEntry(directory)) === undefined && !(await hasServerCode(directory));
+}
+
+/** The entry of a program whose sources a folder has: its own package.json names the packages of a server. */
+export async function programEntry(directory: string): Promise<string | undefined> {
+  const {dependencies} = await readJson(join(directory, 'package.json'));
+  const names = Object.keys(asRecord(dependencies));
+  const row = frameworks.find(({isProgram, packages}) => isProgram && packages.some((name) => names.includes(name)));
+  return row && entryOf(row, directory);
 }
 
 /** Whether a page loads what only a build makes a script of. */
@@ -243,10 +264,11 @@ function withOutput(row: Framework, folder: string): Framework {
 
 /** A row whose paths in project and build are other ones. */
 function mapPaths(row: Framework, change: (path: string) => string, inBuild = change): Framework {
-  const {buildDirectory, signature, copies, entries, publicFolder} = row;
+  const {buildDirectory, signature, copies, entries, publicFolder, unfit} = row;
   return {
     ...row,
     buildDirectory: change(buildDirectory),
+    ...(unfit && {unfit: {...unfit, marks: unfit.marks.map(change)}}),
     ...(signature && {signature: signature.map(inBuild)}),
     ...(row.public && {public: row.public.map(inBuild)}),
     ...(copies && {copies: copies.map(({from, to}) => ({from: change(from), to: inBuild(to)}))}),

@@ -214,6 +214,13 @@ const unbuilt: readonly (readonly [string, Layout['packages'], Layout['files'], 
     /standalone/,
   ],
   [
+    'SvelteKit with an adapter for Netlify, which uses the usual folder',
+    ['@sveltejs/kit', '@sveltejs/adapter-netlify'],
+    {'build/_app/a.js': '', 'build/_redirects': '', '.svelte-kit/output/server/index.js': own},
+    {},
+    /Install @sveltejs\/adapter-node/,
+  ],
+  [
     'sources of Vite',
     ['vite'],
     {'index.html': '<script src="/src/main.tsx"></script>', 'src/main.tsx': own},
@@ -272,6 +279,7 @@ test.each([
   [['index.html', 'server/chunks/a/b.mjs'], ['server/chunks/a/b.mjs']],
   [['index.html', 'a/functions/x/y.ts', 'api/hello.js', '_worker.js/index.js', 'ssr/b.cjs'], 4],
   [['index.html', '_worker.js', 'ssr.mjs'], 2],
+  [['index.html', 'api/a.py', 'functions/b.go', 'server/c.rb', 'server/d.php', 'downloads/e.py'], 4],
   [['server.mjs', 'entry.js', 'index.cjs', 'index.d.ts', 'public/a.css', 'client/b.css'], 3],
   [['index.html', 'index.js', 'server.js', 'public/logo.png'], []],
   [['index.html', 'index.js', 'server.js', 'public/index.html'], 2],
@@ -295,6 +303,18 @@ describe('a static site', () => {
     expect(publicFiles(await mycli('push', '--dry-run', '--allow-sensitive-files'))).toHaveLength(2);
     await writeFile(config, JSON.stringify(settings));
     expect(publicFiles(await mycli('push', '--dry-run'))).toEqual(['client/a.js']);
+  });
+
+  test('push: the sources of a server with a page beside it are never a static site', async () => {
+    const files = {'index.html': '', 'index.js': own, 'data/users.json': own, 'public/a.css': ''};
+    await write({packages: [], files: {...files, 'package.json': '{"dependencies": {"express": "5"}}'}});
+    expect(publicFiles(await mycli('push', '.', '--dry-run', '-p', 'shop'))).toEqual(['public/a.css']);
+    const {error} = await mycli('push', '.', '--dry-run', '-p', 'shop', '--static');
+    expect(error).toMatchObject({exitCode: 3, message: expect.stringContaining('the build has index.js') as string});
+    const ignored = ['--ignore', '/index.js', '--ignore', '/data/'];
+    expect(publicFiles(await mycli('push', '.', '--dry-run', '-p', 'shop', '--static', ...ignored))).toEqual(
+      expect.arrayContaining(['index.html', 'public/a.css']),
+    );
   });
 
   test('push: without a framework, the advice names the patterns of the server', async () => {

@@ -59,6 +59,7 @@ describe('detectBuild', () => {
     ['vitepress-docs', ['vitepress'], ['docs/.vitepress/dist/index.html'], 'docs/.vitepress/dist', true],
     ['vite', ['vite', 'storybook'], ['dist/index.html', 'storybook-static/index.html'], 'dist', true],
     ['nest', ['@nestjs/core', 'express'], ['dist/main.js'], 'dist', false],
+    ['nest-monorepo', ['@nestjs/core'], ['dist/apps/api/main.js'], 'dist/apps/api', false],
     ['express', ['express'], ['dist/server.js'], 'dist', false],
     // Told by what was built, whatever package.json says.
     ['nitro', [], ['.output/nitro.json', '.output/server/index.mjs'], '.output', false],
@@ -161,11 +162,35 @@ describe('detectBuild', () => {
       ['dist/a/browser/index.html', 'dist/b/browser/index.html'],
       /several builds: .*mycli push dist\/a/s,
     ],
+    [['@nestjs/core'], ['dist/apps/a/main.js', 'dist/apps/b/main.js'], /several builds: .*mycli push dist\/apps\/a/s],
+    [['vite', 'hono'], ['dist/shop/wrangler.json', 'dist/client/a.js'], /^Vite was built for Cloudflare\. .*plugin/],
+    [
+      ['@tanstack/react-start'],
+      ['dist/server/wrangler.json', 'dist/server/index.js', 'dist/client/a.js'],
+      /^TanStack Start was built for Cloudflare/,
+    ],
+    [
+      ['astro', '@astrojs/node'],
+      ['dist/server/wrangler.json', 'dist/server/entry.mjs', 'dist/client/a.js'],
+      /^Astro was built for Cloudflare/,
+    ],
     [[], ['dist/a.js', 'out/a.js'], /several builds: dist, out.*mycli push dist/s],
   ])('detectBuild: of %j, a build of %j says what to set', async (packages, files, text) => {
     await project(packages, files);
     const {unfit} = (await detectBuild(root)) ?? {};
     expect(`${String(unfit?.problem)} ${String(unfit?.advice)}`).toMatch(text);
+  });
+
+  test('detectBuild: a Next.js build without an output is told where distDir puts it, too', async () => {
+    await project(['next'], ['target/BUILD_ID'], {'next.config.mjs': "export default {distDir: 'target'};"});
+    expect((await detectBuild(root))?.unfit?.problem).toMatch(/built without an output/);
+  });
+
+  test('detectBuild: a server that needs no build is told to have one', async () => {
+    await project(['express'], ['server.js']);
+    const missing = verifyBuildDirectory(join(root, 'dist'), {cwd: root, project: root});
+    const suggestions = [expect.stringMatching(/Write one that puts an ssr\.mjs .* into dist /) as string];
+    await expect(missing).rejects.toMatchObject({suggestions});
   });
 
   test('detectBuild: build is the usual folder, whatever is beside it', async () => {
@@ -187,14 +212,22 @@ describe('detectBuild', () => {
       'export {app as default};',
     ],
     [
+      '@astrojs/node',
+      'dist/server/entry.mjs',
+      'var mode = "middleware";\nexport {handler};',
+      'var mode = "standalone";\nexport {handler};',
+    ],
+    ['vite', 'dist/server/entry-server.js', 'export { render };', 'export { render, app as default };'],
+    [
       'vike',
       'dist/server/entry.mjs',
       'globalThis.__VIKE__IS_DEV = false;\nexport {};',
       'globalThis.__VIKE__IS_DEV = false;\nserve(module.fetch);\nexport {};',
     ],
   ])('detectBuild: an entry of %s that is no server is told', async (name, path, entry, server) => {
-    await project([name], [path.replace(/server.*/, 'client/a.js')], {[path]: entry});
-    expect((await detectBuild(root))?.unfit?.problem).toMatch(/not a server|worker for Oxygen/);
+    const packages = name === '@astrojs/node' ? ['astro', name] : [name];
+    await project(packages, [path.replace(/server.*/, 'client/a.js')], {[path]: entry});
+    expect((await detectBuild(root))?.unfit?.problem).toMatch(/not a server|no server|worker for Oxygen/);
     await writeFile(join(root, path), server);
     expect((await detectBuild(root))?.unfit).toBeUndefined();
   });

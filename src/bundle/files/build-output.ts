@@ -60,7 +60,10 @@ function suggestionsFor(
   const flags = `${isStatic ? '--static ' : ''}--build-directory ${folder}${folder === '.' ? '' : '.'}`;
   if (!exists && framework !== undefined) {
     return [
-      `Build the application first${buildCommand === undefined ? '' : `: ${buildCommand}`}.`,
+      buildCommand === undefined
+        ? `package.json has no build script. Write one that puts an ssr.mjs which exports the app, its packages and its ` +
+          `public files into ${folder} (docs/guides/frameworks.md, What a server needs).`
+        : `Build the application first: ${buildCommand}.`,
       ...(isWanted ? [] : [`${framework.name} builds into ${folder}. To push it, pass ${flags}`]),
     ];
   }

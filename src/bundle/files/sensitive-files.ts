@@ -33,6 +33,7 @@ const sensitiveNames: readonly SensitiveName[] = [
   {path: /(?:^|\/)(?:\.kube\/config|[^/]*\.?kubeconfig)$/i, holds: 'keys of a cluster'},
   {path: /(?:^|\/)(?:dw\.json|\.mobify(?:--[^/]*)?)$/i, holds: 'keys of the hosting service'},
   {path: /\.(?:tfstate(?:\.backup)?|tfvars)$/i, holds: 'values of an infrastructure'},
+  {path: /^(?!(?:.*\/)?node_modules\/).*\.(?:php|phtml)$/i, holds: 'a program, which would be sent instead of run'},
   {path: /\.(?:p12|pfx|jks|keystore|ppk|kdbx)$/i, holds: 'private keys or passwords'},
   {path: /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i, holds: 'a private key'},
   {

@@ -86,8 +86,11 @@ export async function planProject(
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
   const isBuilt = await exists(build);
   // A folder that is only expected would keep a later push from finding where the build is.
-  const isKnown =
-    isBuilt || (answers.buildDirectory.source.kind !== 'default' && build !== suggested.buildDirectory.value);
+  // So would one that is only there, while what was built can't be pushed.
+  const isUsual = answers.buildDirectory.source.kind === 'default';
+  const isKnown = isUsual
+    ? isBuilt && detected?.unfit === undefined
+    : isBuilt || build !== suggested.buildDirectory.value;
   const isStatic = answers.static?.value ?? (layout?.exists === true ? layout.static : undefined);
   const framework = isStatic === true ? undefined : layout?.framework;
   const hasOrigin = backend === 'legacy' || (backend === 'api' && answers.origin?.source.kind !== 'stored');

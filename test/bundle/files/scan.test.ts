@@ -398,10 +398,12 @@ describe('files that may hold secrets', () => {
     'ID_RSA',
     ...['prod.env', '.dev.vars', '.netrc', 'a/_netrc', '.git-credentials', '.pgpass', 'a/.aws/credentials', 'a/.boto'],
     ...['.docker/config.json', '.kube/config', 'dw.json', '.mobify', '.mobify--cloud.example', 'a.tfstate', 'a.tfvars'],
+    ...['contact.php', 'api/mail.phtml'],
   ];
   const harmless = [
     ...['.env.example', '.env.production.sample', 'monkey', 'id_rsa.pub', 'key.js', 'x.npmrc', 'example.env'],
     ...['.dev.vars.example', 'aws/credential', 'docker/conf.json', 'sub.dw.json', 'app-key.json', 'environment.ts'],
+    'node_modules/a/b.php',
   ];
   const treeOf = (names: readonly string[], content = ''): Tree =>
     Object.fromEntries([...names, 'ssr.js'].map((name) => [`build/${name}`, content]));
@@ -414,7 +416,7 @@ describe('files that may hold secrets', () => {
       exitCode: 3,
       details: {files: secret.toSorted(), count: secret.length},
     });
-    expect(error.message).toMatch(/: \.dev\.vars \(an application's settings\), .* and 13 more\.$/);
+    expect(error.message).toMatch(/: \.dev\.vars \(an application's settings\), .* and 15 more\.$/);
     for (const name of harmless) expect(error.message).not.toContain(name);
     expect(error.suggestions.join(' ')).toMatch(/--ignore GLOB.*\.bundleignore.*--ssr-only.*--allow-sensitive-files/);
   });
@@ -428,7 +430,7 @@ describe('files that may hold secrets', () => {
     ]) {
       expect(files).toHaveLength(secret.length + 1);
       expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toMatch(/: \.dev\.vars, .* and 13 more\..* --ignore GLOB or in \.bundleignore/);
+      expect(warnings[0]).toMatch(/: \.dev\.vars, .* and 15 more\..* --ignore GLOB or in \.bundleignore/);
     }
   });
 
