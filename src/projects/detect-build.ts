@@ -4,6 +4,8 @@ import {createError} from '../errors/index.js';
 import {asRecord} from '../text/json.js';
 import {exists, readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
+import {listPaths} from '../text/entry-names.js';
+import {shellLine} from '../text/suggest.js';
 import {frameworks, otherHosts} from '../frameworks/frameworks.js';
 import {buildCommandOf, namesIn, readConfigs, readJson, readProject, type Project} from './read-project.js';
 import {serverCodeIn} from '../frameworks/server-files.js';
@@ -22,6 +24,8 @@ export interface DetectedBuild {
   readonly buildCommand?: string | undefined;
   /** Why what was built can't be pushed, and what to do. */
   readonly unfit?: UnfitBuild | undefined;
+  /** Whether the folder may as well hold something else, so that only what names it takes it. */
+  readonly isGuess?: boolean;
 }
 
 interface UnfitBuild {
@@ -31,10 +35,59 @@ interface UnfitBuild {
 
 /** Where folders are that look like builds. */
 const outputFolders = ['build', 'dist', 'out', '_site', 'www', 'public_html'];
+/** What builds something, and is in no build. */
+const buildTool = /^webpack\.|(?<!\.d)\.[cm]?tsx?$/;
+/** What a build has at its top that is a site or a server. */
+const entryOrPage = /^(?:index\.html|(?:app|index|main|server|ssr)\.[cm]?js)$/;
+/** Where a site may be that nothing builds with a package.json: by hand, by Hugo, by MkDocs. */
+const siteFolders = ['.', 'public', 'site'];
 
 /** Detects the framework of a project and its build folder, or else a folder that looks like a build. Runs nothing. */
 export async function detectBuild(directory: string): Promise<DetectedBuild | undefined> {
   const project = await readProject(directory);
+  const detected = await detectIn(project);
+  const isAnswer = detected?.unfit === undefined ? detected?.exists === true : !project.isWorkspace;
+  if (isAnswer || isApplication(project, detected)) return detected;
+  const members = await builtMembers(project);
+  if (members.length === 0) return detected;
+  const own = project.isWorkspace ? undefined : detected?.buildCommand;
+  const unfit = {
+    problem: `There is no build here that can be pushed, but in ${listPaths(members)}.`,
+    advice:
+      `Name the one that is meant, as in ${shellLine('-C', String(members[0]))}` +
+      (own === undefined ? '' : `. To push that of this folder, run ${own} first`),
+  };
+  return {buildDirectory: 'build', exists: false, static: false, ...detected, unfit};
+}
+
+/** Whether a project is itself what it is detected as, not only a folder above others. */
+function isApplication({names}: Project, detected: DetectedBuild | undefined): boolean {
+  return names.some((name) => name === 'index.html' || detected?.framework?.configFile?.test(name) === true);
+}
+
+/** The folders below a project, as of a workspace's members, that have built applications. */
+async function builtMembers({directory, isWorkspace}: Project): Promise<readonly string[]> {
+  const folders = (await foldersIn(directory)).filter((name) => !outputFolders.includes(name));
+  const below = await Promise.all(
+    (isWorkspace ? folders : []).map(async (name) =>
+      (await foldersIn(join(directory, name))).map((inner) => `${name}/${inner}`),
+    ),
+  );
+  const members: string[] = [];
+  for (const folder of [...folders, ...below.flat()].sort()) {
+    const member = join(directory, folder);
+    const names = await namesIn(member);
+    if (!names.includes('package.json') && !names.includes('project.json')) continue;
+    const build = await detectIn(await readProject(member));
+    // A library has a build, too.
+    const isSiteOrServer = build?.static === true || build?.framework !== undefined;
+    if (isSiteOrServer && build.exists && build.unfit === undefined) members.push(folder);
+  }
+  return members;
+}
+
+async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
+  const {directory} = project;
   const {rows, expected, isSet} = await rowsOf(project);
   const buildCommand = buildCommandOf(project, expected?.buildCommand);
   // Elsewhere than the framework usually builds into.
@@ -64,16 +117,36 @@ export async function detectBuild(directory: string): Promise<DetectedBuild | un
   }
   const candidates = [...outputFolders, '.next/standalone', '.output'];
   const built = await Promise.all(candidates.map((folder) => looksBuilt(join(directory, folder))));
-  const [found, ...more] = candidates.filter((_, index) => built[index]);
+  const [found, ...more] = await withSitesFirst(
+    directory,
+    candidates.filter((_, index) => built[index]),
+  );
   if (found !== undefined) {
     // `build` is the default, whatever is beside it.
     const unfit = more.length === 0 || found === 'build' ? undefined : several([found, ...more]);
     const isStatic = await isStaticBuild(join(directory, found));
     return {buildDirectory: found, exists: true, static: isStatic, buildCommand, unfit};
   }
-  // The folder itself is a site. With a build script, index.html may be the source of a build.
-  const isSite = buildCommand === undefined && (await isStaticBuild(directory));
-  return isSite ? {buildDirectory: '.', exists: true, static: true} : undefined;
+  // With a build script, index.html may be the source of a build.
+  const isSite = (folder: string) => isStaticBuild(join(directory, folder));
+  const site = buildCommand === undefined ? await firstOf(siteFolders, isSite) : undefined;
+  return site === undefined ? undefined : {buildDirectory: site, exists: true, static: true, isGuess: true};
+}
+
+/**
+ * Folders that look like builds, sites first where `build` is not among them. It is left out if it has neither a page
+ * nor a server, as where scripts or icons are, and a site is beside it.
+ */
+async function withSitesFirst(directory: string, folders: readonly string[]): Promise<readonly string[]> {
+  const areSites = await Promise.all(folders.map((folder) => isStaticBuild(join(directory, folder))));
+  const sites = folders.filter((_, index) => areSites[index]);
+  if (sites.length === 0) return folders;
+  if (folders[0] === 'build') {
+    const build = join(directory, 'build');
+    const isMeant = (await namesIn(build)).some((name) => entryOrPage.test(name)) || (await hasServerCode(build));
+    return isMeant ? folders : folders.slice(1);
+  }
+  return [...sites, ...folders.filter((folder) => !sites.includes(folder))];
 }
 
 function several(folders: readonly string[]): UnfitBuild {
@@ -94,11 +167,44 @@ async function unfitBuild(
   if (unfit !== undefined && mark !== undefined) return unfit;
   const other = await builtForOtherHost(directory, {name, buildDirectory});
   if (other !== undefined || !isStatic || !isBuilt) return other;
+  const sites = await sitesIn(join(directory, buildDirectory));
+  const [site] = sites;
+  if (site !== undefined) {
+    const folder = (path: string) => posix.join(buildDirectory, path);
+    return {
+      problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, but below it.`,
+      advice:
+        site === ''
+          ? `If that is the site, run ${shellLine('mycli', 'push', buildDirectory, '--static')}`
+          : `Pass the folder of the site, as in ${shellLine('mycli', 'push', folder(site))}` +
+            (sites.length === 1 ? '' : `. There are ${listPaths(sites.map(folder))}`),
+    };
+  }
   return {
     problem: `${buildDirectory}, the build of ${name}, has no page (index.html).`,
     advice:
       'If a server renders its pages, choose the files of that server with --ssr-only GLOB. Otherwise, build it again',
   };
+}
+
+/**
+ * The sites of a build that has no page at its top, relative to it: the lowest folders that have pages and what the
+ * pages load. The build itself, as an empty text, where folders of pages share what they load.
+ */
+async function sitesIn(build: string): Promise<readonly string[]> {
+  const paths = await filesIn(build);
+  const loaded = new Set(paths.filter((path) => !path.endsWith('.html')).flatMap(foldersAbove));
+  const pages = paths.filter((path) => posix.basename(path) === 'index.html');
+  const sites = [...new Set(pages.map((page) => foldersAbove(page).find((folder) => loaded.has(folder)) ?? ''))];
+  const isBelow = (site: string) =>
+    sites.some((other) => other !== site && `${site}/`.startsWith(other && `${other}/`));
+  return sites.filter((site) => !isBelow(site)).sort();
+}
+
+/** The folders above a path, the innermost first, without a slash at the end; the last one is empty. */
+function foldersAbove(path: string): readonly string[] {
+  const folder = posix.dirname(path);
+  return folder === '.' ? [''] : [folder, ...foldersAbove(folder)];
 }
 
 /** What is wrong with a build whose adapter or preset is for another host. */
@@ -184,10 +290,16 @@ export function entryOf(
   return firstOf(entries, (entry) => exists(join(buildDirectory, entry)));
 }
 
-/** Whether a build is a site without server code. */
-export async function isStaticBuild(directory: string): Promise<boolean> {
-  if (!(await namesIn(directory)).includes('index.html') || (await isSource(directory))) return false;
-  return (await programEntry(directory)) === undefined && !(await hasServerCode(directory));
+/**
+ * Whether a build is a site without server code.
+ * @param project Whose framework may build sites without a page at the top: a folder for each language.
+ */
+export async function isStaticBuild(directory: string, project?: string): Promise<boolean> {
+  if (await isSource(directory)) return false;
+  if ((await namesIn(directory)).includes('index.html')) {
+    return (await programEntry(directory)) === undefined && !(await hasServerCode(directory));
+  }
+  return project !== undefined && (await frameworkOfBuild(project, directory))?.static === true;
 }
 
 /** The entry of a program whose sources a folder has: its own package.json names the packages of a server. */
@@ -342,12 +454,20 @@ async function hasPath(directory: string, path: string): Promise<boolean> {
 }
 
 async function looksBuilt(directory: string): Promise<boolean> {
-  return (await namesIn(directory)).some((name) => name !== '.gitignore') && !(await isSource(directory));
+  const names = await namesIn(directory);
+  if (names.some((name) => buildTool.test(name)) && !names.includes('index.html')) return false;
+  return names.some((name) => name !== '.gitignore') && !(await isSource(directory));
 }
 
 /** Whether a build has code for a server. */
 async function hasServerCode(directory: string): Promise<boolean> {
   return serverCodeIn(await filesIn(directory)).length > 0;
+}
+
+async function foldersIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, {withFileTypes: true}).catch(() => []);
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({name}) => name);
+  return folders.filter((name) => name !== 'node_modules' && !name.startsWith('.'));
 }
 
 /** The files of a folder, but for packages: they are no part of a site. */

@@ -15,6 +15,8 @@ export interface Project {
   readonly buildScript?: string | undefined;
   /** How its own package manager runs a script, and a command of a package. */
   readonly manager: {readonly run: string; readonly execute: string};
+  /** Whether it is the root of a workspace. */
+  readonly isWorkspace: boolean;
   /** The name by which Nx knows it, and where Nx may build it into, relative to the project. */
   readonly nx?: {readonly name: string; readonly output: string} | undefined;
 }
@@ -26,10 +28,12 @@ const managers = [
   {files: ['package-lock.json'], run: 'npm run', execute: 'npx'},
 ] as const;
 
+const workspaceFiles = ['pnpm-workspace.yaml', 'nx.json', 'lerna.json'];
+
 /** Reads what is known about a project. Runs nothing. */
 export async function readProject(directory: string): Promise<Project> {
   const names = await namesIn(directory);
-  const {name, scripts, dependencies, devDependencies} = await readJson(join(directory, 'package.json'));
+  const {name, scripts, dependencies, devDependencies, workspaces} = await readJson(join(directory, 'package.json'));
   const packages = [dependencies, devDependencies].flatMap((list) => Object.keys(asRecord(list)));
   const {manager = managers[3], nxRoot} = await workspaceOf(directory);
   const build = asRecord(scripts)['build'];
@@ -39,6 +43,7 @@ export async function readProject(directory: string): Promise<Project> {
     names,
     buildScript: typeof build === 'string' ? build : undefined,
     manager,
+    isWorkspace: workspaces !== undefined || names.some((file) => workspaceFiles.includes(file)),
     nx: nxRoot === undefined || nxRoot === directory ? undefined : await nxProject(directory, nxRoot, name),
   };
 }

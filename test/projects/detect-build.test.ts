@@ -154,6 +154,18 @@ describe('detectBuild', () => {
     ],
     [['@builder.io/qwik', 'vite'], ['dist/q-manifest.json'], /qwik add static/],
     [['vite'], ['dist/lib.js'], /dist, the build of Vite, has no page/],
+    [['vite'], ['dist/spa/index.html', 'dist/spa/js/a.js'], / at its top.* mycli push dist\/spa$/],
+    [
+      ['vite'],
+      ['dist/apps/a/index.html', 'dist/apps/a/a.js', 'dist/apps/b/index.html', 'dist/apps/b/b.js', 'dist/apps/c/c.js'],
+      / mycli push dist\/apps\/a\. There are dist\/apps\/a, dist\/apps\/b$/,
+    ],
+    // Pages that share what they load.
+    [
+      ['vite'],
+      ['dist/a/index.html', 'dist/a/b/index.html', 'dist/assets/a.js'],
+      /If that is the site, run mycli push dist --static$/,
+    ],
     [['nuxt'], ['.vercel/output/config.json'], /^Nuxt was built for Vercel\. .*NITRO_PRESET=node-server/],
     [['astro'], ['.netlify/v1/functions/ssr/ssr.mjs', 'dist/a.css'], /^Astro was built for Netlify/],
     [['astro'], ['dist/_worker.js/index.js', 'dist/index.html'], /^Astro was built for Cloudflare\. .*@astrojs\/node/],
@@ -197,6 +209,63 @@ describe('detectBuild', () => {
     await project([], ['build/ssr.js', 'dist/a.js', '.output/b.js']);
     expect(await detectBuild(root)).toMatchObject({buildDirectory: 'build', exists: true, unfit: undefined});
   });
+
+  test.each([
+    [['build/webpack.prod.js', 'dist/index.html', 'dist/a.js'], 'dist'],
+    [['build/icon.png', 'dist/index.html'], 'dist'],
+    [['build/index.html', 'dist/index.html'], 'build'],
+    [['build/server/a.js', 'dist/index.html'], 'build'],
+    [['build/a.js', 'dist/a.js'], 'build'],
+    [['build/index.js', 'dist/index.html'], 'build'],
+    [['dist/a.js', 'www/index.html'], 'www'],
+    [['build/build.ts'], undefined],
+    [['build/webpack.prod.js'], undefined],
+  ])('detectBuild: of %j, the build is %s', async (files, buildDirectory) => {
+    await project([], files);
+    expect((await detectBuild(root))?.buildDirectory).toBe(buildDirectory);
+  });
+
+  test('detectBuild: the built client of a server that was not built is named', async () => {
+    const manifest = {scripts: {build: 'make'}, dependencies: {express: '5'}};
+    await project([], ['client/build/index.html'], {
+      'package.json': JSON.stringify(manifest),
+      'client/package.json': '{"dependencies": {"react-scripts": "5"}}',
+    });
+    expect((await detectBuild(root))?.unfit).toEqual({
+      problem: 'There is no build here that can be pushed, but in client.',
+      advice: 'Name the one that is meant, as in -C client. To push that of this folder, run npm run build first',
+    });
+  });
+
+  test.each([['public'], ['site']])('detectBuild: %s may be a site that has no build script', async (folder) => {
+    await project([], [`${folder}/index.html`]);
+    expect(await detectBuild(root)).toEqual({buildDirectory: folder, static: true, exists: true, isGuess: true});
+    await writeFile(join(root, 'package.json'), '{"scripts": {"build": "make"}}');
+    expect(await detectBuild(root)).toBeUndefined();
+  });
+
+  test.each([['pnpm-workspace.yaml'], ['nx.json'], ['lerna.json']])(
+    'detectBuild: at the root of a workspace with %s, the applications that were built are named',
+    async (file) => {
+      await project(['vite'], [file, 'apps/web/dist/index.html', 'apps/new/package.json', 'packages/ui/dist/a.js'], {
+        'apps/web/package.json': '{}',
+        'packages/ui/package.json': '{}',
+      });
+      const unfit = {
+        problem: 'There is no build here that can be pushed, but in apps/web.',
+        advice: 'Name the one that is meant, as in -C apps/web',
+      };
+      expect(await detectBuild(root)).toMatchObject({exists: false, unfit});
+      await writeFile(join(root, 'package.json'), '{}');
+      expect(await detectBuild(root)).toEqual({buildDirectory: 'build', exists: false, static: false, unfit});
+      await expect(verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root})).rejects.toMatchObject({
+        message: unfit.problem,
+      });
+      // An application whose packages are a workspace.
+      await project(['vite'], ['index.html']);
+      expect((await detectBuild(root))?.unfit).toBeUndefined();
+    },
+  );
 
   test.each([
     [
@@ -268,7 +337,7 @@ describe('detectBuild', () => {
 
   test('detectBuild: a folder with an index.html and no build script is a site itself', async () => {
     await writeFile(join(root, 'index.html'), '');
-    expect(await detectBuild(root)).toEqual({buildDirectory: '.', static: true, exists: true});
+    expect(await detectBuild(root)).toEqual({buildDirectory: '.', static: true, exists: true, isGuess: true});
     const missing = verifyBuildDirectory(join(root, 'build'), {cwd: root, project: root});
     await expect(missing).rejects.toMatchObject({
       suggestions: [

@@ -57,7 +57,7 @@ export async function planProject(
   output.shortenHints({impliedFlags: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
   const detected = await detectBuild(cwd);
-  if (detected !== undefined) output.info(describeBuild(detected));
+  if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const suggested = await withSuggestions(await takeOver(context, settings, setup.mode), detected, cwd);
   const answers = setup.asks ? await interview(context, suggested) : suggested;
@@ -84,7 +84,9 @@ export async function planProject(
   const build = answers.buildDirectory.value;
   const buildDirectory = folderFrom(cwd, build);
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
-  const isBuilt = await exists(build);
+  // The usual folder may hold what builds the application.
+  const isUsual = answers.buildDirectory.source.kind === 'default' && layout === undefined;
+  const isBuilt = !isUsual && (await exists(build));
   // A folder that is only expected would keep a later push from finding where the build is.
   // So would one that is only there, while what was built can't be pushed.
   const isUsual = answers.buildDirectory.source.kind === 'default';

@@ -49,12 +49,13 @@ export async function withPushFolder(
   const detected = await detectBuild(project);
   const isBuilt = await isFolder(settings.buildDirectory.value);
   const value = resolve(project, detected?.buildDirectory ?? '.');
-  const isThere = detected?.framework !== undefined && detected.exists;
+  const isChosen = [settings.static, settings.ssrOnly, settings.ssrShared].some((setting) => setting !== undefined);
+  const isKnown = detected?.framework !== undefined || (detected?.static === true && !isChosen);
+  const isThere = isKnown && detected.exists && detected.isGuess !== true;
   const isOther = detected?.unfit !== undefined && value !== settings.buildDirectory.value;
   const isUsual = isBuilt && (!isThere || isOther);
-  // A folder that is itself the site may hold anything else, too: it has to be named.
   const isFound = detected !== undefined && (detected.exists || detected.framework !== undefined);
-  if (!isFound || detected.buildDirectory === '.' || isUsual) return withStatic(settings, output);
+  if (!isFound || detected.isGuess === true || isUsual) return withStatic(settings, output);
   if (detected.unfit !== undefined) throw unfitError(detected.unfit);
   if (detected.exists && value !== settings.buildDirectory.value) {
     output.info(`Using ${detected.buildDirectory}, the build of ${detected.framework?.name ?? 'this project'}.`);
@@ -106,7 +107,7 @@ async function withStatic(settings: Settings, output: Pick<CommandContext['outpu
   const isConfigured = await Promise.all(
     [...own, resolve(build, settings.configPath?.value ?? v2Defaults.configPath)].map(exists),
   );
-  if (isConfigured.includes(true) || !(await isStaticBuild(build))) return settings;
+  if (isConfigured.includes(true) || !(await isStaticBuild(build, projectDirectory.value))) return settings;
   output.info(
     'The build has no server code: bundling it as a static site. To choose, pass --static or --ssr-only GLOB.',
   );

@@ -101,4 +101,31 @@ describe('the folder to push', () => {
     expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'ssr.js', category: 'ssrOnly'}, {path: 'static/a.js'}]});
     expect(stderr).not.toContain('Pushing');
   });
+
+  test('push: takes a site beside a build folder of scripts, unless something says what is for the server', async () => {
+    await write({'build/webpack.prod.js': '', 'dist/index.html': ''});
+    const {stdout, stderr} = await build('--json');
+    expect(JSON.parse(stdout)).toMatchObject({files: [{path: 'index.html', category: 'shared'}]});
+    expect(stderr).toContain('Using dist, the build of this project.\n');
+    expect(JSON.parse((await build('--json', '--ssr-only', '*.js')).stdout)).toMatchObject({
+      files: [{path: 'webpack.prod.js', category: 'ssrOnly'}],
+    });
+  });
+
+  test('push: takes a site with a folder for each language, as init does', async () => {
+    await write({'package.json': '{"dependencies": {"@angular/core": "22"}}'});
+    await write({'dist/shop/browser/de/index.html': '', 'dist/shop/browser/en/index.html': ''});
+    for (const args of [[], ['dist/shop/browser']]) {
+      const {files} = JSON.parse((await build('--json', ...args)).stdout) as {files: object[]};
+      expect(files).toMatchObject([{category: 'shared'}, {category: 'shared'}]);
+    }
+  });
+
+  test('push: a folder that only may be the site has to be named', async () => {
+    await write({'public/index.html': '', 'hugo.toml': ''});
+    const {code, stderr} = await build();
+    expect(code).toBe(3);
+    expect(stderr).toContain('To use it, pass --static --build-directory public.');
+    expect((await build('public')).code).toBe(0);
+  });
 });
