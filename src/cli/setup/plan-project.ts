@@ -84,12 +84,11 @@ export async function planProject(
   const build = answers.buildDirectory.value;
   const buildDirectory = folderFrom(cwd, build);
   const layout = detected?.buildDirectory === buildDirectory ? detected : undefined;
+  const isUsual = answers.buildDirectory.source.kind === 'default';
   // The usual folder may hold what builds the application.
-  const isUsual = answers.buildDirectory.source.kind === 'default' && layout === undefined;
-  const isBuilt = !isUsual && (await exists(build));
+  const isBuilt = !(isUsual && layout === undefined) && (await exists(build));
   // A folder that is only expected would keep a later push from finding where the build is.
   // So would one that is only there, while what was built can't be pushed.
-  const isUsual = answers.buildDirectory.source.kind === 'default';
   const isKnown = isUsual
     ? isBuilt && detected?.unfit === undefined
     : isBuilt || build !== suggested.buildDirectory.value;
