@@ -313,13 +313,14 @@ export const frameworks: readonly Framework[] = [
     ...withClient,
     entries: ['ssr.mjs', 'ssr.js', 'server/index.js'],
     unfitEntry: {
-      text: /\bexport\s*\{(?![^}]*\bas default\b)[^}]*\bassetsBuildDirectory\b/,
-      problem: 'server/index.js exports the routes of React Router, not a server.',
+      // `app` is what the template with a custom server exports, for that server.
+      text: /\bexport\s*\{(?![^}]*\b(?:as default|fetch|get|handler|reqHandler)\b)[^}]*\b(?:app|assetsBuildDirectory)\b/,
+      problem: 'server/index.js exports no server as default: only the routes of React Router, or an app by its name.',
       advice:
-        'Write an app/server.js that exports an Express app, set build.rollupOptions.input of the ssr environment in ' +
-        'vite.config to it (docs/guides/frameworks.md), and build again',
+        'Write an app/server.js that exports an Express app as default, set build.rollupOptions.input of the ssr ' +
+        'environment in vite.config to it (docs/guides/frameworks.md), and build again',
     },
-    needs: `a server entry that exports its app or handler, ${withoutExternals}`,
+    needs: `a server entry that exports its app or handler as default, ${withoutExternals}`,
   },
   site('react-router-spa', 'React Router', ['@react-router/dev'], 'react-router build', 'build/client', {
     variant: 'ssr: false',

@@ -274,6 +274,7 @@ describe('detectBuild', () => {
       'export {serverManifest as assets, assetsBuildDirectory, entry, routes};',
       'export {app as default, assetsBuildDirectory};',
     ],
+    ['@react-router/dev', 'build/server/index.js', 'export {\n  app\n};', 'export {app, handler};'],
     [
       '@shopify/hydrogen',
       'dist/server/index.js',
