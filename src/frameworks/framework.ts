@@ -50,7 +50,7 @@ export interface Framework {
     /** What parameters of its settings are called in the bundle. */
     readonly parameterNames: Readonly<Record<string, string>>;
   };
-  /** What its own client leaves out, as in .bundleignore. */
+  /** What neither visitors nor its server need, as its own client leaves it out, in the syntax of .bundleignore. */
   readonly ignore?: readonly string[];
   /** The parameters that its own client sends when nothing sets them. */
   readonly parameters?: Readonly<Record<string, unknown>>;

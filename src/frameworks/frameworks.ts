@@ -411,6 +411,10 @@ export const frameworks: readonly Framework[] = [
   site('gatsby', 'Gatsby', ['gatsby'], 'gatsby build', 'public'),
   site('eleventy', 'Eleventy', ['@11ty/eleventy'], 'eleventy', '_site'),
   site('create-react-app', 'Create React App', ['react-scripts'], 'react-scripts build', 'build'),
+  site('preact-cli', 'Preact CLI', ['preact-cli'], 'preact build', 'build', {
+    // The server's bundle, which only its own prerendering runs.
+    ignore: ['/ssr-build/'],
+  }),
   site('slidev', 'Slidev', ['@slidev/cli'], 'slidev build', 'dist'),
   site('rspress', 'Rspress', ['@rspress/core', 'rspress'], 'rspress build', 'doc_build'),
   {

@@ -112,6 +112,17 @@ describe('PWA Kit', () => {
 });
 
 describe('planBundle', () => {
+  test('Preact CLI: the bundle that its prerendering runs is left out', async () => {
+    await write('preact-cli', {
+      'build/index.html': '',
+      'build/bundle.js': '',
+      'build/ssr-build/ssr-bundle.js': '',
+      'build/ssr-build/ssr-bundle.js.map': '',
+    });
+    const {files} = await plan({static: true});
+    expect(files.map(({path}) => path)).toEqual(['bundle.js', 'index.html']);
+  });
+
   test('planBundle: one Node version is sent, whichever way it is spelled', async () => {
     await write('none', {'build/ssr.js': '', 'build/static/a.js': ''});
     const parameters = async (ssrParameters?: object) => (await plan({ssrParameters})).config.ssrParameters;
