@@ -2,7 +2,8 @@ import type {Stats} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {dirname, join, relative, sep} from 'node:path';
 import {createError} from '../../errors/index.js';
-import {detectBuild, unfitError, type DetectedBuild} from '../../projects/detect-build.js';
+import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
+import {unfitError} from '../../projects/unfit-build.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
 
 interface Places {

@@ -8,7 +8,7 @@ import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import * as v from 'valibot';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
-import {findServer} from '../../projects/detect-build.js';
+import {findServer} from '../../projects/build-rows.js';
 import {HttpFailure} from '../answer.js';
 import type {DeploymentRecord, Store} from '../store/store.js';
 import {unpackBundle} from '../upload/unpack-bundle.js';

@@ -1,0 +1,182 @@
+import {readdir} from 'node:fs/promises';
+import {join, posix} from 'node:path';
+import {exists} from '../files/read-file.js';
+import type {Framework} from '../frameworks/framework.js';
+import {frameworks} from '../frameworks/frameworks.js';
+import {serverCodeIn} from '../frameworks/server-files.js';
+import {asRecord} from '../text/json.js';
+import {filesIn, firstOf, hasAll} from './build-folder.js';
+import {namesIn, readConfigs, readJson, readProject, type Project} from './read-project.js';
+
+/**
+ * The row of a build, whose project's package.json or own files name the framework. Its paths are those of this build.
+ * Undefined if none has its marks there.
+ */
+export async function frameworkOfBuild(
+  projectDirectory: string,
+  buildDirectory: string,
+): Promise<Framework | undefined> {
+  const {rows} = await rowsOf(await readProject(projectDirectory));
+  let isServer: Promise<boolean> | undefined;
+  for (const row of rows) {
+    const found = await located(row, buildDirectory);
+    if (found !== undefined && !(row.static && (await (isServer ??= hasServerCode(buildDirectory))))) return found;
+  }
+  return undefined;
+}
+
+/** The server in a build whose project is not at hand, and the module that starts or exports it. */
+export async function findServer(
+  buildDirectory: string,
+): Promise<{readonly framework: Framework; readonly entry: string} | undefined> {
+  for (const row of [...signedRows, ...frameworks.filter(({isProgram}) => isProgram !== true)]) {
+    const framework = await located(row, buildDirectory);
+    const entry = framework && (await entryOf(framework, buildDirectory));
+    if (framework !== undefined && entry !== undefined) return {framework, entry};
+  }
+  return undefined;
+}
+
+/** The first of a row's entries that the build has. */
+export function entryOf(
+  {entries = []}: Pick<Framework, 'entries'>,
+  buildDirectory: string,
+): Promise<string | undefined> {
+  return firstOf(entries, (entry) => exists(join(buildDirectory, entry)));
+}
+
+/** Rows that are told by what they build alone. Of those that are told alike, the most general comes first. */
+const signedRows = frameworks
+  .filter(({signature}) => signature !== undefined)
+  .toReversed()
+  .map(({signature = [], ...row}) => ({...row, signature, marks: [signature]}));
+
+/**
+ * The rows of a project's frameworks: those that its settings tell first, then the usual one; then those that its build
+ * may tell. `isSet`: whether settings tell the expected one.
+ */
+export async function rowsOf(project: Project): Promise<{
+  readonly rows: readonly Framework[];
+  readonly expected: Framework | undefined;
+  readonly isSet: boolean;
+}> {
+  const has = (names: readonly string[]): boolean =>
+    names.some((name) =>
+      project.packages.some((found) => found === name || (name.startsWith('/') && `/${found}`.endsWith(name))),
+    );
+  const isConfigured = ({configFile}: Framework) => project.names.some((name) => configFile?.test(name) === true);
+  const byPackage = frameworks.filter(({packages}) => has(packages));
+  const named = byPackage.length > 0 ? byPackage : frameworks.filter(isConfigured);
+  const own = named.filter(({isBase}) => isBase !== true);
+  const known: Framework[] = [];
+  let isSet = false;
+  for (const name of new Set((own.length > 0 ? own : named).map((row) => row.name))) {
+    const rows = named.filter((row) => row.name === name);
+    const texts = await Promise.all(rows.map(({configFile}) => readConfigs(project, configFile)));
+    const set = rows.filter(({setting}, index) => {
+      if (setting === undefined) return false;
+      return 'packages' in setting ? has(setting.packages) : setting.text.test(texts[index] ?? '');
+    });
+    if (known.length === 0) isSet = set.length > 0;
+    const usual = rows.filter(({setting}) => setting === undefined);
+    for (const row of new Set([...set, ...usual, ...rows]))
+      known.push(...placed(row, texts[rows.indexOf(row)], project));
+  }
+  const sites = known.filter((row) => row.isBase === true && row.static);
+  return {rows: [...known.filter((row) => !sites.includes(row)), ...signedRows, ...sites], expected: known[0], isSet};
+}
+
+/** A row with the folder that the project's settings name, as it is usually, and where Nx builds. */
+function placed(row: Framework, texts = '', {nx}: Project): readonly Framework[] {
+  const [, folder] = row.output?.setting.exec(texts) ?? [];
+  const set = folder === undefined ? [] : [withOutput(row, posix.normalize(folder).replace(/\/$/, ''))];
+  const ofNx = nx && {
+    ...row,
+    buildDirectory: row.buildDirectory.replace(/^(?:dist\/\*|dist|build|out)(?=\/|$)/, nx.output),
+  };
+  return [...set, row, ...(ofNx === undefined || ofNx.buildDirectory === row.buildDirectory ? [] : [ofNx])];
+}
+
+function withOutput(row: Framework, folder: string): Framework {
+  const usual = row.output?.folder ?? '';
+  const isBelow = (path: string) => path === usual || path.startsWith(`${usual}/`);
+  return mapPaths(row, (path) => (isBelow(path) ? `${folder}${path.slice(usual.length)}` : path));
+}
+
+/** A row whose paths in project and build are other ones. */
+function mapPaths(row: Framework, change: (path: string) => string, inBuild = change): Framework {
+  const {buildDirectory, signature, copies, entries, publicFolder, unfit} = row;
+  return {
+    ...row,
+    buildDirectory: change(buildDirectory),
+    ...(unfit && {unfit: {...unfit, marks: unfit.marks.map(change)}}),
+    ...(signature && {signature: signature.map(inBuild)}),
+    ...(row.public && {public: row.public.map(inBuild)}),
+    ...(copies && {copies: copies.map(({from, to}) => ({from: change(from), to: inBuild(to)}))}),
+    ...(entries && {entries: entries.map(inBuild)}),
+    ...(publicFolder !== undefined && {publicFolder: inBuild(publicFolder)}),
+  };
+}
+
+/** The folders that builds of a row are in, relative to the project. */
+export async function builtFolders(directory: string, row: Framework): Promise<readonly string[]> {
+  const [parent, inside] = row.buildDirectory.split('*');
+  const folders =
+    parent === undefined || inside === undefined
+      ? [row.buildDirectory]
+      : (await namesIn(join(directory, parent))).map((name) => `${parent}${name}${inside}`);
+  const found = await Promise.all(folders.map((folder) => located(row, join(directory, folder))));
+  return folders.filter((_, index) => found[index] !== undefined);
+}
+
+/** A row with the paths that its parts have in a build. Undefined if its marks are not there. */
+export async function located(row: Framework, build: string): Promise<Framework | undefined> {
+  for (const mark of row.marks) {
+    const paths = typeof mark === 'string' ? [mark] : mark;
+    if (await hasAll(build, paths)) return row.manifest === undefined ? row : withManifest(row, build, row.manifest);
+  }
+  const {isNested = false, signature = []} = row;
+  const base = isNested ? await folderOf(build, signature) : undefined;
+  return base === undefined
+    ? undefined
+    : mapPaths(
+        row,
+        (path) => path,
+        (path) => `${base}/${path}`,
+      );
+}
+
+/** A folder in a build that has all of `paths`, at the depth at which a workspace may have an application. */
+async function folderOf(build: string, paths: readonly string[], base = '', depth = 4): Promise<string | undefined> {
+  const entries = await readdir(join(build, base), {withFileTypes: true}).catch(() => []);
+  for (const entry of depth === 0 ? [] : entries) {
+    if (!entry.isDirectory() || entry.name === 'node_modules') continue;
+    const folder = posix.join(base, entry.name);
+    if (await hasAll(join(build, folder), paths)) return folder;
+    const below = await folderOf(build, paths, folder, depth - 1);
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}
+
+async function withManifest(row: Framework, build: string, manifest: string): Promise<Framework> {
+  const {serverEntry, publicDir} = await readJson(join(build, manifest));
+  const isFolder = (path: unknown): path is string =>
+    typeof path === 'string' && /^\w[\w-]*(?:\/\w[\w-]*)*$/.test(path);
+  return {
+    ...row,
+    ...(typeof serverEntry === 'string' && !serverEntry.includes('..') && {entries: [posix.normalize(serverEntry)]}),
+    ...(isFolder(publicDir) && publicDir !== 'server' && {public: [publicDir], publicFolder: publicDir}),
+  };
+}
+
+/** The name of the workspace's first project, after which its build folder is called. */
+export async function angularProject(directory: string): Promise<string> {
+  const {projects} = await readJson(join(directory, 'angular.json'));
+  return Object.keys(asRecord(projects))[0] ?? 'app';
+}
+
+/** Whether a build has code for a server. */
+export async function hasServerCode(directory: string): Promise<boolean> {
+  return serverCodeIn(await filesIn(directory)).length > 0;
+}

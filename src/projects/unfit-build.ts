@@ -1,0 +1,118 @@
+import {join, posix} from 'node:path';
+import {createError} from '../errors/index.js';
+import {exists, readTextFile} from '../files/read-file.js';
+import type {Framework} from '../frameworks/framework.js';
+import {otherHosts} from '../frameworks/frameworks.js';
+import {listPaths} from '../text/entry-names.js';
+import {shellLine} from '../text/suggest.js';
+import {filesIn, firstOf, hasPath} from './build-folder.js';
+import {entryOf} from './build-rows.js';
+
+export interface UnfitBuild {
+  readonly problem: string;
+  readonly advice: string;
+}
+
+export function several(folders: readonly string[]): UnfitBuild {
+  return {
+    problem: `There are several builds: ${folders.join(', ')}.`,
+    advice: `Pass the folder of the one to push, as in mycli push ${String(folders[0])}`,
+  };
+}
+
+/** Why the framework's expected build is not there although something was built. */
+export async function unfitBuild(
+  directory: string,
+  {name, buildDirectory, static: isStatic}: Framework,
+  {rows, isSet, isBuilt}: {readonly rows: readonly Framework[]; readonly isSet: boolean; readonly isBuilt: boolean},
+): Promise<UnfitBuild | undefined> {
+  const {unfit} = isSet ? {} : (rows.find((row) => row.name === name && row.unfit !== undefined) ?? {});
+  const mark = await firstOf(unfit?.marks ?? [], (path) => exists(join(directory, path)));
+  if (unfit !== undefined && mark !== undefined) return unfit;
+  const other = await builtForOtherHost(directory, {name, buildDirectory});
+  if (other !== undefined || !isStatic || !isBuilt) return other;
+  const sites = await sitesIn(join(directory, buildDirectory));
+  const [site] = sites;
+  if (site !== undefined) {
+    const folder = (path: string) => posix.join(buildDirectory, path);
+    return {
+      problem: `${buildDirectory}, the build of ${name}, has no page (index.html) at its top, but below it.`,
+      advice:
+        site === ''
+          ? `If that is the site, run ${shellLine('mycli', 'push', buildDirectory, '--static')}`
+          : `Pass the folder of the site, as in ${shellLine('mycli', 'push', folder(site))}` +
+            (sites.length === 1 ? '' : `. There are ${listPaths(sites.map(folder))}`),
+    };
+  }
+  return {
+    problem: `${buildDirectory}, the build of ${name}, has no page (index.html).`,
+    advice:
+      'If a server renders its pages, choose the files of that server with --ssr-only GLOB. Otherwise, build it again',
+  };
+}
+
+/**
+ * The sites of a build that has no page at its top, relative to it: the lowest folders that have pages and what the
+ * pages load. The build itself, as an empty text, where folders of pages share what they load.
+ */
+async function sitesIn(build: string): Promise<readonly string[]> {
+  const paths = await filesIn(build);
+  const loaded = new Set(paths.filter((path) => !path.endsWith('.html')).flatMap(foldersAbove));
+  const pages = paths.filter((path) => posix.basename(path) === 'index.html');
+  const sites = [...new Set(pages.map((page) => foldersAbove(page).find((folder) => loaded.has(folder)) ?? ''))];
+  const isBelow = (site: string) =>
+    sites.some((other) => other !== site && `${site}/`.startsWith(other && `${other}/`));
+  return sites.filter((site) => !isBelow(site)).sort();
+}
+
+/** The folders above a path, the innermost first, without a slash at the end; the last one is empty. */
+function foldersAbove(path: string): readonly string[] {
+  const folder = posix.dirname(path);
+  return folder === '.' ? [''] : [folder, ...foldersAbove(folder)];
+}
+
+/** What is wrong with a build whose adapter or preset is for another host. */
+export async function builtForOtherHost(
+  directory: string,
+  {name, buildDirectory}: Pick<Framework, 'name' | 'buildDirectory'>,
+): Promise<UnfitBuild | undefined> {
+  const ofProject = await firstOf(otherHosts, async ({marks}) => (await firstMark(directory, marks)) !== undefined);
+  return ofProject ? builtFor(name, ofProject.host) : unfitForHost({name}, join(directory, buildDirectory));
+}
+
+/** As `builtForOtherHost`, by the build alone: what is beside it may be of an earlier one. */
+async function unfitForHost({name}: Pick<Framework, 'name'>, build: string): Promise<UnfitBuild | undefined> {
+  const found = await firstOf(otherHosts, async ({inBuild = []}) => (await firstMark(build, inBuild)) !== undefined);
+  return found && builtFor(name, found.host);
+}
+
+function firstMark(directory: string, marks: readonly string[]): Promise<string | undefined> {
+  return firstOf(marks, (mark) => hasPath(directory, mark));
+}
+
+function builtFor(name: string, host: string): UnfitBuild {
+  return {
+    problem: `${name} was built for ${host}.`,
+    advice:
+      'Choose its adapter or preset for Node.js (Astro: @astrojs/node, SvelteKit: @sveltejs/adapter-node, Nitro: ' +
+      "NITRO_PRESET=node-server), or remove the host's plugin from vite.config, and build again",
+  };
+}
+
+/** Why the server of a build can't be started: it is for another host, or its entry is of another kind. */
+export async function unfitEntry(
+  {name, unfitEntry: unfit, entries = []}: Framework,
+  build: string,
+): Promise<UnfitBuild | undefined> {
+  const ofHost = await unfitForHost({name}, build);
+  if (ofHost !== undefined) return ofHost;
+  const entry = unfit && (await entryOf({entries}, build));
+  if (unfit === undefined || entry === undefined) return undefined;
+  const text = await readTextFile(join(build, entry)).catch(() => '');
+  return unfit.text.test(text) ? unfit : undefined;
+}
+
+/** The error about a build that can't be pushed: `ERR_BUILD_DIRECTORY`. */
+export function unfitError({problem, advice}: UnfitBuild): Error {
+  return createError('ERR_BUILD_DIRECTORY', problem, {suggestions: [`${advice}.`]});
+}
