@@ -58,6 +58,19 @@ const layouts: Readonly<Record<string, Layout>> = {
     },
     public: ['.next/static/a.js', 'public/.well-known/security.txt', 'public/robots.txt'],
   },
+  'AdonisJS with assets of Vite': {
+    packages: ['@adonisjs/core', 'vite'],
+    files: {
+      'build/ace.js': own,
+      'build/bin/server.js': own,
+      'build/config/database.js': own,
+      'build/package.json': '{"secret": 1}',
+      'build/resources/views/home.edge': own,
+      'build/public/assets/.vite/manifest.json': '{"secret": 1}',
+      'build/public/assets/app-a1.js': '',
+    },
+    public: ['public/assets/app-a1.js'],
+  },
   'Nuxt with packages of Nitro': {
     packages: ['nuxt'],
     files: {
@@ -179,8 +192,10 @@ describe.each(Object.entries(layouts))('%s', (name, layout) => {
   test(`${name}: only what is for visitors is public, before and after init, on a strict server`, async () => {
     await write(layout);
     const planned = await mycli('push', '--dry-run', '-p', 'shop');
+    if (planned.files === undefined) console.log(JSON.stringify(planned));
     expect(publicFiles(planned)).toEqual(layout.public);
     await mycli('init', '--yes', '-p', 'shop', '-t', 'live');
+    const again = await mycli('push', '--dry-run'); if (again.files === undefined) console.log(JSON.stringify(again));
     expect(publicFiles(await mycli('push', '--dry-run'))).toEqual(layout.public);
     await mycli('push', '--wait', '--match-mode', 'strict');
     for (const {path} of planned.files) {
