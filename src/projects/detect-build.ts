@@ -175,6 +175,7 @@ async function isSource(directory: string): Promise<boolean> {
 
 async function looksBuilt(directory: string): Promise<boolean> {
   const names = await namesIn(directory);
-  if (names.some((name) => buildTool.test(name)) && !names.includes('index.html')) return false;
+  // An entry of a server may have its configuration beside it, which is TypeScript.
+  if (names.some((name) => buildTool.test(name)) && !names.some((name) => entryOrPage.test(name))) return false;
   return names.some((name) => name !== '.gitignore') && !(await isSource(directory));
 }

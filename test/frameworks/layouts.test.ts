@@ -192,10 +192,8 @@ describe.each(Object.entries(layouts))('%s', (name, layout) => {
   test(`${name}: only what is for visitors is public, before and after init, on a strict server`, async () => {
     await write(layout);
     const planned = await mycli('push', '--dry-run', '-p', 'shop');
-    if (planned.files === undefined) console.log(JSON.stringify(planned));
     expect(publicFiles(planned)).toEqual(layout.public);
     await mycli('init', '--yes', '-p', 'shop', '-t', 'live');
-    const again = await mycli('push', '--dry-run'); if (again.files === undefined) console.log(JSON.stringify(again));
     expect(publicFiles(await mycli('push', '--dry-run'))).toEqual(layout.public);
     await mycli('push', '--wait', '--match-mode', 'strict');
     for (const {path} of planned.files) {
