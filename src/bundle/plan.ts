@@ -5,8 +5,7 @@ import {checkBundleOptions, type BundlePlanOptions} from './config/check-options
 import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
-import {frameworkOfBuild} from '../projects/build-rows.js';
-import {programEntry} from '../projects/detect-build.js';
+import {frameworkOfBuild, programEntry} from '../projects/build-rows.js';
 import {unfitEntry, unfitError} from '../projects/unfit-build.js';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';

@@ -39,6 +39,15 @@ const program = {
   public: ['public', 'client', 'static'],
   needs: 'an `ssr.js` or `ssr.mjs` that exports its app, its packages in the build',
 } as const;
+const nest = {
+  ...program,
+  name: 'NestJS',
+  packages: ['@nestjs/core'],
+  buildCommand: 'nest build',
+  configFile: /^nest-cli\.json$/,
+  marks: ['main.js'],
+  entries: ['ssr.mjs', 'ssr.js', 'main.js'],
+};
 const programEntries = ['ssr', 'server', 'main', 'index', 'app'].flatMap((name) => [
   `${name}.js`,
   `${name}.mjs`,
@@ -462,18 +471,8 @@ export const frameworks: readonly Framework[] = [
     isBase: true,
   }),
   site('storybook', 'Storybook', ['storybook'], 'storybook build', 'storybook-static', {isBase: true}),
-  ...['dist', 'dist/apps/*'].map((buildDirectory) => ({
-    id: buildDirectory === 'dist' ? 'nest' : 'nest-monorepo',
-    name: 'NestJS',
-    ...(buildDirectory === 'dist' ? {} : {variant: 'in a monorepo'}),
-    packages: ['@nestjs/core'],
-    buildCommand: 'nest build',
-    ...program,
-    buildDirectory,
-    configFile: /^nest-cli\.json$/,
-    marks: ['main.js'],
-    entries: ['ssr.mjs', 'ssr.js', 'main.js'],
-  })),
+  {id: 'nest', ...nest},
+  {id: 'nest-monorepo', ...nest, variant: 'in a monorepo', buildDirectory: 'dist/apps/*'},
   ...(['Express', 'Fastify', 'Hono', 'Koa'] as const).map((name) => ({
     id: name.toLowerCase(),
     name,

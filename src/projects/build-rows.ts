@@ -45,6 +45,14 @@ export function entryOf(
   return firstOf(entries, (entry) => exists(join(buildDirectory, entry)));
 }
 
+/** The entry of a program whose sources a folder has: its own package.json names the packages of a server. */
+export async function programEntry(directory: string): Promise<string | undefined> {
+  const {dependencies} = await readJson(join(directory, 'package.json'));
+  const names = Object.keys(asRecord(dependencies));
+  const row = frameworks.find(({isProgram, packages}) => isProgram && packages.some((name) => names.includes(name)));
+  return row && entryOf(row, directory);
+}
+
 /** Rows that are told by what they build alone. Of those that are told alike, the most general comes first. */
 const signedRows = frameworks
   .filter(({signature}) => signature !== undefined)

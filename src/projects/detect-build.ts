@@ -1,13 +1,19 @@
 import {join} from 'node:path';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
-import {frameworks} from '../frameworks/frameworks.js';
 import {listPaths} from '../text/entry-names.js';
-import {asRecord} from '../text/json.js';
 import {shellLine} from '../text/suggest.js';
 import {firstOf, foldersIn} from './build-folder.js';
-import {angularProject, builtFolders, entryOf, frameworkOfBuild, hasServerCode, located, rowsOf} from './build-rows.js';
-import {buildCommandOf, namesIn, readJson, readProject, type Project} from './read-project.js';
+import {
+  angularProject,
+  builtFolders,
+  frameworkOfBuild,
+  hasServerCode,
+  located,
+  programEntry,
+  rowsOf,
+} from './build-rows.js';
+import {buildCommandOf, namesIn, readProject, type Project} from './read-project.js';
 import {builtForOtherHost, several, unfitBuild, unfitEntry, type UnfitBuild} from './unfit-build.js';
 
 /** The build of an application, as detected from its files. */
@@ -157,14 +163,6 @@ export async function isStaticBuild(directory: string, project?: string): Promis
     return (await programEntry(directory)) === undefined && !(await hasServerCode(directory));
   }
   return project !== undefined && (await frameworkOfBuild(project, directory))?.static === true;
-}
-
-/** The entry of a program whose sources a folder has: its own package.json names the packages of a server. */
-export async function programEntry(directory: string): Promise<string | undefined> {
-  const {dependencies} = await readJson(join(directory, 'package.json'));
-  const names = Object.keys(asRecord(dependencies));
-  const row = frameworks.find(({isProgram, packages}) => isProgram && packages.some((name) => names.includes(name)));
-  return row && entryOf(row, directory);
 }
 
 /** Whether a page loads what only a build makes a script of. */

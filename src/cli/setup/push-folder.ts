@@ -47,19 +47,19 @@ export async function withPushFolder(
   }
   if (settings.buildDirectory.source.kind !== 'default') return withStatic(settings, output);
   const project = settings.projectDirectory.value;
+  const usual = settings.buildDirectory.value;
   const detected = await detectBuild(project);
-  const isBuilt = await isFolder(settings.buildDirectory.value);
-  const value = resolve(project, detected?.buildDirectory ?? '.');
+  if (detected === undefined || detected.isGuess === true) return withStatic(settings, output);
+  const {framework, exists: isBuilt, unfit, buildDirectory} = detected;
+  const value = resolve(project, buildDirectory);
   const isChosen = [settings.static, settings.ssrOnly, settings.ssrShared].some((setting) => setting !== undefined);
-  const isKnown = detected?.framework !== undefined || (detected?.static === true && !isChosen);
-  const isThere = isKnown && detected.exists && detected.isGuess !== true;
-  const isOther = detected?.unfit !== undefined && value !== settings.buildDirectory.value;
-  const isUsual = isBuilt && (!isThere || isOther);
-  const isFound = detected !== undefined && (detected.exists || detected.framework !== undefined);
-  if (!isFound || detected.isGuess === true || isUsual) return withStatic(settings, output);
-  if (detected.unfit !== undefined) throw unfitError(detected.unfit);
-  if (detected.exists && value !== settings.buildDirectory.value) {
-    output.info(`Using ${detected.buildDirectory}, the build of ${detected.framework?.name ?? 'this project'}.`);
+  const isKnown = framework !== undefined || (detected.static && !isChosen);
+  const isFit = isBuilt && isKnown && (unfit === undefined || value === usual);
+  if (!isFit && (await isFolder(usual))) return withStatic(settings, output);
+  if (!isBuilt && framework === undefined) return withStatic(settings, output);
+  if (unfit !== undefined) throw unfitError(unfit);
+  if (isBuilt && value !== usual) {
+    output.info(`Using ${buildDirectory}, the build of ${framework?.name ?? 'this project'}.`);
   }
   return withStatic({...settings, buildDirectory: {value, source: {kind: 'default', name: 'detected'}}}, output);
 }

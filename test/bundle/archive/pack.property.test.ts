@@ -75,9 +75,9 @@ async function make(folder: string, entries: readonly Entry[]): Promise<Map<stri
     if ('to' in item) {
       const target = typeof item.to === 'number' ? entries[item.to % entries.length]?.path : item.to;
       // A path that goes up as far as the place of the link and no further stays inside.
-      const path = relative(dirname(own), (target ?? []).join('/')) || '.';
+      const direct = relative(dirname(own), (target ?? []).join('/')) || '.';
       // Windows takes the rest for a drive, which a build refuses.
-      const text = /^[a-z]:/i.test(path) ? `./${path}` : path;
+      const text = /^[a-z]:/i.test(direct) ? `./${direct}` : direct;
       await mkdir(join(folder, dirname(own)), {recursive: true});
       await symlink(text, join(folder, own));
       expected.set(own, `-> ${text}`);
