@@ -44,6 +44,22 @@ test.each([0, 1, 4])('multipart: after %d answers of 429, the same whole body wi
   }
 });
 
+test('base64: a server that reads in bursts gets what was sent, though its chunks are made in the same memory', async () => {
+  const received: Buffer[] = [];
+  const server = await startServer((request, response) => {
+    request.on('data', (chunk: Buffer) => {
+      received.push(chunk);
+      request.pause();
+      setImmediate(() => request.resume());
+    });
+    request.once('end', () => response.end('{}'));
+  });
+  const {http} = await testClient();
+  const source = testSource(8 * megabyte + 1);
+  await http.post(server.origin, createRequestBodies().base64Json({value: {}, field: 'data', source}));
+  expect(Buffer.concat(received).toString() === `{"data":"${source.bytes.toString('base64')}"}`).toBe(true);
+});
+
 describe('progress', () => {
   test('grows within an attempt, starts again with the next, and ends at the total', async () => {
     const server = await startRecordingServer(refuseFirst(2));

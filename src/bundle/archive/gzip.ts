@@ -8,6 +8,8 @@ const windowBytes = 32 * 1024;
  */
 const runsInFlight = 40;
 const bytesInFlight = 4 * 1024 * 1024;
+/** Blocks of 1 MiB that these bytes are in. */
+export const blocksInFlight = bytesInFlight / (1024 * 1024);
 /** Bytes of memory that zlib gets at a time for its output: a run is 1 MiB at most, and often shrinks to a fifth. */
 const outputBytes = 128 * 1024;
 /** Maximum bytes of a stored (uncompressed) deflate block. */
@@ -30,7 +32,8 @@ interface Job {
  * at a time on libuv's threads. Each run has the end of the preceding data as its dictionary and ends on a byte
  * boundary, so the output depends neither on the number of threads nor on their order. Incompressible runs are stored:
  * trying to compress them would take most of the time of a build full of fonts and photos.
- * @param blocks All of one size, ideally 1 MiB; only the last may be shorter.
+ * @param blocks All of one size, ideally 1 MiB; only the last may be shorter. Of those, the last `blocksInFlight` are
+ * still read after the next is asked for.
  * @param level 0 (none) to 9 (maximum).
  */
 export async function* gzip(blocks: AsyncIterable<Buffer>, level: number): AsyncGenerator<Buffer> {
@@ -72,15 +75,17 @@ export async function* gzip(blocks: AsyncIterable<Buffer>, level: number): Async
   yield trailer(checksum, size);
 }
 
-/** Deflate blocks that store `bytes` uncompressed. */
+/** Deflate blocks that store a copy of `bytes` uncompressed. */
 function store(bytes: Buffer): readonly Buffer[] {
   const pieces: Buffer[] = [];
   for (let start = 0; start < bytes.length; start += storedBytes) {
     const content = bytes.subarray(start, start + storedBytes);
-    const head = Buffer.alloc(5);
-    head.writeUInt16LE(content.length, 1);
-    head.writeUInt16LE(content.length ^ 0xffff, 3);
-    pieces.push(head, content);
+    const piece = Buffer.allocUnsafe(5 + content.length);
+    piece[0] = 0;
+    piece.writeUInt16LE(content.length, 1);
+    piece.writeUInt16LE(content.length ^ 0xffff, 3);
+    content.copy(piece, 5);
+    pieces.push(piece);
   }
   return pieces;
 }

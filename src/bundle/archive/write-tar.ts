@@ -1,6 +1,6 @@
 import {Readable} from 'node:stream';
 import type {Archiver, EntryData} from 'archiver';
-import {isLarge, lookAgain, readFile} from './read-files.js';
+import {isLarge, lookAgain, pieceBytes, readFile} from './read-files.js';
 import type {TarEntry} from './tar-entries.js';
 
 /** Bytes of a block: what is hashed, compressed and sent at a time. */
@@ -8,11 +8,17 @@ export const blockBytes = 1024 * 1024;
 /** Entries that wait in archiver, those of small files with their content. */
 const mostWaiting = 64;
 
-interface WriteTarOptions {
+/** Options for writing a tar. */
+export interface WriteTarOptions {
   /** Modification time of all entries. */
   readonly modifiedAt: Date;
   /** Called with the number of bytes just read from files. */
   readonly onBytes?: ((count: number) => void) | undefined;
+  /**
+   * How many of the last blocks their reader still uses when it asks for the next. Those before them are filled again.
+   * @default all
+   */
+  readonly blocksKept?: number | undefined;
 }
 
 /**
@@ -22,11 +28,52 @@ interface WriteTarOptions {
 export async function* writeTar(entries: Iterable<TarEntry>, options: WriteTarOptions): AsyncGenerator<Buffer> {
   const {TarArchive} = await import('archiver');
   const archive = new TarArchive();
-  const blocks = blocksOf(archive);
-  feed(archive, entries, blocks, options).catch((error: unknown) => {
+  const spare: Buffer[] = [];
+  const pieces = new PieceMemory();
+  const blocks = blocksOf(archive, spare, pieces);
+  feed(archive, entries, blocks, pieces, options).catch((error: unknown) => {
     blocks.destroy(error instanceof Error ? error : new Error(String(error)));
   });
-  yield* blocks;
+  const {blocksKept} = options;
+  yield* blocksKept === undefined ? blocks : lend(blocks, spare, blocksKept);
+}
+
+/** Passes blocks on. Those that are no longer kept are `spare` again. */
+async function* lend(blocks: AsyncIterable<Buffer>, spare: Buffer[], kept: number): AsyncGenerator<Buffer> {
+  const lent: Buffer[] = [];
+  for await (const block of blocks) {
+    yield block;
+    lent.push(block);
+    spare.push(...lent.splice(0, lent.length - kept));
+  }
+}
+
+/** The memory of the piece of a large file that is on its way through archiver: the next waits until it is free. */
+class PieceMemory {
+  readonly bytes = Buffer.allocUnsafe(pieceBytes);
+  #left = 0;
+  #free = (): void => undefined;
+
+  /** Passes on pieces in this memory. */
+  async *inTurn(pieces: Iterable<Buffer>): AsyncGenerator<Buffer, void> {
+    for (const piece of pieces) {
+      this.#left = piece.length;
+      yield piece;
+      if (this.#left > 0) await new Promise<void>((resolve) => (this.#free = resolve));
+    }
+  }
+
+  /** To be told of all that leaves archiver, which may pass on a piece in parts. */
+  copied(chunk: Buffer): void {
+    if (chunk.buffer !== this.bytes.buffer) return;
+    this.#left -= chunk.length;
+    if (this.#left === 0) this.#free();
+  }
+
+  /** Lets those go that wait. */
+  close(): void {
+    this.#free();
+  }
 }
 
 /**
@@ -37,6 +84,7 @@ async function feed(
   archive: Archiver,
   entries: Iterable<TarEntry>,
   blocks: Readable,
+  pieces: PieceMemory,
   {modifiedAt, onBytes = () => undefined}: WriteTarOptions,
 ): Promise<void> {
   const fail = (error: Error) => blocks.destroy(error);
@@ -44,7 +92,10 @@ async function feed(
   archive.on('warning', fail);
   /** The large file that is being read: one at a time, as it is open. */
   let large: Readable | undefined;
-  blocks.once('close', () => large?.destroy());
+  blocks.once('close', () => {
+    pieces.close();
+    large?.destroy();
+  });
   let waiting = 0;
   let most = mostWaiting;
   let proceed = (): void => undefined;
@@ -72,7 +123,8 @@ async function feed(
         break;
       case 'file':
         if (isStreamed) {
-          large = Readable.from(counted(readFile(entry), onBytes), {objectMode: false}).once('error', fail);
+          const content = pieces.inTurn(counted(readFile(entry, pieces.bytes), onBytes));
+          large = Readable.from(content, {objectMode: false}).once('error', fail);
           archive.append(large, {...data, stats: lookAgain(entry)});
         } else {
           archive.append(joined([...readFile(entry)]), data);
@@ -83,14 +135,15 @@ async function feed(
   await archive.finalize();
 }
 
-/** Joins and cuts what archiver writes into blocks. */
-function blocksOf(archive: Archiver): Readable {
+/** Joins and cuts what archiver writes into blocks, in memory that is `spare` if there is some. */
+function blocksOf(archive: Archiver, spare: Buffer[], pieces: PieceMemory): Readable {
   const blocks = new Readable({objectMode: true, highWaterMark: 1, read: () => void archive.resume()});
-  let block = Buffer.allocUnsafe(blockBytes);
+  const newBlock = () => spare.pop() ?? Buffer.allocUnsafe(blockBytes);
+  let block = newBlock();
   let filled = 0;
   const push = (): void => {
     if (!blocks.push(block.subarray(0, filled))) archive.pause();
-    block = Buffer.allocUnsafe(blockBytes);
+    block = newBlock();
     filled = 0;
   };
   archive.on('data', (chunk: Buffer) => {
@@ -100,6 +153,7 @@ function blocksOf(archive: Archiver): Readable {
       filled += count;
       if (filled === blockBytes) push();
     }
+    pieces.copied(chunk);
   });
   archive.on('end', () => {
     if (filled > 0) push();
