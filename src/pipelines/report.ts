@@ -143,17 +143,20 @@ class RunningStep {
   #showProgress(progress: OperationProgress): void {
     const {terminal} = this.#host;
     if (terminal === undefined) return;
+    clearTimeout(this.#silence);
+    const now = performance.now();
+    if (!terminal.redraws && now - this.#loggedAt < logPauseMs) {
+      this.#text.measure(progress);
+      return;
+    }
     const shown = this.#text.describe(progress);
     if (shown === undefined) return;
-    clearTimeout(this.#silence);
     const {fraction, isWait} = shown;
-    const now = performance.now();
     const text = isWait ? `${shown.text} (${describeDuration(now - this.#startedAt)})` : shown.text;
     if (terminal.redraws) {
       this.#draw(fraction === undefined ? text : `${bar(fraction)} ${text}`);
       return;
     }
-    if (now - this.#loggedAt < logPauseMs) return;
     this.#loggedAt = now;
     this.#task.output = `${this.#title}: ${text}`;
   }
@@ -216,9 +219,17 @@ interface ShownProgress {
 export class ProgressText {
   #first: FirstProgress | undefined;
 
+  /** From where the rate counts, which progress that is not shown may be as well. */
+  measure({transferred, attempt}: OperationProgress): FirstProgress {
+    // Bytes that were there before or are resent, and waits for a retry, do not count toward the rate.
+    if (this.#first === undefined || this.#first.attempt !== attempt || this.#first.transferred > transferred)
+      this.#first = {at: performance.now(), transferred, attempt};
+    return this.#first;
+  }
+
   /** Undefined for what the outcome of the step reports. */
   describe(progress: OperationProgress): ShownProgress | undefined {
-    const {phase, status, total, description = '', transferred, attempt} = progress;
+    const {phase, status, total, description = ''} = progress;
     if (phase === 'slot') return {text: `waiting: ${description}`, isWait: true};
     if (phase === 'check') return {text: description, isWait: true};
     if (phase === 'wait') {
@@ -226,10 +237,7 @@ export class ProgressText {
       const fraction = total === undefined ? undefined : fractionOf(progress);
       return {text: describeDeployment(progress), fraction, isWait: true};
     }
-    // Bytes that were there before or are resent, and waits for a retry, do not count toward the rate.
-    if (this.#first === undefined || this.#first.attempt !== attempt || this.#first.transferred > transferred)
-      this.#first = {at: performance.now(), transferred, attempt};
-    return {text: describeBytes(progress, this.#first), fraction: fractionOf(progress), isWait: false};
+    return {text: describeBytes(progress, this.measure(progress)), fraction: fractionOf(progress), isWait: false};
   }
 
   /** Measures the rate anew, after a wait. */

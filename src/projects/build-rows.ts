@@ -1,4 +1,4 @@
-import {readdir} from 'node:fs/promises';
+import {existsSync, readdirSync} from 'node:fs';
 import {join, posix} from 'node:path';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
@@ -144,7 +144,7 @@ export async function located(row: Framework, build: string): Promise<Framework 
     if (await hasAll(build, paths)) return row.manifest === undefined ? row : withManifest(row, build, row.manifest);
   }
   const {isNested = false, signature = []} = row;
-  const base = isNested ? await folderOf(build, signature) : undefined;
+  const base = isNested ? folderOf(build, signature) : undefined;
   return base === undefined
     ? undefined
     : mapPaths(
@@ -154,17 +154,27 @@ export async function located(row: Framework, build: string): Promise<Framework 
       );
 }
 
-/** A folder in a build that has all of `paths`, at the depth at which a workspace may have an application. */
-async function folderOf(build: string, paths: readonly string[], base = '', depth = 4): Promise<string | undefined> {
-  const entries = await readdir(join(build, base), {withFileTypes: true}).catch(() => []);
-  for (const entry of depth === 0 ? [] : entries) {
-    if (!entry.isDirectory() || entry.name === 'node_modules') continue;
-    const folder = posix.join(base, entry.name);
-    if (await hasAll(join(build, folder), paths)) return folder;
-    const below = await folderOf(build, paths, folder, depth - 1);
+/**
+ * A folder in a build that has all of `paths`, at the depth at which a workspace may have an application. A build may
+ * have thousands of folders: waiting for a thread would take longer than reading them.
+ */
+function folderOf(build: string, paths: readonly string[], base = '', depth = 4): string | undefined {
+  for (const name of depth === 0 ? [] : foldersOf(join(build, base))) {
+    const folder = posix.join(base, name);
+    if (paths.every((path) => existsSync(join(build, folder, path)))) return folder;
+    const below = folderOf(build, paths, folder, depth - 1);
     if (below !== undefined) return below;
   }
   return undefined;
+}
+
+function foldersOf(directory: string): readonly string[] {
+  try {
+    const entries = readdirSync(directory, {withFileTypes: true});
+    return entries.flatMap((entry) => (entry.isDirectory() && entry.name !== 'node_modules' ? [entry.name] : []));
+  } catch {
+    return [];
+  }
 }
 
 async function withManifest(row: Framework, build: string, manifest: string): Promise<Framework> {

@@ -127,7 +127,9 @@ const units = [
   ['minute', 60],
   ['second', 1],
 ] as const;
-const relativeTime = new Intl.RelativeTimeFormat('en');
+
+/** Made when it is used: that takes 7 ms, and most commands show no times. */
+let relativeTime: Intl.RelativeTimeFormat | undefined;
 
 /** A time as seen from now, in its largest unit: `3 minutes ago`, `in 2 days`. */
 export function describeTime(time: string, now = Date.now()): string {
@@ -136,6 +138,7 @@ export function describeTime(time: string, now = Date.now()): string {
   const unit = units.find(([, length]) => Math.abs(seconds) >= length);
   if (unit === undefined) return 'now';
   const [name, length] = unit;
+  relativeTime ??= new Intl.RelativeTimeFormat('en');
   return relativeTime.format(Math.trunc(seconds / length), name);
 }
 
