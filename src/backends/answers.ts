@@ -9,7 +9,6 @@ import {pathOf, type Operation} from '../wire/operation.js';
 import type {PathParameter} from '../wire/parameters.js';
 import {maxTargetName, newTargetName, newTargetSlug, numericId} from '../wire/schema.js';
 import type {
-  BackendContext,
   BodyOptions,
   Bundle,
   BundleId,
@@ -20,6 +19,7 @@ import type {
   SetVariablesRequest,
   VariableItem,
 } from './contract.js';
+import type {BuiltInContext} from './built-in.js';
 import {deploymentStatuses} from './references.js';
 import {backendTitle, type BuiltInName, type RuntimeBackend} from './names.js';
 
@@ -256,10 +256,17 @@ export function requestedBundleId(value: BundleId, backend: RuntimeBackend): num
   );
 }
 
-export function multipartBody(bundle: Bundle, {bodies}: Pick<BackendContext, 'bodies'>): BodyOptions {
+/** The body of a v2 upload. */
+export function multipartBody(bundle: Bundle, {bodies}: Pick<BuiltInContext, 'bodies'>): BodyOptions {
+  const {size, path} = bundle;
   const names = Object.keys(bundleFields.entries) as (keyof typeof bundleFields.entries)[];
   return bodies.multipart({
-    file: {name: 'bundle', filename: 'bundle.tar.gz', contentType: 'application/octet-stream', source: bundle},
+    file: {
+      name: 'bundle',
+      filename: 'bundle.tar.gz',
+      contentType: 'application/octet-stream',
+      source: {size, path},
+    },
     fields: Object.fromEntries(
       names.flatMap((name) => {
         const value = bundle[name];

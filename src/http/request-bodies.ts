@@ -1,8 +1,17 @@
 import {randomBytes} from 'node:crypto';
+import {open} from 'node:fs/promises';
 import {setImmediate} from 'node:timers/promises';
 import {createError, isRuntimeCliError} from '../errors/index.js';
 import type {CreateBody} from './rate-limit/index.js';
-import type {BodyOptions, BuiltInBodies, ByteSource, RequestBodies, StreamSource, UploadProgress} from './types.js';
+import type {
+  BodyOptions,
+  BuiltInBodies,
+  ByteSource,
+  FileSource,
+  MultipartParts,
+  StreamSource,
+  UploadProgress,
+} from './types.js';
 
 interface RequestBodiesOptions {
   /**
@@ -11,12 +20,34 @@ interface RequestBodiesOptions {
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
 }
 
+function readable(source: ByteSource | FileSource | StreamSource): StreamSource {
+  if ('read' in source) return source;
+  return {
+    size: source.size,
+    read: () => ('createReadStream' in source ? source.createReadStream() : piecesOf(source)),
+  };
+}
+
+/** Bytes of a file to read at a time. */
+const pieceBytes = 512 * 1024;
+
+/** The pieces of a file, each until the next is asked for. */
+async function* piecesOf({path}: FileSource): AsyncGenerator<Buffer> {
+  const file = await open(path);
+  try {
+    const memory = Buffer.allocUnsafe(pieceBytes);
+    for (;;) {
+      const {bytesRead} = await file.read(memory);
+      if (bytesRead === 0) return;
+      yield memory.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
 /** Creates bodies for the client. Each attempt of a request reads its body from the start. */
 export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltInBodies {
-  const readable = (source: ByteSource | StreamSource): StreamSource => ({
-    size: source.size,
-    read: () => ('createReadStream' in source ? source.createReadStream() : source.read()),
-  });
   const body = (contentType: string, segments: readonly Segment[], whole?: Whole) =>
     bodyOptions(contentType, segments, options.onProgress ?? (() => undefined), whole);
   return {
@@ -75,10 +106,8 @@ function bodyOptions(
   };
 }
 
-type Parts = Parameters<RequestBodies['multipart']>[0];
-
 /** A `multipart/form-data` body: the file with the bytes of `source` first, then the fields. */
-function multipartSegments({file, fields}: Parts, source: StreamSource) {
+function multipartSegments({file, fields}: MultipartParts, source: StreamSource) {
   const boundary = `mycli-${randomBytes(24).toString('hex')}`;
   const disposition = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"`;
   const texts = Object.entries(fields).map(([name, value]) => `\r\n${disposition(name)}\r\n\r\n${value}`);

@@ -170,6 +170,14 @@ export interface StreamSource {
   read(): AsyncIterable<Uint8Array>;
 }
 
+/** A file, whose pieces are read into the same memory. */
+export interface FileSource {
+  /** Exact number of bytes. */
+  readonly size: number;
+  /** Absolute. */
+  readonly path: string;
+}
+
 /**
  * Request options that make the client send a body, on every attempt. Spread them into the call. They only work with
  * this client.
@@ -212,13 +220,21 @@ export interface RequestBodies {
   ): BodyOptions;
 }
 
+type Parts = Parameters<RequestBodies['multipart']>[0];
+
+/** A file and fields. */
+export interface MultipartParts extends Pick<Parts, 'fields'> {
+  readonly file: Omit<Parts['file'], 'source'> & {readonly source: ByteSource | FileSource};
+}
+
 /** Bodies that only built-in backends send. */
 export interface BuiltInBodies extends RequestBodies {
+  multipart(parts: MultipartParts): BodyOptions;
   /** A JSON object in which `field` contains `source` in base64, encoded while it is sent. */
   base64Json(body: {
     readonly value: Readonly<Record<string, unknown>>;
     readonly field: string;
-    readonly source: ByteSource | StreamSource;
+    readonly source: ByteSource | FileSource | StreamSource;
   }): BodyOptions;
 }
 

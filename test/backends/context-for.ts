@@ -1,3 +1,6 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import type {Bundle} from '../../src/bundle/types.js';
 import {createBackendContext, type BackendContextOptions} from '../../src/backends/context.js';
@@ -30,9 +33,15 @@ export function promised<Member>(member: Member | undefined): Member {
 /** The bytes of the bundle below. */
 export const archive = Buffer.from('the archive');
 
-/** A bundle that is nowhere on the disk. */
+const folder = mkdtempSync(join(tmpdir(), 'mycli-test-'));
+process.once('exit', () => {
+  rmSync(folder, {recursive: true});
+});
+const archiveFile = join(folder, 'archive');
+writeFileSync(archiveFile, archive);
+
 export const bundleOf = (more: Partial<Bundle> & Pick<Bundle, 'format'>): Bundle => ({
-  ...{path: '/nowhere', message: 'hello', size: archive.length, sha256: '', contentSha256: ''},
+  ...{path: archiveFile, message: 'hello', size: archive.length, sha256: '', contentSha256: ''},
   config: {ssrOnly: [], ssrShared: [], ssrParameters: {}},
   files: [],
   createReadStream: ({start = 0} = {}) => Readable.from([archive.subarray(start)]),

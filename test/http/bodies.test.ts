@@ -1,4 +1,5 @@
 import {randomBytes} from 'node:crypto';
+import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {setImmediate} from 'node:timers/promises';
 import fc from 'fast-check';
@@ -6,6 +7,7 @@ import {expect, test} from 'vitest';
 import {createRequestBodies, type BodyOptions} from '../../src/http/index.js';
 import type {CreateBody} from '../../src/http/rate-limit/index.js';
 import type {StreamSource} from '../../src/http/types.js';
+import {makeFolder} from '../folder.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -148,6 +150,14 @@ test('the chunks of a base64 body stay as they are while the connection accepts 
     pieces.push(before);
   }
   expect(Buffer.concat(pieces).toString()).toBe(`{"data":"${content.toString('base64')}"}`);
+});
+
+test('a file is read into the same memory, piece by piece', async () => {
+  const content = randomBytes(2 * MiB + 1);
+  const path = join(await makeFolder({content}), 'content');
+  const body = createRequestBodies().base64Json({value: {}, field: 'data', source: {size: content.length, path}});
+  for (let attempt = 0; attempt < 2; attempt++)
+    expect((await read(body)).toString() === `{"data":"${content.toString('base64')}"}`).toBe(true);
 });
 
 test('a body that nobody reads to its end closes its source', async () => {

@@ -122,6 +122,6 @@ function v1Body(bundle: Bundle | StreamedBundle, {bodies}: Pick<BuiltInContext, 
       ssr_shared: pathsOf('ssrShared'),
     },
     field: 'data',
-    source: bundle,
+    source: 'path' in bundle ? {size: bundle.size, path: bundle.path} : bundle,
   });
 }
