@@ -162,8 +162,9 @@ async function* withEndMark(
   for await (const chunk of chunks) {
     unpacked += chunk.length;
     onBytes(unpacked);
-    const lastByte = chunk.findLastIndex((byte) => byte !== 0);
-    zeros = lastByte === -1 ? zeros + chunk.length : chunk.length - 1 - lastByte;
+    const end = chunk.subarray(-endMarkBytes);
+    const lastByte = end.findLastIndex((byte) => byte !== 0);
+    zeros = lastByte === -1 ? zeros + end.length : end.length - 1 - lastByte;
     yield chunk;
   }
   if (zeros < endMarkBytes) throw new Error('it is truncated: its end-of-archive marker is missing');
