@@ -1,5 +1,5 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {createContext, Script} from 'node:vm';
+import {createContext, Script, type Context} from 'node:vm';
 import picomatch from 'picomatch';
 import {createError} from '../../errors/index.js';
 import {isRecord} from '../../text/json.js';
@@ -133,28 +133,36 @@ type MatchAll = <Item>(
   signal: AbortSignal | undefined,
 ) => Promise<void>;
 
+let work = (): void => undefined;
+/** Made once: that takes longer than matching the files of a small bundle. */
+let context: Context | undefined;
+const script = new Script('work()');
+
+/** Calls `doing`, and ends it if it takes too long. */
+function runLimited(doing: () => void, timeout: number): void {
+  work = doing;
+  context ??= createContext({
+    work: () => {
+      work();
+    },
+  });
+  script.runInContext(context, {timeout});
+}
+
 /**
  * Returns a function that calls `match` with each item. A regular expression can backtrack for longer than anyone
  * lives, and only V8 can stop it: `node:vm` has a time limit. The function throws RuntimeCliError `ERR_PATTERN_INVALID`
  * if it takes too long, and `signal.reason` when aborted.
  */
 export function limitedMatching({what, example, isForAll}: MatchedKind = globPatterns): MatchAll {
-  let work = (): void => undefined;
-  const context = createContext({
-    work: () => {
-      work();
-    },
-  });
-  const script = new Script('work()');
   let [left, matched] = [maxMatchingMs, 0];
   return async (items, match, signal) => {
     signal?.throwIfAborted();
     for (let start = 0; start < items.length; start += filesPerTurn) {
       const some = items.slice(start, start + filesPerTurn);
-      work = () => some.forEach(match);
       const started = performance.now();
       try {
-        script.runInContext(context, {timeout: Math.max(1, Math.ceil(left))});
+        runLimited(() => some.forEach(match), Math.max(1, Math.ceil(left)));
       } catch (error) {
         // It is an Error of the other context.
         const isTimeout = isRecord(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
