@@ -10,8 +10,8 @@ export interface Plant {
 export const plants: readonly Plant[] = [
   {
     name: 'fall back after a 500',
-    from: 'new Set([400, 401, 403, 404, 405, 406, 415])',
-    to: 'new Set([400, 401, 403, 404, 405, 406, 415, 500])',
+    from: 'definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 415])',
+    to: 'definiteRejections: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 406, 415, 500])',
   },
   {
     name: 'repeat a POST whose answer was lost',
