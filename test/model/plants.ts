@@ -30,8 +30,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: "forget the deployment's ID",
-    from: 'return {deployment: {deploymentId, targetSlug}, status, url',
-    to: "return {deployment: {deploymentId: 'other', targetSlug}, status, url",
+    from: "deployment: {deploymentId, targetSlug},\n      status: deploymentStatus('api', status)",
+    to: "deployment: {deploymentId: 'other', targetSlug},\n      status: deploymentStatus('api', status)",
   },
   {
     name: 'pass over a row that cannot be read',
@@ -45,7 +45,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'forget the bundle when its deployment fails',
-    from: 'const details = {bundleId: uploaded.result.bundleId};',
+    from: 'const details = {bundleId};',
     to: 'const details = {};',
   },
   {
@@ -70,7 +70,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'say that a target was rolled back as soon as that was asked for',
-    from: 'const state = await waitForDeployment({...shown, backend, deployment}, host);',
+    from: 'const state = await waitForDeployment(open, deployment);',
     to: "const state = {status: 'finished'} as const;",
   },
   {
