@@ -9,7 +9,8 @@ export type Tree = Readonly<Record<string, string | Buffer>>;
 /** Makes a folder that is gone when the test has ended, also in `beforeEach`. */
 export async function makeFolder(tree: Tree = {}, onFinished = onTestFinished): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'mycli-test-')));
-  onFinished(() => rm(folder, {recursive: true, force: true}));
+  // A process that a test has killed may still be writing.
+  onFinished(() => rm(folder, {recursive: true, force: true, maxRetries: 10}));
   await writeTree(folder, tree);
   return folder;
 }
