@@ -1,9 +1,9 @@
 import {randomBytes} from 'node:crypto';
-import {mkdir, mkdtemp, utimes, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {pipeline, Transform} from 'node:stream';
 import type {BackendLimits, Bundle, BundleFormat} from '../backends/contract.js';
-import {planBundle, withReaders, writeBundle, type BundlePlan} from '../bundle/index.js';
+import {planBundle, withReaders, writeBundle} from '../bundle/index.js';
 
 /** Larger than a chunk, and not a multiple of 3, which would hide errors in base64. */
 const usualBytes = 200_003;
@@ -19,11 +19,6 @@ export interface BundleWish {
   readonly message?: string | undefined;
 }
 
-/** Of the files of all builds, so that they fit a plan of another one. */
-const modifiedAt = new Date('2026-01-01T00:00:00Z');
-/** What was planned, by format and size: builds differ in nothing else, and planning takes as long as packing. */
-const plans = new Map<string, BundlePlan>();
-
 /** Packs a bundle in a new folder within `directory`. */
 export async function makeBundle(
   {format = 'v2', contentBytes = usualBytes, message, projectSlug}: BundleWish & {readonly projectSlug: string},
@@ -31,22 +26,12 @@ export async function makeBundle(
   {maxBundleBytes = 2 ** 40}: BackendLimits = {},
 ): Promise<Bundle> {
   const cwd = await mkdtemp(path.join(directory, 'bundle-'));
-  const buildDirectory = path.join(cwd, 'build');
-  await mkdir(path.join(buildDirectory, 'static'), {recursive: true});
+  await mkdir(path.join(cwd, 'build', 'static'), {recursive: true});
+  await writeFile(path.join(cwd, 'build', 'ssr.js'), 'export const get = () => "conformance";\n');
   // An archive has its headers, too.
   const most = Math.max(1, maxBundleBytes - 4608 - Math.ceil(maxBundleBytes / 8192));
-  const bytes = Math.min(contentBytes, most);
-  const files = {'ssr.js': 'export const get = () => "conformance";\n', 'static/content.bin': randomBytes(bytes)};
-  for (const [name, content] of Object.entries(files)) {
-    await writeFile(path.join(buildDirectory, name), content);
-    await utimes(path.join(buildDirectory, name), modifiedAt, modifiedAt);
-  }
-  const kind = `${format} ${bytes}`;
-  const alike =
-    plans.get(kind) ??
-    (await planBundle({format, projectSlug, cwd, env: {}, now: () => new Date(), compressionLevel: 0}));
-  plans.set(kind, alike);
-  const plan = {...alike, buildDirectory, ...(format === 'v1' && {projectSlug})};
+  await writeFile(path.join(cwd, 'build', 'static', 'content.bin'), randomBytes(Math.min(contentBytes, most)));
+  const plan = await planBundle({format, projectSlug, cwd, env: {}, now: () => new Date(), compressionLevel: 0});
   const bundle = await writeBundle(plan, {path: path.join(cwd, 'archive')});
   // No Latin-1, which is all that HTTP headers take.
   return withReaders({...bundle, message: message ?? `Conformance ${path.basename(cwd)}: „Größe“ 日本語 🚀`});

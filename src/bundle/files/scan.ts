@@ -200,9 +200,7 @@ function add(
     own.push(path);
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
-    // A number that was made whole takes no memory of its own, unlike those of `Stats`.
-    const size = Math.trunc(stats.size);
-    files.push({path, size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
+    files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
   } else if (linkTarget !== undefined) {
     files.push({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});
   } else if (stats.isDirectory()) {
