@@ -1,6 +1,7 @@
-import {describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {countMatches, markFiles} from '../../../src/bundle/index.js';
 import {matchPatterns} from './match-patterns.js';
+import {shortenTimeLimit} from './shorten-time-limit.js';
 import {noMarks, patternProblem} from '../../../src/bundle/files/patterns.js';
 
 const paths = [
@@ -105,6 +106,7 @@ describe('dotfiles', () => {
 describe('foreign patterns', () => {
   // A backtracking matcher would be busy with it for longer than anyone lives.
   const endless = `${'*a'.repeat(20)}b`;
+  beforeEach(shortenTimeLimit);
 
   test('that match for ever end after a time limit', async () => {
     const files = [{path: 'a'.repeat(200), ...noMarks}];
