@@ -9,24 +9,20 @@ import {fillPage} from './fill-page.js';
 const reference = new URL('../docs/reference/', import.meta.url);
 const manifest = JSON.parse(await readFile(new URL('../oclif.manifest.json', import.meta.url), 'utf8'));
 
-const generatorFor = (path) =>
-  createGenerator({
-    path,
-    tsconfig: 'tsconfig.json',
-    // Each schema is complete in itself, and reads from top to bottom.
-    expose: 'none',
-    topRef: false,
-    jsDoc: 'extended',
-    additionalProperties: false,
-    // The build has done it.
-    skipTypeCheck: true,
-  });
-const documentTypes = generatorFor('dist/cli/output/documents.d.ts');
-const manifestTypes = generatorFor('dist/bundle/archive/manifest.d.ts');
-const eventTypes = generatorFor('dist/operations/events.d.ts');
+const generator = createGenerator({
+  path: 'dist/{cli/output/documents,bundle/archive/manifest,operations/events}.d.ts',
+  tsconfig: 'tsconfig.json',
+  // Each schema is complete in itself, and reads from top to bottom.
+  expose: 'none',
+  topRef: false,
+  jsDoc: 'extended',
+  additionalProperties: false,
+  // The build has done it.
+  skipTypeCheck: true,
+});
 
 /** Throws when there is no such type: every command has a document. */
-function schemaOf(generator, title, typeName) {
+function schemaOf(title, typeName) {
   const {$schema, definitions, ...schema} = generator.createSchema(typeName);
   if ($schema !== 'http://json-schema.org/draft-07/schema#' || Object.keys(definitions).length > 0) {
     throw new Error(`${typeName} does not become a schema that draft 2020-12 reads in the same way`);
@@ -57,26 +53,26 @@ const documents = [
   ...ownIds.map((id) => ({
     file: `${id.replace(':', '-')}.schema.json`,
     name: `\`mycli ${id}\``,
-    schema: printed(schemaOf(documentTypes, `mycli ${id} --json`, `${pascal(id)}Document`)),
+    schema: printed(schemaOf(`mycli ${id} --json`, `${pascal(id)}Document`)),
   })),
   {
     file: 'manifest.schema.json',
     name: 'the manifest of `bundle:build`',
-    schema: schemaOf(manifestTypes, 'The manifest of an archive', 'BundleManifest'),
+    schema: schemaOf('The manifest of an archive', 'BundleManifest'),
   },
   {
     file: 'error.schema.json',
     name: 'any command that fails',
-    schema: printed(schemaOf(documentTypes, 'A failure', 'ErrorDocument')),
+    schema: printed(schemaOf('A failure', 'ErrorDocument')),
   },
 ];
 
 const events = ['step', 'progress', 'wait', 'warning', 'outcome'].map((type) => ({
   file: `event-${type}.schema.json`,
   name: `\`${type}\``,
-  schema: schemaOf(eventTypes, `An event: ${type}`, `${pascal(type)}Event`),
+  schema: schemaOf(`An event: ${type}`, `${pascal(type)}Event`),
 }));
-const anyEvent = {file: 'event.schema.json', name: 'any', schema: schemaOf(eventTypes, 'An event', 'RuntimeEvent')};
+const anyEvent = {file: 'event.schema.json', name: 'any', schema: schemaOf('An event', 'RuntimeEvent')};
 
 const folder = new URL('json/', reference);
 await rm(folder, {recursive: true, force: true});

@@ -12,7 +12,7 @@ import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {dirname, join} from 'node:path';
+import {delimiter, dirname, join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {promisify} from 'node:util';
 import {chromium, type Browser} from 'playwright-core';
@@ -41,9 +41,12 @@ if (projects.length === 0 || unknown.length > 0) {
 const kept = process.env['ZOO_DIRECTORY'];
 const root = kept ?? (await mkdtemp(join(tmpdir(), 'mycli-zoo-')));
 const tools = join(root, '.tools');
+// The newest frameworks need a newer Node than mycli does. `npm run test:nodes` fetches the same.
+const printPath = ['node', '--print', 'process.execPath'];
+const {stdout: node} = await run('npx', ['--yes', '--package', 'node@24', '--', ...printPath]);
 const environment = {
   ...process.env,
-  PATH: `${tools}/node_modules/.bin:${process.env['PATH'] ?? ''}`,
+  PATH: [dirname(node.trim()), `${tools}/node_modules/.bin`, process.env['PATH']].join(delimiter),
   // Nobody answers a question, and nobody is told what is built here.
   CI: '1',
   npm_config_yes: 'true',
@@ -58,8 +61,7 @@ const environment = {
   STORYBOOK_DISABLE_TELEMETRY: '1',
 };
 
-// The newest frameworks need a newer Node than mycli does.
-await run('npm', ['install', '--prefix', tools, 'node@24', 'pnpm@10'], {env: environment});
+await run('npm', ['install', '--prefix', tools, 'pnpm@10'], {env: environment});
 const runtime = await startRuntime();
 const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
 const results: {readonly fullName: string; readonly status: 'passed' | 'failed'; readonly failureMessages: string[]}[] =
