@@ -7,8 +7,12 @@ const include = [
   'test/bundle/archive/*.test.ts',
   'test/cli/command/{binary,signals,startup}.test.ts',
 ];
-// Their processes run what is in dist anyway, or take gigabytes.
-const exclude = ['test/local-runtime/{large-uploads,persistence,ssr}.test.ts', '**/*.property.test.ts'];
+// Their processes run what is in dist anyway, or take gigabytes, or nothing in them depends on Node; `test:browser` looks
+// at the pages from dist.
+const exclude = [
+  'test/local-runtime/{hostile-data,large-uploads,pages,persistence,ssr}.test.ts',
+  '**/*.property.test.ts',
+];
 
 const {test: {projects: _, ...test} = {}, ...config}: ViteUserConfig = all;
 

@@ -8,7 +8,8 @@ trap '"$here/down.sh" "$base"; rm -rf "$base"' EXIT
 trap 'exit 130' INT TERM HUP
 
 cd "$here/../../examples/mycli-plugin-s3"
-npm ci --no-audit --no-fund
+# Its tools are those of mycli.
+npm ci --omit=dev --no-audit --no-fund
 npm run build
 npm run types
 # `npm run lint` leaves it out: its packages are not installed there.
