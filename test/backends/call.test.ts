@@ -136,7 +136,7 @@ test.each([
   });
 });
 
-describe('the cleanups of a call', () => {
+describe.concurrent('the cleanups of a call', () => {
   /** A call that registers a cleanup, and what happened in which order. */
   async function calling(
     end: (signal: AbortSignal, abort: () => void) => Promise<unknown>,
@@ -187,7 +187,7 @@ describe('the cleanups of a call', () => {
     expect(result).toEqual({outcome: 'Error: stop', events: ['end', 'cleanup', 'Cleaning up failed: no access.']});
   });
 
-  test.concurrent('run although the call does not end, and are left when they do not end either', async () => {
+  test('run although the call does not end, and are left when they do not end either', async () => {
     const controller = new AbortController();
     const warnings: string[] = [];
     const context = await contextFor(
@@ -216,7 +216,7 @@ describe('the cleanups of a call', () => {
   });
 });
 
-describe('a call of a plugin in which nothing happens', () => {
+describe.concurrent('a call of a plugin in which nothing happens', () => {
   const plugin = {name: 'acme', plugin: 'mycli-plugin-acme'};
   const timeouts = {requestMs: 1000};
 

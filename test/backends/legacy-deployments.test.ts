@@ -1,4 +1,4 @@
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {DeploymentRef} from '../../src/backends/contract.js';
 import {legacyBackend} from '../../src/backends/legacy/backend.js';
 import type {LegacyBackendOptions} from '../../src/backends/legacy/connection.js';
@@ -79,11 +79,19 @@ describe('a deployment on legacy', () => {
 });
 
 test('a deployment is asked for also when the look before it gets no answer for 10 s', async () => {
+  const late = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(late.signal);
+  onTestFinished(() => timeout.mockRestore());
   const never = new Promise<undefined>(() => undefined);
-  await using server = await startRecordingServer(({method}) => (method === 'GET' ? never : {status: 201, body: {}}));
+  await using server = await startRecordingServer(({method}) => {
+    if (method !== 'GET') return {status: 201, body: {}};
+    late.abort();
+    return never;
+  });
   const {deployment} = await deploy({bundleId: 5, targetSlug: 'a'}, await contextAt(server));
   const unknown = 'The earlier deployments could not be read. There was no answer within 10 s.';
   expect(deployment['before']).toEqual({unknown});
+  expect(timeout).toHaveBeenCalledWith(10_000);
   expect(server.requests.map(({method}) => method)).toEqual(['GET', 'POST']);
 });
 

@@ -90,25 +90,21 @@ test('the local runtime accepts what the key of its client has signed, and nothi
 
 describe('a client key that cannot be used is refused before a request', () => {
   const encoding = {type: 'pkcs8', format: 'pem'} as const;
-  const rsa = () => generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey;
+  const rsa = generateKeyPairSync('rsa', {modulusLength: 2048}).privateKey;
 
   test.each<[string, () => ClientKey, string]>([
     ['no PEM', () => ({privateKey: 'canary'}), 'The client key is no private key in PEM format.'],
     [
       'no passphrase',
       () => ({
-        privateKey: rsa()
-          .export({...encoding, cipher: 'aes-256-cbc', passphrase})
-          .toString(),
+        privateKey: rsa.export({...encoding, cipher: 'aes-256-cbc', passphrase}).toString(),
       }),
       'The client key needs a passphrase.',
     ],
     [
       'a wrong passphrase',
       () => ({
-        privateKey: rsa()
-          .export({...encoding, cipher: 'aes-256-cbc', passphrase})
-          .toString(),
+        privateKey: rsa.export({...encoding, cipher: 'aes-256-cbc', passphrase}).toString(),
         passphrase: 'canary',
       }),
       'The client key cannot be decrypted with this passphrase.',
@@ -116,12 +112,12 @@ describe('a client key that cannot be used is refused before a request', () => {
     ['another kind of key', () => ({privateKey: selfSigned.key}), 'The client key is no RSA key.'],
     [
       'no certificate',
-      () => ({privateKey: rsa().export(encoding).toString(), certificate: 'canary'}),
+      () => ({privateKey: rsa.export(encoding).toString(), certificate: 'canary'}),
       'The client certificate is no certificate in PEM format.',
     ],
     [
       "another key's certificate",
-      () => ({privateKey: rsa().export(encoding).toString(), certificate: selfSigned.cert}),
+      () => ({privateKey: rsa.export(encoding).toString(), certificate: selfSigned.cert}),
       'The client key does not belong to the client certificate.',
     ],
   ])('%s', (_, clientKey, message) => {
