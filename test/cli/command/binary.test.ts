@@ -39,7 +39,9 @@ describe('the binary', () => {
 
   test('rejects an old Node in one sentence, before it loads anything', async () => {
     const disguise = join(cwd, 'disguise.cjs');
-    await writeFile(disguise, "Object.defineProperty(process.versions, 'node', {value: '20.18.3'});");
+    const pretence = "Object.defineProperty(process.versions, 'node', {value: '20.18.3'});";
+    // Old ones know no modules whose names begin with `node:`.
+    await writeFile(disguise, `${pretence} require('node:module').prototype.require = () => process.exit(1);`);
     expect(await runCli(binary, ['--version'], {cwd, env: {NODE_OPTIONS: `--require ${disguise}`}})).toMatchObject({
       code: 3,
       stdout: '',
