@@ -1,10 +1,12 @@
 // `npm run test:nodes`: the tests, on the oldest Node that the package allows and on each newer line that has long-term
-// support; and what a Node that is too old is told. The npm package `node` brings them. Built before, as for the tests.
+// support; and what a Node that is too old is told. Built before, as for the tests.
 //   npm run test:nodes -- --node 24 test/cli     only on Node 24, only these tests
 //   npm run test:nodes -- --node 24 --config FILE     the tests of another configuration
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
+import {delimiter, dirname} from 'node:path';
 import {parseArgs} from 'node:util';
+import {fetchNode} from './fetch-node.js';
 
 const {engines} = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const floor = engines.node.replace('>=', '');
@@ -23,34 +25,25 @@ const root = new URL('..', import.meta.url);
 const moved = filters.filter((filter) => !existsSync(new URL(filter, root)));
 if (moved.length > 0) throw new Error(`There are no tests in ${moved.join(', ')}.`);
 
-/** Runs a script with the Node of a version; that is also the `node` in the PATH of what the script starts. */
-function runOn(version, script, options = {}) {
-  const env = {...process.env};
-  // The package `node` fetches its binary when it is installed.
-  delete env.npm_config_ignore_scripts;
-  const args = ['--yes', '--package', `node@${version}`, '--', 'node', ...script];
-  // npx is a script on Windows, which only a shell starts.
-  return spawnSync('npx', args, {cwd: root, env, shell: process.platform === 'win32', ...options});
+/** Runs a script with a Node; that is also the `node` in the PATH of what the script starts. */
+function runOn(node, script, options = {}) {
+  const env = {...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter)};
+  return spawnSync(node, script, {cwd: root, env, ...options});
 }
 
-/** The version that a range such as `24` has brought. Fetches it. */
-function versionOf(range) {
-  const {status, stdout} = runOn(range, ['--version'], {encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit']});
-  if (status !== 0) throw new Error(`The npm package node@${range} brings no Node for this machine.`);
-  return stdout.trim().replace(/^v/, '');
-}
+const versionOf = (node) => runOn(node, ['--version'], {encoding: 'utf8'}).stdout.trim().replace(/^v/, '');
 
-function passesTests(range) {
+function passesTests(node, range) {
   // A report of its own beside that of the gate.
   const reports = ['--reporter=default', '--reporter=json', `--outputFile.json=coverage/node-${range}-tests.json`];
   const script = ['node_modules/vitest/vitest.mjs', 'run', '--config', values.config, ...reports, ...filters];
-  return runOn(range, script, {stdio: 'inherit'}).status === 0;
+  return runOn(node, script, {stdio: 'inherit'}).status === 0;
 }
 
-function isToldSo(range, version) {
-  const {status, stdout, stderr} = runOn(range, ['bin/run.js', '--version'], {encoding: 'utf8'});
+function isToldSo(node, version) {
+  const {status, stdout, stderr} = runOn(node, ['bin/run.js', '--version'], {encoding: 'utf8'});
   const sentence = `mycli needs Node.js ${floor} or newer; this is ${version}.\n`;
-  return status === 3 && stdout === '' && stderr.endsWith(sentence) && !stderr.includes('    at ');
+  return status === 3 && stdout === '' && stderr === sentence;
 }
 
 const ran = [];
@@ -62,12 +55,14 @@ function check(title, passes) {
 }
 
 for (const range of values.node ?? supported) {
-  const version = versionOf(range);
+  const node = fetchNode(range);
+  const version = versionOf(node);
   console.log(`\n── Node ${version}`);
-  check(`the tests on Node ${version}`, () => passesTests(range));
+  check(`the tests on Node ${version}`, () => passesTests(node, range));
 }
 for (const range of values.node === undefined ? tooOld : []) {
-  const version = versionOf(range);
-  check(`one sentence on Node ${version}`, () => isToldSo(range, version));
+  const node = fetchNode(range);
+  const version = versionOf(node);
+  check(`one sentence on Node ${version}`, () => isToldSo(node, version));
 }
 console.log(`\n${ran.join('\n')}`);

@@ -4,4 +4,4 @@
 set -euo pipefail
 command -v chromium >/dev/null || "$(dirname "$(realpath "$0")")/../install-packages.sh" chromium fonts-dejavu-core
 cd "$(dirname "$(realpath "$0")")/../.."
-npx vitest run --config test/browser/vitest.config.ts --reporter=default --reporter=json --outputFile.json=coverage/browser-tests.json
+vitest run --config test/browser/vitest.config.ts --reporter=default --reporter=json --outputFile.json=coverage/browser-tests.json

@@ -36,5 +36,5 @@ pids+=($!)
 for pid in "${pids[@]}"; do wait "$pid"; done
 
 cd "$here/../.."
-MYCLI_TEST_CLIENTS=$base npx vitest run --config test/clients/vitest.config.ts \
+MYCLI_TEST_CLIENTS=$base vitest run --config test/clients/vitest.config.ts \
   --reporter=default --reporter=json --outputFile.json=coverage/clients-tests.json

@@ -13,7 +13,7 @@ npm ci --omit=dev --no-audit --no-fund
 npm run build
 npm run types
 # `npm run lint` leaves it out: its packages are not installed there.
-(cd ../.. && npx oxlint examples/mycli-plugin-s3)
+(cd ../.. && oxlint examples/mycli-plugin-s3)
 
 "$here/up.sh" "$base" >/dev/null
 . "$base/env"
@@ -22,4 +22,4 @@ npm run types
 unset "${!AWS_@}"
 export AWS_ENDPOINT_URL_S3=$S3_ENDPOINT AWS_ACCESS_KEY_ID=$S3_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY=$S3_SECRET_ACCESS_KEY
 export AWS_REGION=us-east-1 AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null S3_SLOW
-npx vitest run --reporter=default --reporter=json --outputFile.json=../../coverage/s3-tests.json
+vitest run --reporter=default --reporter=json --outputFile.json=../../coverage/s3-tests.json

@@ -4,4 +4,4 @@
 set -euo pipefail
 command -v apache2 >/dev/null || "$(dirname "$(realpath "$0")")/../install-packages.sh" apache2-bin
 cd "$(dirname "$(realpath "$0")")/../../examples/mycli-plugin-webdav"
-npx vitest run --reporter=default --reporter=json --outputFile.json=../../coverage/webdav-tests.json
+vitest run --reporter=default --reporter=json --outputFile.json=../../coverage/webdav-tests.json

@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../../.."
 command -v chromium >/dev/null || test/install-packages.sh chromium fonts-dejavu-core
-exec npx jiti test/frameworks/zoo/run.ts "$@"
+exec jiti test/frameworks/zoo/run.ts "$@"

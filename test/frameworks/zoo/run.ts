@@ -17,6 +17,7 @@ import {createInterface} from 'node:readline';
 import {promisify} from 'node:util';
 import {chromium, type Browser} from 'playwright-core';
 import {frameworks} from '../../../src/frameworks/frameworks.js';
+import {fetchNode} from '../../../scripts/fetch-node.js';
 import {zooProjects, type Manifest, type ZooProject} from './projects.js';
 import {crawl, look} from './site.js';
 
@@ -41,12 +42,10 @@ if (projects.length === 0 || unknown.length > 0) {
 const kept = process.env['ZOO_DIRECTORY'];
 const root = kept ?? (await mkdtemp(join(tmpdir(), 'mycli-zoo-')));
 const tools = join(root, '.tools');
-// The newest frameworks need a newer Node than mycli does. `npm run test:nodes` fetches the same.
-const printPath = ['node', '--print', 'process.execPath'];
-const {stdout: node} = await run('npx', ['--yes', '--package', 'node@24', '--', ...printPath]);
 const environment = {
   ...process.env,
-  PATH: [dirname(node.trim()), `${tools}/node_modules/.bin`, process.env['PATH']].join(delimiter),
+  // The newest frameworks need a newer Node than mycli does.
+  PATH: [dirname(fetchNode('24')), `${tools}/node_modules/.bin`, process.env['PATH']].join(delimiter),
   // Nobody answers a question, and nobody is told what is built here.
   CI: '1',
   npm_config_yes: 'true',
