@@ -4,10 +4,10 @@ import {spawnSync} from 'node:child_process';
  * The path of the Node of a version or a range such as `24`, which the npm package `node` brings. Fetched once: npx
  * keeps it.
  */
-export function fetchNode(range) {
+export function fetchNode(range: string): string {
   const env = {...process.env};
   // The package fetches its binary when it is installed.
-  delete env.npm_config_ignore_scripts;
+  delete env['npm_config_ignore_scripts'];
   const args = ['--yes', '--package', `node@${range}`, '--', 'node', '--print', 'process.execPath'];
   // npx is a script on Windows, which only a shell starts.
   const shell = process.platform === 'win32';
