@@ -209,7 +209,7 @@ ${machine}, Node ${process.version}, ${os.platform()}.`;
   return {title, text: `${measured}\n\n${text}`};
 }
 
-/** A Markdown table, padded like prettier's, without the columns that are empty. */
+/** A Markdown table, padded as formatters do, without the columns that are empty. */
 function markdown(allHeads: readonly string[], allBody: readonly (readonly string[])[]): string {
   const filled = allHeads.map((_, column) => allBody.some((line) => line[column] !== ''));
   const [head = [], ...body] = [allHeads, ...allBody].map((line) => line.filter((_, column) => filled[column]));

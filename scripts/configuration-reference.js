@@ -2,9 +2,9 @@
 // settings. `npm run docs:generate` runs it.
 import {writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {format, resolveConfig} from 'prettier';
 import {definitions, headings, settingKeys, summaryOf, variableOf} from '../dist/settings/definitions.js';
 import {fillPage} from './fill-page.js';
+import {formatted} from './formatted.js';
 
 const cell = (text) => text.replaceAll('|', '\\|');
 const code = (text) => (text === undefined ? '' : `\`${cell(text)}\``);
@@ -99,6 +99,5 @@ export function defineConfig(config: MycliConfig): MycliConfig {
   return config;
 }
 `;
-const file = new URL('../src/config.ts', import.meta.url);
-const options = {...(await resolveConfig(file)), filepath: fileURLToPath(file)};
-writeFileSync(file, await format(source, options));
+const file = fileURLToPath(new URL('../src/config.ts', import.meta.url));
+writeFileSync(file, await formatted(file, source));

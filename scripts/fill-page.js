@@ -1,6 +1,6 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
-import {format, resolveConfig} from 'prettier';
+import {formatted} from './formatted.js';
 
 /**
  * Writes what is generated into a Markdown page, whose prose stands there: each part between `<!-- begin: NAME -->` and
@@ -24,6 +24,5 @@ export function fillPage(page, parts) {
 export async function fillFormatted(name, parts) {
   fillPage(`../${name}`, parts);
   const page = fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
-  const options = await resolveConfig(page);
-  writeFileSync(page, await format(readFileSync(page, 'utf8'), {...options, parser: 'markdown'}));
+  writeFileSync(page, await formatted(page, readFileSync(page, 'utf8')));
 }

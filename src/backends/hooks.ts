@@ -6,7 +6,12 @@ export type DeployOperation = 'push' | 'deploy' | 'promote' | 'rollback';
 
 /** What commands change on a service. */
 export type WriteOperation =
-  DeployOperation | 'delete' | 'create-target' | 'delete-target' | 'set-variables' | 'invalidate';
+  | DeployOperation
+  | 'delete'
+  | 'create-target'
+  | 'delete-target'
+  | 'set-variables'
+  | 'invalidate';
 
 /** What each is called in a sentence. */
 export const writeNouns: Readonly<Record<WriteOperation, string>> = {

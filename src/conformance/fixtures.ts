@@ -85,7 +85,8 @@ export interface ConformanceService {
    * @throws anything if there is no such bundle.
    */
   readonly readUploaded?:
-    ((bundleId: BundleId, projectSlug: string) => Promise<AsyncIterable<Uint8Array> | Uint8Array>) | undefined;
+    | ((bundleId: BundleId, projectSlug: string) => Promise<AsyncIterable<Uint8Array> | Uint8Array>)
+    | undefined;
   /**
    * A file of an uploaded bundle, for services that keep files: every one is compared. `path` as in `bundle.entries()`.
    * @throws anything if there is no such bundle or file.

@@ -286,7 +286,6 @@ describe('conformance: broken backends', () => {
       'the whole suite. There are cases for each format and each capability that a backend has, with `v1` in place of `v2` too.',
       'How to run the suite against yours is in [Test a backend](../guides/test-a-backend.md).',
       '',
-      '<!-- prettier-ignore -->',
       '| case | what it proves | it alone catches a backend that |',
       '| --- | --- | --- |',
       ...rows.map((row) => `| ${row.name} | ${row.proves} | ${row.caught} |`),

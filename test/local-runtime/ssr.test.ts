@@ -196,36 +196,34 @@ test.each([
   expect(await ask('cart')).toMatchObject({status: 200});
 });
 
-test.concurrent(
-  'a server of an app that takes too long is answered with 504, and goes on',
-  async ({onTestFinished}) => {
-    const {ask} = await startApps(server, {ssrTimeoutSeconds: 2}, onTestFinished);
-    // On a busy machine it may take longer to start, too.
-    const pid = async () => {
-      let answer = await ask('log');
-      while (answer.status !== 200) answer = await ask('log');
-      return answer.headers.get('x-pid');
-    };
-    const first = await pid();
-    expect((await ask('never')).status).toBe(504);
-    expect(await pid()).toBe(first);
-  },
-);
+test.concurrent('a server of an app that takes too long is answered with 504, and goes on', async ({
+  onTestFinished,
+}) => {
+  const {ask} = await startApps(server, {ssrTimeoutSeconds: 2}, onTestFinished);
+  // On a busy machine it may take longer to start, too.
+  const pid = async () => {
+    let answer = await ask('log');
+    while (answer.status !== 200) answer = await ask('log');
+    return answer.headers.get('x-pid');
+  };
+  const first = await pid();
+  expect((await ask('never')).status).toBe(504);
+  expect(await pid()).toBe(first);
+});
 
-test.concurrent(
-  'a server of an app that does not listen, or ends without an error, is answered with 502',
-  async ({onTestFinished}) => {
-    const waiting = await startApps(
-      {'ssr.js': 'setInterval(() => undefined, 1000)'},
-      {ssrTimeoutSeconds: 1},
-      onTestFinished,
-    );
-    expect(await waiting.ask('')).toMatchObject({status: 502, body: expect.stringContaining('did not listen on PORT')});
-    const ended = await startApps({'ssr.js': '42'}, {}, onTestFinished);
-    const reason = 'ended with exit code 0 before it listened on PORT, and exported no handler.';
-    expect(await ended.ask('')).toMatchObject({status: 502, body: expect.stringContaining(reason)});
-  },
-);
+test.concurrent('a server of an app that does not listen, or ends without an error, is answered with 502', async ({
+  onTestFinished,
+}) => {
+  const waiting = await startApps(
+    {'ssr.js': 'setInterval(() => undefined, 1000)'},
+    {ssrTimeoutSeconds: 1},
+    onTestFinished,
+  );
+  expect(await waiting.ask('')).toMatchObject({status: 502, body: expect.stringContaining('did not listen on PORT')});
+  const ended = await startApps({'ssr.js': '42'}, {}, onTestFinished);
+  const reason = 'ended with exit code 0 before it listened on PORT, and exported no handler.';
+  expect(await ended.ask('')).toMatchObject({status: 502, body: expect.stringContaining(reason)});
+});
 
 const ofNode = '(request, response) => response.end("page of " + request.url)';
 const ofTheWeb = '({url}) => new Response("page of " + new URL(url).pathname)';

@@ -64,7 +64,8 @@ export function valuesIn<Name extends string>(settings: Settings, object: Name) 
   // TypeScript cannot know that a loop covered every key.
   return Object.fromEntries<unknown>(entries) as {
     readonly [K in SettingKey as ConfigKey<K> extends `${Name}.${infer Key}` ? Key : never]:
-      NonNullable<Settings[K]>['value'] | (K extends DefaultedKey ? never : undefined);
+      | NonNullable<Settings[K]>['value']
+      | (K extends DefaultedKey ? never : undefined);
   };
 }
 

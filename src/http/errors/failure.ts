@@ -14,7 +14,14 @@ import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
  * sent. `lost`: the connection ended.
  */
 type FailureKind =
-  'unreachable' | 'unknown-host' | 'certificate' | 'handshake' | 'proxy' | 'not-http' | 'stalled' | 'lost';
+  | 'unreachable'
+  | 'unknown-host'
+  | 'certificate'
+  | 'handshake'
+  | 'proxy'
+  | 'not-http'
+  | 'stalled'
+  | 'lost';
 
 const kindOfCode: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(?:ECONNREFUSED|EAI_AGAIN)$/, 'unreachable'],

@@ -44,7 +44,8 @@ export interface PushPreview {
   readonly format: BundleFormat;
   /** What to pack, or the prebuilt archive. */
   readonly content:
-    {readonly kind: 'build'; readonly plan: BundlePlan} | {readonly kind: 'archive'; readonly bundle: Bundle};
+    | {readonly kind: 'build'; readonly plan: BundlePlan}
+    | {readonly kind: 'archive'; readonly bundle: Bundle};
   readonly warnings: readonly string[];
   /** The bundle of the last push, if `ifChanged` is set and this one is the same. */
   readonly unchanged?: UnchangedBundle | undefined;
