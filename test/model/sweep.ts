@@ -68,7 +68,7 @@ export async function singles(operation: Operation, supplies: Supplies): Promise
   ];
 }
 
-/** Every fault at each kind of request: operations that make the same request take turns, each with a sixth or more. */
+/** Every fault at each kind of request once: operations that make the same request take turns. */
 export async function inTurns(supplies: Supplies): Promise<readonly Job[]> {
   const all = (await Promise.all(operations.map((operation) => singles(operation, supplies)))).flat();
   const turns = new Map<string, number>();
@@ -80,7 +80,7 @@ export async function inTurns(supplies: Supplies): Promise<readonly Job[]> {
   });
   return all.filter((_, at) => {
     const {key = '', turn = 0, fault = 0} = met[at] ?? {};
-    return (turn + fault) % Math.min(turns.get(key) ?? 1, 6) === 0;
+    return (turn + fault) % (turns.get(key) ?? 1) === 0;
   });
 }
 
