@@ -9,9 +9,14 @@ if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
 var os = require('node:os');
 var path = require('node:path');
 completeEnvironment(process.env);
-void import('../dist/cli/command/run.js').then(function (cli) {
-  return cli.run(process, path.dirname(__dirname));
-});
+void import('../dist/cli/command/compile-cache.js')
+  .then(function (cache) {
+    cache.keepCompiledCode();
+    return import('../dist/cli/command/run.js');
+  })
+  .then(function (cli) {
+    return cli.run(process, path.dirname(__dirname));
+  });
 
 // oclif asks for the user's home and shell while it loads, but a container's user may have neither. It would also take
 // an empty HOME for the folder of temporary files, where everyone can write, and find relative folders in a checkout.

@@ -13,6 +13,7 @@ const parts = [
   'cli/command/base-command',
   'cli/command/flags',
   'cli/command/command-line',
+  'cli/command/compile-cache',
   'cli/setup/other-clients',
   'settings/definitions',
   'settings/row',

@@ -1,7 +1,3 @@
-import nodeModule from 'node:module';
-import {existsSync} from 'node:fs';
-import {homedir} from 'node:os';
-import {dirname, join} from 'node:path';
 import process from 'node:process';
 import {inspect} from 'node:util';
 import type {EventEmitter} from 'node:events';
@@ -13,7 +9,6 @@ import {createError, isRuntimeCliError, signalExitCodes} from '../../errors/inde
 import {asSentence} from '../../text/sentence.js';
 import {checkBeforeRetrying} from '../../errors/suggestion.js';
 import {messageOf, systemCode} from '../../errors/system-failure.js';
-import {isTrusted} from '../../files/ownership.js';
 import {isSecretName} from '../../http/redact.js';
 import {asOwnError, blameUserCode, endedEarly, reportOf, requestedExitCode, unknownCommand} from './error-report.js';
 import {GroupedHelp} from './help.js';
@@ -44,7 +39,6 @@ export {GroupedHelp};
  * @param root The folder of our package.
  */
 export async function run(host: NodeJS.Process, root: string): Promise<void> {
-  keepCompiledCode();
   let hasEnded = false;
   const end = (exitCode: number) => {
     hasEnded = true;
@@ -123,21 +117,6 @@ function currentDirectory(host: NodeJS.Process): string {
     return host.cwd();
   } catch {
     return '';
-  }
-}
-
-type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) => unknown};
-
-/** Keeps compiled code where Node can, in the user's own folder: others can write to the one for temporary files. */
-function keepCompiledCode(): void {
-  try {
-    const {enableCompileCache}: NewerModule = nodeModule;
-    const folder = join(homedir(), '.cache', 'mycli', 'compiled');
-    let existing = folder;
-    while (!existsSync(existing)) existing = dirname(existing);
-    if (isTrusted(existing)) enableCompileCache?.(folder);
-  } catch {
-    // A user without a home.
   }
 }
 

@@ -1,0 +1,23 @@
+import {existsSync} from 'node:fs';
+import nodeModule from 'node:module';
+import {homedir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {isTrusted} from '../../files/ownership.js';
+
+type NewerModule = typeof nodeModule & {enableCompileCache?: (folder: string) => unknown};
+
+/**
+ * Keeps compiled code of what is loaded from now on, where Node can (22.1), in the user's own folder: others can write to
+ * the one for temporary files.
+ */
+export function keepCompiledCode(): void {
+  try {
+    const {enableCompileCache}: NewerModule = nodeModule;
+    const folder = join(homedir(), '.cache', 'mycli', 'compiled');
+    let existing = folder;
+    while (!existsSync(existing)) existing = dirname(existing);
+    if (isTrusted(existing)) enableCompileCache?.(folder);
+  } catch {
+    // A user without a home.
+  }
+}
