@@ -116,15 +116,23 @@ export async function explainMissingTarget(
   });
 }
 
-/** @throws RuntimeCliError `ERR_REJECTED` if the target is not there, with its nearest and others. */
-export function knownAmong(targets: readonly TargetItem[], open: OpenBackend, targetSlug: string): TargetItem {
+/**
+ * @param mustExist Whether a push that creates the target would be of no help.
+ * @throws RuntimeCliError `ERR_REJECTED` if the target is not there, with its nearest and others.
+ */
+export function knownAmong(
+  targets: readonly TargetItem[],
+  open: OpenBackend,
+  targetSlug: string,
+  mustExist = false,
+): TargetItem {
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return known;
   const {projectSlug} = open;
   const slugs = targets.map((item) => item.targetSlug);
   const meant = nearest(targetSlug, slugs);
   const shown = `${slugs.slice(0, shownTargets).join(', ')}${slugs.length > shownTargets ? ', ...' : ''}`;
-  if (slugs.length === 0) throw noTargets(open, targetSlug);
+  if (slugs.length === 0) throw noTargets(open, targetSlug, mustExist);
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
     suggestions: [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
     details: {targetSlug, targets: slugs},
@@ -132,12 +140,16 @@ export function knownAmong(targets: readonly TargetItem[], open: OpenBackend, ta
 }
 
 /** The error for a project without targets: servers answer alike for one that does not exist. */
-export function noTargets({projectSlug}: OpenBackend, targetSlug: string | undefined): RuntimeCliError {
+export function noTargets(
+  {projectSlug}: OpenBackend,
+  targetSlug: string | undefined,
+  mustExist = false,
+): RuntimeCliError {
+  const push = {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug: targetSlug ?? 'TARGET'})]};
   return createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
-    suggestions: [
-      'Check the name of the project. Its first deployment may create the target:',
-      [{run: ['bundle:push', ...placeFlags({projectSlug, targetSlug: targetSlug ?? 'TARGET'})]}],
-    ],
+    suggestions: mustExist
+      ? ['Check the name of the project.']
+      : ['Check the name of the project. Its first deployment may create the target:', [push]],
     details: {targetSlug, targets: []},
   });
 }

@@ -73,6 +73,17 @@ describe('a target that is created', () => {
     expect(made()).toBe(0);
   });
 
+  test('of a project without targets, and a deletion there, advise no push', async () => {
+    const {api, legacy, project} = await startTargets();
+    for (const service of [api, legacy]) {
+      const copy = targets.createTarget({...service, targetSlug: 'copy', copyFrom: 'staging'}, project.host);
+      const deletion = targets.deleteTarget({...service, targetSlug: 'staging'}, project.host);
+      const refused = {code: 'ERR_REJECTED', suggestions: ['Check the name of the project.']};
+      await expect(copy).rejects.toMatchObject(refused);
+      await expect(deletion).rejects.toMatchObject(refused);
+    }
+  });
+
   test.each(['drop', '500', '504'])('is looked for when the answer is lost (%s)', async (fault) => {
     const {legacy, project, runtime, made} = await startTargets();
     runtime.addFault(`${fault}x1:route=create-target`);
