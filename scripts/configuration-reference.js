@@ -52,9 +52,17 @@ function typeOf({schema}) {
   return found[1];
 }
 
+/** A docstring, over several lines if it is long. */
+function docstring(text, indent) {
+  const line = `${indent}/** ${text} */`;
+  if (line.length <= 120) return line;
+  const rows = text.match(/.{1,110}(?: |$)/g).map((row) => `${indent} * ${row.trim()}`);
+  return [`${indent}/**`, ...rows, `${indent} */`].join('\n');
+}
+
 function member(key, indent) {
   const name = definitions[key].config.split('.').at(-1);
-  return `${indent}/** ${summaryOf(key)} */\n${indent}readonly ${name}?: ${typeOf(definitions[key])} | undefined;\n`;
+  return `${docstring(summaryOf(key), indent)}\n${indent}readonly ${name}?: ${typeOf(definitions[key])} | undefined;\n`;
 }
 
 const configured = settingKeys.filter((key) => definitions[key].config !== undefined);

@@ -98,7 +98,10 @@ export interface MycliConfig extends TargetConfig {
   readonly matchMode?: 'strict' | 'ignore_missing' | undefined;
   /** Files to exclude, as in .bundleignore. */
   readonly ignore?: readonly string[] | undefined;
-  /** Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and a server's code in a static site. */
+  /**
+   * Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and
+   * a server's code in a static site.
+   */
   readonly allowSensitiveFiles?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
   readonly compressionLevel?: number | undefined;
