@@ -31,7 +31,22 @@ const names = [
   ...parts,
 ];
 
+/**
+ * oclif sorts commands with `localeCompare`, for which V8 loads a collator: 6 ms of each start. IDs are compared as they
+ * are instead.
+ */
+const sortsWithoutCollator = {
+  name: 'sorts-without-collator',
+  transform(code, id) {
+    if (!id.endsWith('/@oclif/core/lib/config/plugin.js')) return undefined;
+    const sort = '.sort((a, b) => a.id.localeCompare(b.id))';
+    if (!code.includes(sort)) throw new Error('oclif sorts commands in another way now: change scripts/bundle.js.');
+    return code.replace(sort, '.sort((a, b) => (a.id < b.id ? -1 : 1))');
+  },
+};
+
 const input = {
+  plugins: [sortsWithoutCollator],
   input: Object.fromEntries([...names, ...commands].map((name) => [name, `src/${name}.ts`])),
   platform: 'node',
   // oclif has TypeScript for commands that are not compiled.
