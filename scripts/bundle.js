@@ -32,8 +32,8 @@ const names = [
 ];
 
 /**
- * oclif sorts commands with `localeCompare`, for which V8 loads a collator: 6 ms of each start. IDs are compared as they
- * are instead.
+ * oclif sorts commands with `localeCompare`, for which V8 loads a collator: 6 ms of each start. Compares their IDs by
+ * character codes instead.
  */
 const sortsWithoutCollator = {
   name: 'sorts-without-collator',
@@ -53,6 +53,7 @@ const input = {
   external: [...Object.keys(dependencies), 'typescript', 'mycli/package.json'],
   transform: {target: 'node20.19'},
 };
+
 /**
  * Modules of CommonJS become functions that are called as they load. V8 compiles one in parentheses with its file; an
  * arrow function it reads a first time with the file, and again when it is called.

@@ -117,14 +117,15 @@ export async function explainMissingTarget(
 }
 
 /**
- * @param mustExist Whether a push that creates the target would be of no help.
+ * Finds a target in a list.
+ * @param options `suggestPush: false` if creating it by a push would not help, as when it is to be deleted or copied.
  * @throws RuntimeCliError `ERR_REJECTED` if the target is not there, with its nearest and others.
  */
 export function knownAmong(
   targets: readonly TargetItem[],
   open: OpenBackend,
   targetSlug: string,
-  mustExist = false,
+  {suggestPush = true} = {},
 ): TargetItem {
   const known = targets.find((item) => item.targetSlug === targetSlug);
   if (known !== undefined) return known;
@@ -132,7 +133,7 @@ export function knownAmong(
   const slugs = targets.map((item) => item.targetSlug);
   const meant = nearest(targetSlug, slugs);
   const shown = `${slugs.slice(0, shownTargets).join(', ')}${slugs.length > shownTargets ? ', ...' : ''}`;
-  if (slugs.length === 0) throw noTargets(open, targetSlug, mustExist);
+  if (slugs.length === 0) throw noTargets(open, targetSlug, suggestPush);
   throw createError('ERR_REJECTED', `The project "${projectSlug}" has no target "${targetSlug}".`, {
     suggestions: [...(meant === undefined ? [] : [`Did you mean ${meant}?`]), `Its targets: ${shown}`],
     details: {targetSlug, targets: slugs},
@@ -143,13 +144,13 @@ export function knownAmong(
 export function noTargets(
   {projectSlug}: OpenBackend,
   targetSlug: string | undefined,
-  mustExist = false,
+  suggestPush = true,
 ): RuntimeCliError {
   const push = {run: ['bundle:push', ...placeFlags({projectSlug, targetSlug: targetSlug ?? 'TARGET'})]};
   return createError('ERR_REJECTED', `The project "${projectSlug}" has no targets, or does not exist.`, {
-    suggestions: mustExist
-      ? ['Check the name of the project.']
-      : ['Check the name of the project. Its first deployment may create the target:', [push]],
+    suggestions: suggestPush
+      ? ['Check the name of the project. Its first deployment may create the target:', [push]]
+      : ['Check the name of the project.'],
     details: {targetSlug, targets: []},
   });
 }

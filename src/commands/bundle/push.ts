@@ -48,12 +48,6 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
         suggestions: ['Remove one of them.'],
       });
     }
-    // Read while files with settings and a build are looked for.
-    const modules = Promise.all([
-      import('../../pipelines/push.js'),
-      import('../../cli/output/deployments.js'),
-      import('../../pipelines/next-steps.js'),
-    ]);
     const loaded = await this.#loadSettings(context);
     refuseOtherProject(context);
     const settings = archive === undefined ? await withPushFolder(loaded, this.args.dir, context) : loaded;
@@ -72,7 +66,9 @@ export default class BundlePush extends BaseCommand<typeof BundlePush> {
       ifChanged: settings.ifChanged.value && !force,
       waitForSlot: settings.waitForSlot.value,
     };
-    const [{previewPush, pushRuntimeBundle}, {renderPushPreview, renderPush}, {withNextSteps}] = await modules;
+    const {previewPush, pushRuntimeBundle} = await import('../../pipelines/push.js');
+    const {renderPushPreview, renderPush} = await import('../../cli/output/deployments.js');
+    const {withNextSteps} = await import('../../pipelines/next-steps.js');
     const {output} = context;
     if (dryRun) return renderPushPreview(await previewPush(push, host), push, output);
     const outcome = await withNextSteps(() => pushRuntimeBundle(push, host), host, {history: !output.json});

@@ -46,7 +46,7 @@ export async function createTargetIn(
     if (ifMissing) return {...known, created: false};
     throw alreadyThere(open, known);
   }
-  if (copyFrom !== undefined && targets !== undefined) knownAmong(targets, open, copyFrom, true);
+  if (copyFrom !== undefined && targets !== undefined) knownAmong(targets, open, copyFrom, {suggestPush: false});
   await allowChange(open, {operation: 'create-target', targetSlug, dryRun});
   if (dryRun) return {targetSlug, name, created: false};
   try {

@@ -41,7 +41,7 @@ export async function findDoomed(
 ): Promise<DoomedTarget | undefined> {
   const targets = await targetsIfListed(open);
   if (ifExists && targets?.every((item) => item.targetSlug !== targetSlug)) return undefined;
-  const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, true);
+  const item = targets === undefined ? {targetSlug} : knownAmong(targets, open, targetSlug, {suggestPush: false});
   const isProduction = production || item.production === true || isProductionName(targetSlug);
   refuseUnsafe({operation: 'delete-target', targetSlug, production: isProduction}, open.host);
   if (isProduction && !force) throw productionRefused(targetSlug);

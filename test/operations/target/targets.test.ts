@@ -73,7 +73,7 @@ describe('a target that is created', () => {
     expect(made()).toBe(0);
   });
 
-  test('of a project without targets, and a deletion there, advise no push', async () => {
+  test('as a copy, or deleted, is not found in a project without targets: no push is suggested', async () => {
     const {api, legacy, project} = await startTargets();
     for (const service of [api, legacy]) {
       const copy = targets.createTarget({...service, targetSlug: 'copy', copyFrom: 'staging'}, project.host);
