@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {hasDied, ownPid, ownPidSpace} from '../../files/ownership.js';
+import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 import type {CheckRecords} from '../../operations/host.js';
 import type {PushPlace, PushRecords, UploadPlace, UploadStates} from '../../operations/push/records.js';
@@ -38,7 +39,11 @@ export function pushRecordFiles(dataDirectory: string): PushRecords {
   const files = recordFiles(join(dataDirectory, 'pushes'), pushRecord, 'a record of a push');
   return {
     read: (place) => files.read(nameOf(place)),
-    write: (place, record) => files.write(nameOf(place), {place, ...record}),
+    write: (place, record) =>
+      files.change(nameOf(place), (known) =>
+        // Of pushes at the same time, the one that uploaded last.
+        known !== undefined && known.pushedAt > record.pushedAt ? undefined : {place, ...record},
+      ),
   };
 }
 
@@ -46,11 +51,11 @@ export function checkRecordFiles(dataDirectory: string): CheckRecords {
   const files = recordFiles(join(dataDirectory, 'checks'), checkRecord, 'a record of checks');
   return {
     read: async (place) => (await files.read(nameOf(place, place.targetSlug)))?.failed ?? [],
-    async add(place, check) {
-      const name = nameOf(place, place.targetSlug);
-      const known = await files.read(name).catch(() => undefined);
-      await files.write(name, {place, failed: [check, ...(known?.failed ?? [])].slice(0, keptChecks)});
-    },
+    add: (place, check) =>
+      files.change(nameOf(place, place.targetSlug), (known) => ({
+        place,
+        failed: [check, ...(known?.failed ?? [])].slice(0, keptChecks),
+      })),
   };
 }
 
@@ -101,19 +106,31 @@ function nameOf({backend, origin, organizationId, optionsSha256, projectSlug}: P
   return `${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}.json`;
 }
 
+type JsonRecord = Readonly<Record<string, unknown>>;
+
 function recordFiles<const Schema extends v.GenericSchema>(directory: string, schema: Schema, what: string) {
+  const read = async (name: string): Promise<v.InferOutput<Schema> | undefined> => {
+    const path = join(directory, name);
+    const file = await readPrivateFile(path);
+    if (file === undefined) return undefined;
+    const result = v.safeParse(schema, file.value);
+    if (result.success) return result.output;
+    throw createError('ERR_CONFIG_INVALID', `${path} is not ${what}.`);
+  };
+  const write = async (name: string, record: JsonRecord): Promise<void> => {
+    await makePrivateDirectory(directory);
+    await replacePrivateFile(join(directory, name), `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`);
+  };
   return {
-    async read(name: string): Promise<v.InferOutput<Schema> | undefined> {
-      const path = join(directory, name);
-      const file = await readPrivateFile(path);
-      if (file === undefined) return undefined;
-      const result = v.safeParse(schema, file.value);
-      if (result.success) return result.output;
-      throw createError('ERR_CONFIG_INVALID', `${path} is not ${what}.`);
-    },
-    async write(name: string, record: Readonly<Record<string, unknown>>): Promise<void> {
+    read,
+    write,
+    /** Replaces a record by what becomes of it; undefined leaves it. One that cannot be read is replaced. */
+    async change(name: string, next: (known: v.InferOutput<Schema> | undefined) => JsonRecord | undefined) {
       await makePrivateDirectory(directory);
-      await replacePrivateFile(join(directory, name), `${JSON.stringify({version: 1, ...record}, undefined, 2)}\n`);
+      await withLock(join(directory, name), async () => {
+        const record = next(await read(name).catch(() => undefined));
+        if (record !== undefined) await write(name, record);
+      });
     },
     remove: (name: string) => rm(join(directory, name), {force: true}),
   };

@@ -5,6 +5,7 @@ import {isRecord} from '../../text/json.js';
 import {asSentence} from '../../text/sentence.js';
 import {outputError, reasonOf, systemCode} from '../../errors/system-failure.js';
 import {isDotenv, notOurs} from '../../files/own-files.js';
+import {withLock} from '../../files/lock.js';
 import {readTextFile} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import type {CommandContext} from '../command/context.js';
@@ -152,21 +153,25 @@ export async function writeEnvFile(
   output: Output,
   mode?: number,
 ): Promise<void> {
-  const before = await readTextFile(path).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return '';
-    throw outputError(path, error);
-  });
-  if (!isDotenv(before)) throw notOurs(path, '--output-env');
-  const isEnded = before === '' || before.endsWith('\n');
-  const others = before
-    .split('\n')
-    .slice(0, isEnded ? -1 : undefined)
-    .filter((line) => !Object.hasOwn(values, line.split('=', 1)[0] ?? ''));
   const lines = Object.entries(values).flatMap(([name, value]) => {
     if (value === undefined) return [];
     if (plainValue.test(value)) return [`${name}=${value}`];
     output.warn(`${name} was left out of ${path}: its value has characters that dotenv parsers read differently.`);
     return [];
   });
-  await replaceTextFile(path, [...others, ...lines].map((line) => `${line}\n`).join(''), mode);
+  await withLock(path, async () => {
+    const others = (await linesOf(path)).filter((line) => !Object.hasOwn(values, line.split('=', 1)[0] ?? ''));
+    await replaceTextFile(path, [...others, ...lines].map((line) => `${line}\n`).join(''), mode);
+  });
+}
+
+/** The lines of a dotenv file, if there is one. */
+async function linesOf(path: string): Promise<readonly string[]> {
+  const before = await readTextFile(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw outputError(path, error);
+  });
+  if (!isDotenv(before)) throw notOurs(path, '--output-env');
+  const isEnded = before === '' || before.endsWith('\n');
+  return before.split('\n').slice(0, isEnded ? -1 : undefined);
 }

@@ -8,6 +8,7 @@ import {shellLine} from '../../text/suggest.js';
 import {asRecord} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {keyed} from '../../settings/schemas.js';
+import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
 import type {Settings} from './settings.js';
 
@@ -138,15 +139,20 @@ export async function updateCredentials(
   const path = credentialPath(file);
   try {
     await makePrivateDirectory(file.directory);
-    // Loose permissions are reported before they are tightened.
-    const stored = await readCredentials(file);
-    await chmod(file.directory, 0o700);
     const target = await actualPath(path);
-    const {origins, last, trusted, backends} = change(stored);
-    const isEmpty = [origins, trusted ?? [], backends ?? {}].every((entries) => Object.keys(entries).length === 0);
-    if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
-    else
-      await replacePrivateFile(target, `${JSON.stringify({version: 1, origins, last, trusted, backends}, null, 2)}\n`);
+    await withLock(target, async () => {
+      // Loose permissions are reported before they are tightened.
+      const stored = await readCredentials(file);
+      await chmod(file.directory, 0o700);
+      const {origins, last, trusted, backends} = change(stored);
+      const isEmpty = [origins, trusted ?? [], backends ?? {}].every((entries) => Object.keys(entries).length === 0);
+      if (isEmpty) for (const place of [target, path]) await rm(place, {force: true});
+      else
+        await replacePrivateFile(
+          target,
+          `${JSON.stringify({version: 1, origins, last, trusted, backends}, null, 2)}\n`,
+        );
+    });
   } catch (error) {
     if (isRuntimeCliError(error)) throw error;
     throw createError('ERR_OUTPUT', `${path} cannot be written: ${reasonOf(error)}.`, {

@@ -56,6 +56,20 @@ test('records: written at the same time are whole, and leave nothing beside them
   expect(JSON.parse(await readFile(await onlyFile('pushes'), 'utf8'))).toMatchObject({version: 1, place});
 });
 
+test('records: of failed checks that are added at the same time, none is lost', async () => {
+  const records = checkRecordFiles(data);
+  const ids = [...Array(10).keys()];
+  await Promise.all(ids.map((bundleId) => records.add(target, {...failed, bundleId})));
+  expect((await records.read(target)).map(({bundleId}) => bundleId).toSorted()).toEqual(ids);
+});
+
+test('records: a push that uploaded earlier does not replace a later one, whenever it ends', async () => {
+  const records = pushRecordFiles(data);
+  await records.write(place, {...record, bundleId: 8, pushedAt: '2026-01-02T00:00:00.000Z'});
+  await records.write(place, {...record, bundleId: 7, pushedAt: '2026-01-01T00:00:00.000Z'});
+  expect(await records.read(place)).toMatchObject({bundleId: 8});
+});
+
 test.each(['', '{', 'null', '{"version": 2}', '{"version": 1, "bundleId": null}'])(
   'records: a damaged one is an error that names its file, until it is replaced: %j',
   async (content) => {

@@ -2,7 +2,7 @@ import {chmod, lchown, lstat, mkdir, readdir, readFile, stat, symlink, writeFile
 import {dirname, join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {startLocalRuntime, type LocalRuntime} from '../../../src/testing.js';
-import type {Ended} from '../spawn-cli.js';
+import {binary, runCli, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder} from '../../folder.js';
 
@@ -43,6 +43,22 @@ async function mycli(
 async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
 }
+
+test('six logins at the same time store the credentials of all six', async () => {
+  const origins = Array.from({length: 6}, (_, index) => `https://runtime-${String(index)}.example`);
+  const ended = await Promise.all(
+    origins.map((origin) =>
+      runCli(binary, ['auth:login', '--no-verify', '--origin', origin], {
+        env: {XDG_CONFIG_HOME: join(root, 'config')},
+        stdin: canaries.key,
+      }),
+    ),
+  );
+  expect(ended.map(({code}) => code)).toEqual(origins.map(() => 0));
+  const stored = JSON.parse(await readFile(file, 'utf8')) as {origins: object};
+  expect(Object.keys(stored.origins).toSorted()).toEqual(origins);
+  expect(await readdir(folder)).toEqual(['credentials.json']);
+});
 
 describe('a home in which nothing can be stored', () => {
   test.runIf(process.platform === 'linux')('is an error of a login, not a wait for ever: /proc/nope', async () => {

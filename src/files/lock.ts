@@ -1,0 +1,90 @@
+import {mkdtemp, readdir, rmdir, stat, utimes} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {createError} from '../errors/index.js';
+import {outputError} from '../errors/system-failure.js';
+import {hasDied, ownPid, ownPidSpace} from './ownership.js';
+
+/** How long to wait for others, in milliseconds. Whoever changes a small file is done long before. */
+const patienceMs = 20_000;
+/** How often a lock shows that its owner lives, in milliseconds, to those who cannot ask for its process. */
+const renewalMs = 20_000;
+
+interface LockOptions {
+  /** How long to wait for another process, in milliseconds; 0: not at all. @default 20,000 */
+  readonly patienceMs?: number;
+}
+
+/**
+ * Does something with a file that no other process of mycli does at the same time: read it, change it, write it. The
+ * folder of the file must exist. A process that dies leaves no lock that counts.
+ *
+ * A lock is a folder beside the file, named after its process. Whoever has made one, looks for others, and withdraws if
+ * there are any: of two, at least one sees the other.
+ * @throws RuntimeCliError `ERR_OUTPUT` when the folder cannot be written, or another process keeps the lock.
+ */
+export async function withLock<Result>(
+  path: string,
+  work: () => Promise<Result>,
+  options: LockOptions = {},
+): Promise<Result> {
+  const own = await lock(path, performance.now() + (options.patienceMs ?? patienceMs));
+  const renewal = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => undefined), renewalMs);
+  renewal.unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewal);
+    await remove(own);
+  }
+}
+
+async function lock(path: string, until: number): Promise<string> {
+  for (;;) {
+    const own = await mkdtemp(`${prefixOf(path)}${ownPid}-${ownPidSpace()}-`).catch((error: unknown) => {
+      throw outputError(path, error);
+    });
+    const other = await findOther(path, own);
+    if (other === undefined) return own;
+    await remove(own);
+    if (performance.now() > until) throw isBusy(path, other);
+    // Those who withdraw at the same time come back at different times.
+    await delay(5 + Math.random() * 45);
+  }
+}
+
+/** The lock of another process that may live. Those of others are removed. */
+async function findOther(path: string, own: string): Promise<string | undefined> {
+  const folder = dirname(path);
+  const start = basename(prefixOf(path));
+  const names = (await readdir(folder)).filter((name) => name.startsWith(start) && name !== basename(own));
+  for (const name of names) {
+    const [, pid, space] = /(\d+)-([0-9a-f]{8})-\w{6}$/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    if (!hasDied(Number(pid), space) && (space === ownPidSpace() || (await isFresh(join(folder, name), own))))
+      return join(folder, name);
+    await remove(join(folder, name));
+  }
+  return undefined;
+}
+
+/** Whether a lock was renewed lately, by the clock of the file system: that of a container whose processes we can't see. */
+async function isFresh(other: string, own: string): Promise<boolean> {
+  const [theirs, ours] = await Promise.all([other, own].map((path) => stat(path).catch(() => undefined)));
+  return theirs !== undefined && ours !== undefined && ours.mtimeMs - theirs.mtimeMs < 3 * renewalMs;
+}
+
+function prefixOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.lock-`);
+}
+
+/** What cannot be removed is left for the next process. */
+async function remove(directory: string): Promise<void> {
+  await rmdir(directory).catch(() => undefined);
+}
+
+function isBusy(path: string, other: string): Error {
+  return createError('ERR_OUTPUT', `${path} cannot be written: another mycli is changing it.`, {
+    suggestions: [`Wait until it has ended. If no mycli runs, remove ${other}.`],
+  });
+}
