@@ -31,22 +31,7 @@ const names = [
   ...parts,
 ];
 
-/**
- * oclif sorts commands with `localeCompare`, for which V8 loads a collator: 6 ms of each start. Compares their IDs by
- * character codes instead.
- */
-const sortsWithoutCollator = {
-  name: 'sorts-without-collator',
-  transform(code, id) {
-    if (!id.endsWith('/@oclif/core/lib/config/plugin.js')) return undefined;
-    const sort = '.sort((a, b) => a.id.localeCompare(b.id))';
-    if (!code.includes(sort)) throw new Error('oclif sorts commands in another way now: change scripts/bundle.js.');
-    return code.replace(sort, '.sort((a, b) => (a.id < b.id ? -1 : 1))');
-  },
-};
-
 const input = {
-  plugins: [sortsWithoutCollator],
   input: Object.fromEntries([...names, ...commands].map((name) => [name, `src/${name}.ts`])),
   platform: 'node',
   // oclif has TypeScript for commands that are not compiled.
@@ -54,26 +39,14 @@ const input = {
   transform: {target: 'node20.19'},
 };
 
-/**
- * Modules of CommonJS become functions that are called as they load. V8 compiles one in parentheses with its file; an
- * arrow function it reads a first time with the file, and again when it is called.
- */
-const compiledAtOnce = {
-  name: 'compiled-at-once',
-  generateBundle(options, files) {
-    for (const file of Object.values(files))
-      file.code = file.code?.replaceAll(/(?<=__commonJSMin\(\()(?:(\w+)|\(([\w$,]*)\))=>(?=\{)/g, 'function($1$2)');
-  },
-};
 const output = {
-  plugins: [compiledAtOnce],
   dir: 'dist',
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
   comments: false,
-  // Names stay, for stack traces.
-  minify: {mangle: false},
+  // Not minified: an uncaught error shows the line that threw it, and debuggers show the code.
+  minify: 'dce-only',
   // What a push loads in any case, in few files: Node takes half a millisecond to find each. The library gets the first
   // two. It must not load oclif, which asks for the user's home, and a container's user may have none.
   codeSplitting: {

@@ -2,7 +2,7 @@ import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {homedir, tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {foldersOf, pack, root, run} from '../package/install.js';
+import {foldersOf, packHost, root, run} from '../package/install.js';
 
 /**
  * What a reader does who follows a guide from top to bottom, as a shell script: commands are typed, code that has a
@@ -25,7 +25,7 @@ describe('the guide to writing a backend plugin', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'mycli-guide-'));
-    await pack(root, folder);
+    await packHost(folder);
     guide = await readFile(path.join(root, 'docs/guides/write-a-backend-plugin.md'), 'utf8');
     await writeFile(path.join(folder, 'guide.sh'), scriptOf(guide).replaceAll('/path/to', folder));
     const env = {

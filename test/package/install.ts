@@ -11,19 +11,23 @@ export const root = path.resolve(import.meta.dirname, '../..');
 /** The example plugin that the packed host is tested with. */
 const directoryPlugin = path.join(root, 'examples/mycli-plugin-directory');
 
-/** Packs a package, built already, into the new folder `destination`. Resolves to the tarball. */
-export async function pack(packageRoot: string, destination: string): Promise<string> {
-  await mkdir(destination, {recursive: true});
-  // Without scripts: `prepare` would build again, under the feet of the tests that run the binary.
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', destination], {cwd: packageRoot});
+/** Packs mycli, built already, into the new folder `destination`. Resolves to the tarball. */
+export async function packHost(destination: string): Promise<string> {
+  await run('npm', ['run', 'pack', '--', destination], {cwd: root});
+  return tarballIn(destination);
+}
+
+async function tarballIn(destination: string): Promise<string> {
   const tarball = (await readdir(destination)).find((name) => name.endsWith('.tgz')) ?? 'no tarball';
   return path.join(destination, tarball);
 }
 
 /** Builds the example plugin, which nothing else does, and packs it. */
 export async function packDirectoryPlugin(destination: string): Promise<string> {
+  await mkdir(destination, {recursive: true});
   await run('npm', ['run', 'build'], {cwd: directoryPlugin});
-  return pack(directoryPlugin, destination);
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', destination], {cwd: directoryPlugin});
+  return tarballIn(destination);
 }
 
 /** As the careful install: no script of any package runs. */

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {runCli, type Ended} from '../cli/spawn-cli.js';
-import {foldersOf, install, installOptions, pack, packDirectoryPlugin, root, run} from './install.js';
+import {foldersOf, install, installOptions, packDirectoryPlugin, packHost, root, run} from './install.js';
 
 const consumer = `
 import type {BackendsHook} from 'mycli/backend';
@@ -48,7 +48,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'mycli-plugins-'));
   host = path.join(folder, 'host');
   const [hostTarball, plugin] = await Promise.all([
-    pack(root, path.join(folder, 'host-tarball')),
+    packHost(path.join(folder, 'host-tarball')),
     packDirectoryPlugin(path.join(folder, 'plugin-tarball')),
   ]);
   pluginTarball = plugin;
@@ -108,16 +108,25 @@ describe('the installed package', () => {
     expect((await mycli('bundle:build', '--help')).stdout).toContain('--build-directory');
   });
 
-  test('has been installed without a script, and has none that it would need', async () => {
-    const {scripts} = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    expect(Object.keys(scripts)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(?:pre|post)?install$/)]));
+  test('has no script, and brings none that npm would run', async () => {
+    expect(JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'))).not.toHaveProperty('scripts');
     const lock = JSON.parse(await readFile(path.join(host, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, {hasInstallScript?: true}>;
     };
     const scripted = Object.entries(lock.packages).filter(([, {hasInstallScript}]) => hasInstallScript === true);
     expect(scripted.map(([place]) => place)).toEqual([]);
+  });
+
+  test('shows the message and the functions of an error that a program does not catch, also in a pipe', async () => {
+    const readme = await readFile(path.join(root, 'README.md'), 'utf8');
+    const file = path.join(host, 'example.mjs');
+    await writeFile(file, /```ts\n(.*?)```/s.exec(readme)?.[1] ?? 'no example');
+    const {code, stderr} = await runCli(file, [], {cwd: host, env: {RUNTIME_KEY: 'key'}});
+    expect(code).toBe(1);
+    expect(stderr).toContain(`InputError: The build directory ${path.join(host, 'build')} does not exist.\n`);
+    expect(stderr).toMatch(/^ +at async planBundle \(/m);
+    expect(stderr).toContain("code: 'ERR_BUILD_DIRECTORY'");
+    expect(stderr.length).toBeLessThan(5000);
   });
 
   test('has entries that can be imported', async () => {

@@ -1,0 +1,25 @@
+// `npm run pack [FOLDER]`: packs what is built into the tarball that users install, in FOLDER (default: here). npm warns about
+// `prepare` of a tarball, so its package.json has no scripts.
+import {execFileSync} from 'node:child_process';
+import {cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const destination = path.resolve(process.env.INIT_CWD, process.argv[2] ?? '.');
+const staged = mkdtempSync(path.join(tmpdir(), 'mycli-pack-'));
+
+function npmPack(cwd, ...options) {
+  const args = [process.env.npm_execpath, 'pack', '--ignore-scripts', '--json', ...options];
+  return JSON.parse(execFileSync(process.execPath, args, {cwd, encoding: 'utf8'}))[0];
+}
+
+try {
+  mkdirSync(destination, {recursive: true});
+  for (const {path: file} of npmPack(root, '--dry-run').files) cpSync(path.join(root, file), path.join(staged, file));
+  const {scripts, devDependencies, ...manifest} = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  console.log(path.join(destination, npmPack(staged, '--pack-destination', destination).filename));
+} finally {
+  rmSync(staged, {recursive: true, force: true});
+}
