@@ -1,5 +1,5 @@
-import {ftruncateSync, rmSync, writeFileSync} from 'node:fs';
-import {lstat, open, rm, type FileHandle} from 'node:fs/promises';
+import {rmSync, truncateSync, writeFileSync} from 'node:fs';
+import {lstat, open, rm} from 'node:fs/promises';
 import {Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import {isDeepStrictEqual} from 'node:util';
@@ -66,7 +66,7 @@ export class PartFile {
     let transferred = 0;
     const onStart = (start: DownloadStart) => {
       ({offset: transferred, total} = start);
-      if (transferred === 0) this.#begin(handle, start);
+      if (transferred === 0) this.#begin(start);
     };
     let failure: Error | undefined;
     const writeTo = new Writable({
@@ -110,21 +110,29 @@ export class PartFile {
   }
 
   /** The server sends the whole archive. Without a validator, it cannot be resumed. */
-  #begin(handle: FileHandle, {validator}: DownloadStart): void {
-    try {
-      ftruncateSync(handle.fd);
+  #begin({validator}: DownloadStart): void {
+    // By its path: Windows truncates no file by a handle that appends.
+    writing(this.path, () => truncateSync(this.path));
+    writing(this.#statePath, () => {
       rmSync(this.#statePath, {force: true});
       if (validator === undefined) return;
       const state = JSON.stringify({...this.#identity, validator});
       writeFileSync(this.#statePath, `${state}\n`, {flag: 'wx', mode: 0o600});
-    } catch (error) {
-      throw outputError(this.#statePath, error);
-    }
+    });
   }
 
   async #remove(path: string): Promise<void> {
     await rm(path, {force: true}).catch((error: unknown) => {
       throw outputError(path, error);
     });
+  }
+}
+
+/** An error of the system names the file that was written. */
+function writing(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw outputError(path, error);
   }
 }

@@ -1,0 +1,40 @@
+import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {binary, runCli} from '../cli/spawn-cli.js';
+import {createRuntimeBench, type RuntimeBench} from '../cli/with-runtime.js';
+
+let bench: RuntimeBench;
+beforeEach(async () => {
+  bench = await createRuntimeBench({MYCLI_RUNTIME_BACKEND: 'legacy'});
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+/** Runs the binary where `imitation`, a file of this folder, takes part of Windows' place. */
+function mycli(imitation: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const preload = JSON.stringify(fileURLToPath(new URL(imitation, import.meta.url)));
+  return runCli(binary, args, {cwd: bench.project, env: {...bench.env, ...env, NODE_OPTIONS: `--require=${preload}`}});
+}
+
+describe.skipIf(process.platform !== 'linux')('what Windows allows of an open file is enough', () => {
+  test('to push, download, inspect and compare a bundle', async () => {
+    for (const message of ['first', 'second']) {
+      expect(await mycli('rights.cjs', ['bundle:push', '--message', message])).toMatchObject({code: 0});
+    }
+    expect(await mycli('rights.cjs', ['bundle:download', '1'])).toMatchObject({code: 0});
+    expect(await mycli('rights.cjs', ['bundle:inspect', '1'])).toMatchObject({code: 0});
+    expect(await mycli('rights.cjs', ['bundle:diff', '1', '2'])).toMatchObject({code: 0});
+    expect((await readdir(bench.project)).sort()).toEqual(['build', 'bundle-1.tar']);
+  });
+
+  test('to begin a download again whose part does not belong to the bundle', async () => {
+    await mycli('rights.cjs', ['bundle:push', '--v2']);
+    const [part, state] = ['one.part', 'one.part.json'].map((name) => join(bench.project, name));
+    await writeFile(String(part), 'of another archive');
+    const identity = {backend: 'legacy', projectSlug: 'shop', bundleId: '1', validator: '"other"'};
+    await writeFile(String(state), JSON.stringify(identity), {mode: 0o600});
+    expect(await mycli('rights.cjs', ['bundle:download', '1', '--output', 'one'])).toMatchObject({code: 0});
+    expect((await readFile(join(bench.project, 'one'))).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+  });
+});
