@@ -16,6 +16,8 @@ export interface TemporaryDirectory {
 
 /** `mycli-<pid>-<PID namespace>-<random>`; older versions had no namespace. */
 const leftoverName = /^mycli-(\d+)-(?:([0-9a-f]{8})-)?[A-Za-z0-9]{6}$/;
+/** While another program has a file in it open, Windows removes no folder: try again, a little later each time. */
+const maxRetries = 5;
 /** Milliseconds after which a folder counts as left behind if we cannot check its process. */
 const abandonedAfter = 7 * 24 * 60 * 60 * 1000;
 
@@ -29,9 +31,9 @@ export async function createTemporaryDirectory(parent: string, pid: number): Pro
   });
   return {
     path,
-    remove: () => rm(path, {recursive: true, force: true}),
+    remove: () => rm(path, {recursive: true, force: true, maxRetries}),
     removeSync: () => {
-      rmSync(path, {recursive: true, force: true});
+      rmSync(path, {recursive: true, force: true, maxRetries});
     },
   };
 }

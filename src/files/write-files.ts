@@ -1,10 +1,11 @@
 import {createWriteStream, lstatSync} from 'node:fs';
-import {mkdir, rename, stat, writeFile} from 'node:fs/promises';
+import {mkdir, stat, writeFile} from 'node:fs/promises';
 import {dirname, basename, join} from 'node:path';
 import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {createError} from '../errors/index.js';
 import {systemCode, outputError} from '../errors/system-failure.js';
+import {moveFile} from './move-file.js';
 import {isTrusted} from './ownership.js';
 import {readJsonFile} from './read-file.js';
 import {createSweptDirectory} from './temporary-directory.js';
@@ -68,7 +69,7 @@ export async function stageFile<Result>(
     return {
       result: await write(stream),
       place: () =>
-        rename(temporary, path).catch((error: unknown) => {
+        moveFile(temporary, path).catch((error: unknown) => {
           throw outputError(path, error);
         }),
       discard: () => directory.remove(),
@@ -121,7 +122,7 @@ export async function replacePrivateFile(path: string, content: string): Promise
   const temporary = join(directory.path, basename(path));
   try {
     await writeFile(temporary, content, {flag: 'wx', mode: 0o600, flush: true});
-    await rename(temporary, path);
+    await moveFile(temporary, path);
   } finally {
     await directory.remove();
   }

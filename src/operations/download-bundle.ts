@@ -1,4 +1,4 @@
-import {lstat, rename} from 'node:fs/promises';
+import {lstat} from 'node:fs/promises';
 import {basename, resolve} from 'node:path';
 import type {BackendCapability, BundleId, DownloadResume, DownloadStart} from '../backends/contract.js';
 import {backendTitle} from '../backends/names.js';
@@ -8,6 +8,7 @@ import type {ArchiveInspection} from '../bundle/contents/inspect-archive.js';
 import {readManifest} from '../bundle/archive/manifest.js';
 import type {PackResult} from '../bundle/types.js';
 import {readArchive} from '../bundle/prebuilt/read-archive.js';
+import {moveFile} from '../files/move-file.js';
 import {amendError, createError, isRuntimeCliError} from '../errors/index.js';
 import type {Host} from './host.js';
 import {explainMissingBundle, namingCapabilities, resolveBundleId} from './list.js';
@@ -91,7 +92,7 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
   const manifest = await readManifest(path).catch(() => undefined);
   const verified = reported !== undefined || manifest?.sha256 === sha256;
   await verifyOutput(path, force);
-  await rename(part.path, path).catch((error: unknown) => {
+  await moveFile(part.path, path).catch((error: unknown) => {
     throw outputError(path, error);
   });
   await part.forgetState();

@@ -14,7 +14,10 @@ afterEach(() => bench[Symbol.asyncDispose]());
 /** Runs the binary where `imitation`, a file of this folder, takes part of Windows' place. */
 function mycli(imitation: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const preload = JSON.stringify(fileURLToPath(new URL(imitation, import.meta.url)));
-  return runCli(binary, args, {cwd: bench.project, env: {...bench.env, ...env, NODE_OPTIONS: `--require=${preload}`}});
+  // For a login, which reads it there.
+  const stdin = bench.runtime.credentials.apiKey;
+  const all = {...bench.env, ...env, NODE_OPTIONS: `--require=${preload}`};
+  return runCli(binary, args, {cwd: bench.project, env: all, stdin});
 }
 
 describe.skipIf(process.platform !== 'linux')('what Windows allows of an open file is enough', () => {
@@ -36,5 +39,39 @@ describe.skipIf(process.platform !== 'linux')('what Windows allows of an open fi
     await writeFile(String(state), JSON.stringify(identity), {mode: 0o600});
     expect(await mycli('rights.cjs', ['bundle:download', '1', '--output', 'one'])).toMatchObject({code: 0});
     expect((await readFile(join(bench.project, 'one'))).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+  });
+});
+
+describe('a file that another program has open for a moment', () => {
+  test('is replaced by a build, a download, a login and the outputs of a step', async () => {
+    const pushed = await mycli('held-files.cjs', ['bundle:push', '--v2', '--output-env', 'out.env']);
+    expect(pushed).toMatchObject({code: 0, stderr: expect.not.stringContaining('EPERM') as string});
+    for (const args of [
+      ['bundle:build', '--output', 'built.tgz'],
+      ['bundle:download', '1', '--output', 'loaded.tgz'],
+      ['auth:login'],
+    ]) {
+      expect(await mycli('held-files.cjs', args)).toMatchObject({code: 0});
+    }
+    expect((await readdir(bench.project)).sort()).toEqual([
+      'build',
+      'built.tgz',
+      'built.tgz.json',
+      'loaded.tgz',
+      'out.env',
+    ]);
+  });
+
+  test('is received and deployed by a local runtime', async () => {
+    const push = ['bundle:push', '--target', 'staging', '--wait'];
+    const command = [process.execPath, binary, ...push];
+    expect(await mycli('held-files.cjs', ['runtime:start', '--data', 'data', '--', ...command])).toMatchObject({code: 0});
+    expect(await readdir(join(bench.project, 'data/bundles/1'))).toContain('bundle.json');
+  });
+
+  test('is named if it stays open', async () => {
+    const ended = await mycli('held-files.cjs', ['bundle:build', '--output', 'built.tgz'], {HELD_FOREVER: '1'});
+    expect(ended).toMatchObject({code: 3, stderr: expect.stringContaining('built.tgz cannot be written') as string});
+    expect(await readdir(bench.project)).toEqual(['build']);
   });
 });

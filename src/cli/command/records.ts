@@ -1,9 +1,10 @@
 import {createHash} from 'node:crypto';
-import {lstat, readdir, rename, rm} from 'node:fs/promises';
+import {lstat, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
+import {moveFile} from '../../files/move-file.js';
 import {hasDied, ownPid, ownPidSpace} from '../../files/ownership.js';
 import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
@@ -71,7 +72,7 @@ export function uploadStateFiles(dataDirectory: string): Required<UploadStates> 
   const ownName = (place: UploadPlace) => freeName(place).replace(/json$/, `${owner}.json`);
   const move = async (from: string, to: string): Promise<boolean> => {
     try {
-      await rename(join(directory, from), join(directory, to));
+      await moveFile(join(directory, from), join(directory, to));
       return true;
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return false;

@@ -1,6 +1,6 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import {createWriteStream} from 'node:fs';
-import {lstat, mkdir, readdir, rename, rm, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readdir, rm, writeFile} from 'node:fs/promises';
 // oxlint-disable-next-line no-restricted-imports -- a runtime without a data folder creates and removes its own
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {systemCode} from '../../errors/system-failure.js';
 import {dataFolders} from '../../files/own-files.js';
+import {moveFile} from '../../files/move-file.js';
 import {readJsonFile} from '../../files/read-file.js';
 import {createSweptDirectory} from '../../files/temporary-directory.js';
 import {makePrivateDirectory} from '../../files/write-files.js';
@@ -81,7 +82,7 @@ export async function writeJson(file: string, value: unknown, dataFolder: string
   const temporary = path.join(dataFolder, 'temporary', `${randomUUID()}.json`);
   try {
     await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, {flag: 'wx', mode: 0o600});
-    await rename(temporary, file);
+    await moveFile(temporary, file);
   } catch (error) {
     await rm(temporary, {force: true});
     throw error;

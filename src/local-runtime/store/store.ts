@@ -1,8 +1,9 @@
 import {randomUUID} from 'node:crypto';
-import {mkdir, readdir, rename, rm} from 'node:fs/promises';
+import {mkdir, readdir, rm} from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
+import {moveFile} from '../../files/move-file.js';
 import {objectSchema} from '../../settings/schemas.js';
 import {sitePath, type SiteName} from '../sites/site-address.js';
 import {readJson, writeJson} from './data-folder.js';
@@ -144,7 +145,7 @@ export class Store {
     const record = {id: this.#lastBundleId, ...bundle};
     await writeJson(path.join(folder, 'contents.json'), contents, this.#folder);
     await writeJson(path.join(folder, 'bundle.json'), record, this.#folder);
-    await rename(folder, this.#path('bundles', String(record.id)));
+    await moveFile(folder, this.#path('bundles', String(record.id)));
     this.#bundles.set(record.id, record);
     return record;
   }
@@ -227,7 +228,7 @@ export class Store {
     this.#lastDeployment += 1;
     const record = {number: this.#lastDeployment, ...deployment};
     if (site !== undefined) {
-      await rename(site, this.sitePath(record.deploymentId));
+      await moveFile(site, this.sitePath(record.deploymentId));
       this.#sites.add(record.deploymentId);
     }
     await writeJson(this.#path('deployments', `${record.number}.json`), record, this.#folder);
