@@ -12,7 +12,7 @@ process.env['TZ'] = 'America/Caracas';
 /** Tests that start many processes or try thousands of inputs. `npm test` runs all others, `npm run test:ci` these. */
 const slow = [
   '{examples/mycli-plugin-{directory,portal}/test,test}/**/conformance.test.ts',
-  'test/{conformance,docs,faults,model,package}/**/*.test.ts',
+  'test/{conformance,docs,faults,model,package,windows}/**/*.test.ts',
   'test/**/*.property.test.ts',
   'test/bundle/archive/{gzip,pack,stream-bundle}.test.ts',
   'test/cli/command/{containers,plugin*,run,signals,startup,user-code}.test.ts',

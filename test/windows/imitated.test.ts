@@ -65,7 +65,9 @@ describe('a file that another program has open for a moment', () => {
   test('is received and deployed by a local runtime', async () => {
     const push = ['bundle:push', '--target', 'staging', '--wait'];
     const command = [process.execPath, binary, ...push];
-    expect(await mycli('held-files.cjs', ['runtime:start', '--data', 'data', '--', ...command])).toMatchObject({code: 0});
+    expect(await mycli('held-files.cjs', ['runtime:start', '--data', 'data', '--', ...command])).toMatchObject({
+      code: 0,
+    });
     expect(await readdir(join(bench.project, 'data/bundles/1'))).toContain('bundle.json');
   });
 

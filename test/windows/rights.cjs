@@ -12,7 +12,11 @@ function refusing(name, isRefused) {
   fs[name] = (descriptor, ...rest) => {
     if (!isRefused(flagsOf(descriptor))) return original(descriptor, ...rest);
     const syscall = name.replace('Sync', '');
-    throw Object.assign(new Error(`EPERM: operation not permitted, ${syscall}`), {code: 'EPERM', errno: -4048, syscall});
+    throw Object.assign(new Error(`EPERM: operation not permitted, ${syscall}`), {
+      code: 'EPERM',
+      errno: -4048,
+      syscall,
+    });
   };
 }
 
