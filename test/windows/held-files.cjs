@@ -12,6 +12,6 @@ promises.rename = async (from, to) => {
   attempts.set(from, attempt + 1);
   const code = process.env.HELD_FOREVER ? 'EBUSY' : codes[attempt];
   if (code === undefined) return rename(from, to);
-  throw Object.assign(new Error(`${code}: rename '${from}' -> '${to}'`), {code, syscall: 'rename'});
+  throw Object.assign(new Error(`${code}: rename`), {code, syscall: 'rename'});
 };
 syncBuiltinESMExports();
