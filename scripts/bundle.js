@@ -69,19 +69,23 @@ const output = {
 };
 
 /**
- * The name, the version and the licence of the package in `folder`. One without a file of its licence has its author
- * named.
+ * The name, the version and the licence of the package in `folder`: its file, or that section of its README. One without
+ * either has its author named.
  */
 function noticeOf(folder) {
   const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
   const {name, version, author} = manifest;
   const licence = licenceOf(manifest);
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const read = (pattern) => {
+    const file = readdirSync(folder).find((entry) => pattern.test(entry));
+    return file && readFileSync(`${folder}/${file}`, 'utf8');
+  };
+  const section = /^#+ licen[cs]e\b.*\n(?<text>[^#]*copyright[^#]*)/im;
   const holder = author?.name ?? author;
-  if (!licence || (file === undefined && !holder))
-    throw new Error(`${folder} does not say whose it is, or its licence.`);
-  const text = file === undefined ? `Copyright (c) ${holder}` : readFileSync(`${folder}/${file}`, 'utf8').trim();
-  return `${name} ${version} (${licence})\n\n${text}\n`;
+  const text =
+    read(/^licen[cs]e/i) ?? section.exec(read(/^readme/i) ?? '')?.groups.text ?? (holder && `Copyright (c) ${holder}`);
+  if (!licence || !text) throw new Error(`${folder} does not say whose it is, or its licence.`);
+  return `${name} ${version} (${licence})\n\n${text.trim()}\n`;
 }
 
 function writeLicences(chunks) {

@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {reasons} from './dependency-reasons.js';
 import {fillPage} from './fill-page.js';
 import {licenceOf} from './licence-of.js';
-import {bundledPackages, packages} from './shipped.js';
+import {bundledPackages, nameAt, packages} from './shipped.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const direct = Object.keys(packages[''].dependencies);
@@ -51,17 +51,15 @@ function closure(path, seen = new Set()) {
   return seen;
 }
 
-/** What all of these bring together, themselves included. */
-function closureOf(names) {
-  const seen = new Set();
-  for (const name of names) closure(`node_modules/${name}`, seen);
-  return seen;
+/** Of several copies of one version one: npm nests them beside our tools, and hoists one where mycli is installed. */
+function withoutCopies(paths) {
+  return [...new Map([...paths].map((path) => [`${nameAt(path)}@${packages[path].version}`, path])).values()];
 }
 
-const all = closureOf(direct);
-const platformBound = [...all].filter((path) => 'os' in packages[path] || 'cpu' in packages[path]);
+const all = withoutCopies(direct.flatMap((name) => [...closure(`node_modules/${name}`)]));
+const platformBound = all.filter((path) => 'os' in packages[path] || 'cpu' in packages[path]);
 if (platformBound.length > 0) throw new Error(`Sizes would depend on the platform: ${platformBound.join(', ')}.`);
-const missing = [...all].filter((path) => !existsSync(join(root, path)));
+const missing = all.filter((path) => !existsSync(join(root, path)));
 if (missing.length > 0) throw new Error(`Not installed, run npm ci: ${missing.join(', ')}.`);
 
 /** Bytes of a package's own files. */
@@ -77,7 +75,7 @@ function bytesOf(folder) {
 
 /** Two digits: what npm does to the first line of a script, on some platforms, is far below them. */
 function megabytes(paths) {
-  const bytes = [...paths].reduce((sum, path) => sum + bytesOf(join(root, path)), 0);
+  const bytes = paths.reduce((sum, path) => sum + bytesOf(join(root, path)), 0);
   return (bytes / 1e6).toFixed(2);
 }
 
@@ -94,17 +92,17 @@ function tally(texts) {
 
 const rows = direct.map((name) => {
   const path = `node_modules/${name}`;
-  const brought = closure(path);
-  const sizes = `${megabytes([path])} | ${brought.size - 1} | ${megabytes(brought)}`;
+  const brought = withoutCopies(closure(path));
+  const sizes = `${megabytes([path])} | ${brought.length - 1} | ${megabytes(brought)}`;
   return `| \`${name}\` | ${packages[path].version} | ${reasons[name]} | ${sizes} | ${declaredLicence(path)} |`;
 });
-const licences = tally([...all].map(declaredLicence)).map(([licence, count]) => `${licence} (${count})`);
+const licences = tally(all.map(declaredLicence)).map(([licence, count]) => `${licence} (${count})`);
 
 const insideRows = inside.map((name) => {
   const path = `node_modules/${name}`;
   return `| \`${name}\` | ${packages[path].version} | ${reasons[name]} | ${declaredLicence(path)} |`;
 });
-const withScript = [...all].filter((path) => packages[path].hasInstallScript === true);
+const withScript = all.filter((path) => packages[path].hasInstallScript === true);
 
 fillPage('dependencies.md', {
   installed: `
@@ -112,7 +110,7 @@ fillPage('dependencies.md', {
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-${direct.length} dependencies, ${all.size} packages, ${megabytes(all)} MB. Licenses: ${licences.join(', ')}.`,
+${direct.length} dependencies, ${all.length} packages, ${megabytes(all)} MB. Licenses: ${licences.join(', ')}.`,
   inside: `
 | package | version | why | licence |
 | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-// Writes the table of docs/guides/frameworks.md from the rows of src/frameworks, and from what `npm run zoo` has seen
+// Writes the table of docs/guides/frameworks.md from the rows of src/frameworks, and from what `npm run test:suite zoo` has seen
 // (test/frameworks/zoo/seen.json). `npm run docs:generate` runs it.
 import {readFileSync} from 'node:fs';
 import {frameworks} from '../dist/frameworks/frameworks.js';

@@ -1,4 +1,4 @@
-// npm run pictures: makes the pictures of the README from a real run: starts a local runtime, pushes the example
+// node scripts/pictures.js: makes the pictures of the README from a real run: starts a local runtime, pushes the example
 // storefront with the real binary, and draws what the terminal shows (SVG) and the page of the runtime in Chromium
 // (light and dark).
 import {execFile, spawn} from 'node:child_process';

@@ -10,7 +10,7 @@ const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf
 export const {packages} = JSON.parse(read('package-lock.json'));
 
 /** The name of the package that the lock file has at `path`, which an alias installs under another. */
-const nameAt = (path) => packages[path].name ?? path.slice(path.lastIndexOf('node_modules/') + 13);
+export const nameAt = (path) => packages[path].name ?? path.slice(path.lastIndexOf('node_modules/') + 13);
 
 /** The packages inside dist, `name@version` each, in the order of their names. */
 export function bundledPackages() {

@@ -1,6 +1,6 @@
 import {defineConfig} from 'vitest/config';
 
-// For `npm run test:browser`, which installs Chromium if it is missing.
+// For `npm run test:suite browser`, which installs Chromium if it is missing.
 export default defineConfig({
   test: {
     include: ['test/browser/*.spec.ts'],

@@ -18,7 +18,7 @@ const {test: {projects: _, ...test} = {}, ...config}: ViteUserConfig = all;
 
 /**
  * Tests of the runtime and of HTTP with the modules in `dist`, as a bundler may drop a statement that only throws, and
- * those of what depends most on Node: `npm run test:node-24` runs them all there.
+ * those of what depends most on Node: `npm run test:suite node-24` runs them all there.
  */
 export default defineConfig({
   ...config,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`; Turborepo pushes
 # examples/monorepo.
-# Called as `npm run test:clients` after `npm ci` at the root. The clients are installed into a temporary folder, without their
+# Called as `npm run test:suite clients` after `npm ci` at the root. The clients are installed into a temporary folder, without their
 # build tools: what a push does not use is replaced by an empty package (`overrides`), the client itself is as published.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")

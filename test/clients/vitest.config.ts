@@ -1,6 +1,6 @@
 import {defineConfig} from 'vitest/config';
 
-// For `npm run test:clients`, which installs the clients first.
+// For `npm run test:suite clients`, which installs the clients first.
 export default defineConfig({
   test: {
     include: ['test/clients/*.spec.ts'],

@@ -224,7 +224,7 @@ test('conformance: lists may be late', async () => {
   expect(await failuresOf(tried)).toEqual({});
 });
 
-/** The titles of the cases that catch each broken backend, of the whole suite: `npm run test:broken-backends`. */
+/** The titles of the cases that catch each broken backend, of the whole suite: `npm run test:suite broken-backends`. */
 const caughtBy = new Map(Object.entries(caught).map(([fault, titles]) => [fault, titles.split('; ')]));
 const isWhole = process.env['VITEST_WHOLE_SUITE'] !== undefined;
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh: tests examples/mycli-plugin-s3 against a real S3 server (Debian or Ubuntu, as root: up.sh installs Ceph when it is missing).
-# Called as `npm run test:s3` after `npm ci` at the root, which builds what the plugin is tested with.
+# Called as `npm run test:suite s3` after `npm ci` at the root, which builds what the plugin is tested with.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 base=$(mktemp -d -t mycli-s3-XXXXXX)

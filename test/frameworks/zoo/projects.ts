@@ -1,6 +1,6 @@
 /**
  * A project as its generator makes it, at its defaults but for what the row adds. Where a generator needs more than the
- * npm registry, the row is the smallest equal of what it makes. `npm run zoo` builds, pushes and opens it.
+ * npm registry, the row is the smallest equal of what it makes. `npm run test:suite zoo` builds, pushes and opens it.
  */
 export interface ZooProject {
   readonly id: string;

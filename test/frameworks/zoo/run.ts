@@ -1,7 +1,7 @@
 // Makes real projects, pushes them to a local runtime and looks at what it serves: the rows are in projects.ts. What
 // was seen is kept in seen.json, of which the table in docs/guides/frameworks.md is made.
 //
-//   npm run zoo -- ROW...    these, or `all`
+//   npm run test:suite zoo ROW... these, or `all`
 //   --as-seen                of all, those seen before, with the packages of that time; keeps nothing
 //   ZOO_DIRECTORY=DIR        keeps the projects there, with their packages
 //
