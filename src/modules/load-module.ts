@@ -1,16 +1,18 @@
-import {basename, dirname, extname, isAbsolute, relative, sep} from 'node:path';
+import {readFile, realpath} from 'node:fs/promises';
+import {basename, dirname, extname, isAbsolute, join, relative, sep} from 'node:path';
 import {pathToFileURL} from 'node:url';
+import {types} from 'node:util';
 import {createError} from '../errors/index.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
 import {foreignFile, foreignOwner} from '../files/ownership.js';
-import {verifyRegularFile} from '../files/read-file.js';
+import {exists, readJsonFile, verifyRegularFile} from '../files/read-file.js';
 
 /**
  * Executes a TypeScript or JavaScript module from source and returns its exports by name (`default` included). It
- * leaves no cache files, waits for exported promises, and a second call executes the file again, except for `.mjs`
- * files, which Node loads once per process.
+ * leaves no cache files, waits for exported promises, and a second call executes the file again, except for JavaScript
+ * that Node can load by itself, which it does once per process.
  * @param path Absolute.
  * @param provided Packages that the file can import although they are not installed: their exports, by name.
  * @throws RuntimeCliError `ERR_CONFIG_INVALID` naming the file when it cannot be loaded or throws.
@@ -27,28 +29,12 @@ export async function loadModule(
       suggestions: ['Rename the folder, or write the configuration as JSON.'],
     });
   }
-  const {createJiti} = await import('jiti');
-  const jiti = createJiti(path, {
-    fsCache: false,
-    moduleCache: false,
-    interopDefault: true,
-    virtualModules: {...provided},
-  });
+  const file = await realpath(path);
   try {
-    const exported = await jiti.import<Readonly<Record<string, unknown>>>(path);
-    // Copy to a plain object: jiti's own invents a default export if there is none or it is undefined. Since version
-    // 23, Node adds the name `module.exports` to a CommonJS module, for what is its default export anyway.
-    const names = Object.keys(exported).filter((name) => name !== 'module.exports');
-    // A promise may be rejected, and nobody else would wait for it.
-    const values = await Promise.all(names.map((name) => ownValue(exported, name)));
-    const found = Object.fromEntries(names.map((name, index) => [name, values[index]]));
-    // Of CommonJS in TypeScript, jiti gives away what is exported.
-    if (extname(path) === '.cts' && !('default' in found)) return {...found, default: found};
-    // `exports.default = ...` in a CommonJS module is an export of its default export.
-    const {default: inner = found['default']} = asRecord(found['default']);
-    return 'default' in found ? {...found, default: await inner} : found;
+    const source = await readFile(file, 'utf8');
+    return await exportsOf(await execute(file, source, provided), source);
   } catch (error) {
-    const reason = describe(error, path);
+    const reason = describe(error, file);
     throw createError('ERR_CONFIG_INVALID', asSentence(`${path} could not be loaded: ${reason}`), {
       suggestions: ['Correct the file, or what it imports: it is executed when it is loaded.'],
       cause: error,
@@ -73,6 +59,72 @@ export async function loadProjectModule(path: string, {project, refusesForeign}:
   if (owner === undefined) return loadModule(path);
   const advice = `If you trust the project, name it: --project-directory ${project}`;
   throw foreignFile(path, owner, [advice]);
+}
+
+/** Node's own `import`: bundlers and test runners replace the word where they see it. */
+const nodesImport = 'data:text/javascript,export default (url) => import(url)';
+
+/** Executes a file: the namespace of an ES module, `module.exports` of CommonJS. */
+async function execute(file: string, source: string, provided: Readonly<Record<string, object>>): Promise<unknown> {
+  const {createJiti} = await import('jiti');
+  const options = {fsCache: false, moduleCache: false, interopDefault: true, virtualModules: {...provided}};
+  const jiti = createJiti(file, options);
+  const kind = await kindOf(file, source);
+  if (kind !== undefined) {
+    try {
+      const {default: load} = await jiti.import<{default(url: string): Promise<object>}>(nodesImport);
+      const namespace = await load(pathToFileURL(file).href);
+      return kind === 'module' ? namespace : asRecord(namespace)['default'];
+    } catch (error) {
+      if (kind === 'unknown') throw error;
+      // What is left to jiti: packages that are provided, paths without an ending, TypeScript, both syntaxes in a file.
+    }
+  }
+  // Not `import`: it would take the path for a URL, in which `#`, `?` and `%` mean something else.
+  const evaluation = {id: file, filename: file, ext: extname(file), async: true, forceTranspile: true};
+  return jiti.evalModule(source, evaluation);
+}
+
+/** What Node takes a file for. Undefined for what it can't load, or guesses with a warning. */
+async function kindOf(file: string, source: string): Promise<'module' | 'commonjs' | 'unknown' | undefined> {
+  const ending = extname(file);
+  if (/^\.[cm]?tsx?$/.test(ending)) return undefined;
+  if (ending === '.mjs' || (ending === '.js' && (await packageType(file)) === 'module')) return 'module';
+  if (!['.js', '.cjs', ''].includes(ending)) return 'unknown';
+  const {init, parse} = await import('es-module-lexer');
+  await init;
+  try {
+    const [, , , hasModuleSyntax] = parse(source);
+    return hasModuleSyntax ? undefined : 'commonjs';
+  } catch {
+    return undefined;
+  }
+}
+
+/** `type` of the package.json that a file belongs to. */
+async function packageType(file: string): Promise<unknown> {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (await exists(manifest)) return asRecord(await readJsonFile(manifest).catch(() => undefined))['type'];
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/** What a module exports, by name. That of CommonJS is its default export, unless it was an ES module once. */
+async function exportsOf(exported: unknown, source: string): Promise<Record<string, unknown>> {
+  const object = typeof exported === 'function' || (typeof exported === 'object' && exported !== null) ? exported : {};
+  const isNamed =
+    types.isModuleNamespaceObject(object) || Object.hasOwn(object, '__esModule') || Object.hasOwn(object, 'default');
+  const isEmpty = Object.keys(object).length === 0 && !/\bexports\b/.test(source);
+  if (!isNamed && !isEmpty) return exportsOf({default: exported}, source);
+  // Since version 23, Node adds the name `module.exports` to what `export *` takes from CommonJS.
+  const names = Object.keys(object).filter((name) => name !== 'module.exports' && name !== '__esModule');
+  // A promise may be rejected, and nobody else would wait for it.
+  const values = await Promise.all(names.map((name) => ownValue(object, name)));
+  const found = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+  // `exports.default = ...` in a CommonJS module is an export of its default export.
+  const {default: inner = found['default']} = asRecord(found['default']);
+  return 'default' in found ? {...found, default: await inner} : found;
 }
 
 /** The module's own value, bypassing jiti's proxy: property descriptors come from the module. */

@@ -105,6 +105,31 @@ describe('PWA Kit', () => {
     expect((await plan()).config.ssrParameters).toMatchObject({from: 'mobify'});
   });
 
+  test.each([
+    ['config/default.js', 'module.exports = {app: {}};', ', but app'],
+    ['config/default.js', "export const ssrOnly = ['ssr.js'];", ''],
+    ['config/local.json', '{}', ''],
+  ])('PWA Kit: settings in %s with none of the known keys are refused: %s', async (file, text, has) => {
+    await write('@example/pwa-kit-dev', {...build, [file]: text});
+    await expect(plan()).rejects.toMatchObject({
+      code: 'ERR_CONFIG_INVALID',
+      message: `${join(root, file)} exports none of ssrOnly, ssrShared, ssrParameters${has}.`,
+    });
+  });
+
+  test('PWA Kit: settings are found in a folder with any name', async () => {
+    for (const folder of ['h#sh', 'a%20b', 'wh?t']) {
+      root = join(await makeFolder(), folder);
+      await write('@example/pwa-kit-dev', {
+        ...build,
+        'build/secret.js': '',
+        'config/base.ts': "export const ssrOnly = ['ssr.js', 'secret.js'];",
+        'config/default.js': "const {ssrOnly} = require('./base'); module.exports = {ssrOnly, ssrShared: ['main.js']};",
+      });
+      expect(await pathsOf('ssrOnly')).toEqual(['secret.js', 'ssr.js']);
+    }
+  });
+
   test('PWA Kit: settings in YAML are refused, not overlooked', async () => {
     await write('@example/pwa-kit-dev', {...build, 'config/default.yml': 'ssrOnly: []'});
     await expect(plan()).rejects.toMatchObject({code: 'ERR_CONFIG_INVALID'});

@@ -2,7 +2,7 @@ import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {loadModule} from '../../src/modules/load-module.js';
-import {makeFolder} from '../folder.js';
+import {makeFolder, writeTree} from '../folder.js';
 
 test.each([
   [
@@ -20,6 +20,52 @@ test.each([
 ])('reads the exports of %s', async (name, text, expected) => {
   const folder = await makeFolder({[name]: text});
   expect(await loadModule(join(folder, name))).toStrictEqual(expected);
+});
+
+const lists = "{ssrOnly: ['ssr.js', 'secret.js']}";
+const base = {'base.ts': `export default ${lists};`, 'more/index.js': 'exports.more = 1;'};
+const wanted = {ssrOnly: ['ssr.js', 'secret.js']};
+
+// Each is loaded by Node where it can, otherwise by jiti.
+test.each<readonly [syntax: string, text: string, expected: object]>([
+  ['CommonJS', `module.exports = ${lists};`, {default: wanted}],
+  ['CommonJS by name', "exports.ssrOnly = ['ssr.js', 'secret.js'];", {default: wanted}],
+  ['CommonJS that was a module', `exports.__esModule = true; exports.config = ${lists};`, {config: wanted}],
+  ['a default in CommonJS', `exports.default = ${lists}; exports.other = 1;`, {default: wanted, other: 1}],
+  ['CommonJS that is a promise', `module.exports = Promise.resolve(${lists});`, {default: wanted}],
+  ['CommonJS with a named export', `module.exports = {config: ${lists}};`, {default: {config: wanted}}],
+  ['CommonJS that exports null', 'module.exports = null;', {default: null}],
+  ['CommonJS that exports a text', 'module.exports = "text";', {default: 'text'}],
+  ['CommonJS that exports nothing', 'module.exports = {};', {default: {}}],
+  ['CommonJS around TypeScript', "module.exports = require('./base');", {default: wanted}],
+  ['CommonJS that takes a part of TypeScript', "module.exports = {...require('./base').default};", {default: wanted}],
+  ['CommonJS that imports', `import {join} from 'node:path'; module.exports = ${lists}; join();`, {default: wanted}],
+  ['CommonJS that imports a folder', `import {more} from './more'; module.exports = {more};`, {default: {more: 1}}],
+  ['a module', `export const config = ${lists}; export default 2;`, {config: wanted, default: 2}],
+  ['a module that imports TypeScript', "import base from './base'; export default base;", {default: wanted}],
+  ['a module that imports a folder', "import {more} from './more'; export const config = {more};", {config: {more: 1}}],
+  ['a module with a promise', `export default await Promise.resolve(${lists});`, {default: wanted}],
+  ['a module that exports nothing', 'export {};', {}],
+])('reads %s with every ending, in every package and folder', async (_syntax, text, expected) => {
+  const parent = await makeFolder();
+  for (const folder of ['plain', 'h#sh', 'a%20b (c) [d] wh?t']) {
+    for (const type of ['module', undefined]) {
+      const files = ['js', 'cjs', 'mjs', 'ts', 'cts', 'mts'].map((ending) => [`config.${ending}`, text] as const);
+      const root = join(parent, folder, type ?? 'commonjs');
+      await writeTree(root, {...base, ...Object.fromEntries(files), 'package.json': JSON.stringify({type})});
+      for (const [name] of files) {
+        expect(await loadModule(join(root, name)), join(root, name)).toStrictEqual(expected);
+      }
+    }
+  }
+});
+
+test('reads the file that was named, not one whose path is the decoded one', async () => {
+  const root = await makeFolder({
+    'a%20b/config.cjs': "module.exports = 'named';",
+    'a b/config.cjs': "module.exports = 'decoded';",
+  });
+  expect(await loadModule(join(root, 'a%20b/config.cjs'))).toEqual({default: 'named'});
 });
 
 test('imports what a TypeScript module imports, from source', async () => {

@@ -82,17 +82,28 @@ async function readServerConfigs(
     refuseMisspelledKeys(exported, path);
     const content = parseConfig(serverConfigSchema, exported, path);
     const from = showFile(path, cwd);
-    if (Object.values(content).every((value) => value === undefined)) warnings.push(withoutSettings(exported, from));
+    if (isEmpty(content)) warnings.push(withoutSettings(exported, from, framework?.ownSettings === 'config.server'));
     else sources.push(withFrameworkLists({from, content}, framework));
   }
   return {sources, warnings};
 }
 
-/** An export of which nothing is used is probably meant for another tool, or has another shape than we know. */
-function withoutSettings(exported: unknown, file: string): string {
+function isEmpty(content: ServerContent): boolean {
+  return Object.values(content).every((value) => value === undefined);
+}
+
+/**
+ * The warning for an export of which nothing is used: it is probably meant for another tool, or has another shape than
+ * we know.
+ * @param isFrameworks Whether the file belongs to the framework, so that its lists are missing.
+ * @throws RuntimeCliError `ERR_CONFIG_INVALID` if they are.
+ */
+function withoutSettings(exported: unknown, file: string, isFrameworks: boolean): string {
   const keys = Object.keys(asRecord(exported));
   const has = keys.length === 0 ? '' : `, but ${keys.slice(0, 10).join(', ')}`;
-  return `${file} exports none of ${serverConfigKeys.join(', ')}${has}. The defaults apply.`;
+  const message = `${file} exports none of ${serverConfigKeys.join(', ')}${has}.`;
+  if (!isFrameworks) return `${message} The defaults apply.`;
+  throw createError('ERR_CONFIG_INVALID', message, {suggestions: ['Export at least one of them from the file.']});
 }
 
 /** The lists of a Storefront Next project come before its framework's, as its own client puts them. */
@@ -118,6 +129,7 @@ async function readPwaKit(directories: ProjectBuild, cwd: string, target: string
   const own = await readPwaKitSettings(directories, target);
   if (own === undefined) return [];
   const content = parseConfig(serverConfigSchema, own.settings, own.file);
+  if (isEmpty(content)) withoutSettings(own.settings, own.file, true);
   const optional = [...(content.ssrOnly ?? []), ...(content.ssrShared ?? [])];
   return [{from: showFile(own.file, cwd), content, optional}];
 }

@@ -81,7 +81,7 @@ async function readConfig(path: string): Promise<Config> {
   if (extname(path) === '.json') return readJsonObject(path);
   // It may be executed by a mycli that is installed elsewhere.
   const exported = await loadModule(path, {mycli: {defineConfig}});
-  const config = exported['config'] ?? exported['default'];
+  const config = exported['config'] ?? asRecord(exported['default'])['config'] ?? exported['default'];
   if (isRecord(config)) return config;
   throw createError('ERR_CONFIG_INVALID', `${path} does not export a configuration.`, {
     suggestions: ['Export an object, either as the default export or as config.'],

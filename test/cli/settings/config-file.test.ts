@@ -31,6 +31,8 @@ describe('finding', () => {
     ['mycli.config.js', 'export default {projectSlug: "shop"};'],
     ['mycli.config.cjs', 'module.exports = {projectSlug: "shop"};'],
     ['mycli.config.cjs', 'exports.default = {projectSlug: "shop"};'],
+    ['mycli.config.cjs', 'exports.config = {projectSlug: "shop"};'],
+    ['mycli.config.cjs', 'module.exports = {config: {projectSlug: "shop"}};'],
     ['mycli.config.mjs', 'export const config = {projectSlug: await Promise.resolve("shop")};'],
     ['mycli.config.json', '\uFEFF{"$schema": "./schema.json", "projectSlug": "shop"}'],
     ['package.json', '{"name": "x", "mycli": {"projectSlug": "shop"}}'],
