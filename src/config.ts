@@ -74,6 +74,8 @@ export interface MycliConfig extends TargetConfig {
   readonly requestTimeout?: number | undefined;
   /** Maximum time to connect, including TLS; default 10. */
   readonly connectTimeout?: number | undefined;
+  /** Maximum time in which nothing is sent or received; default 60. */
+  readonly idleTimeout?: number | undefined;
   /** Build output folder; default build. */
   readonly buildDirectory?: string | undefined;
   /** Folder that contains config.server.ts or .js; default: that of the configuration file. */

@@ -1,9 +1,10 @@
 import type {ClientRequest, IncomingMessage} from 'node:http';
 import type {CancelableRequest, GotReturn, HandlerFunction, Options, Request} from 'got';
 import {Call, describeRequest, statusName} from './connection/call.js';
-import {limitAnswer, watchRequest, type TimeLimits} from './connection/watch.js';
+import {limitAnswer, watchRequest} from './connection/watch.js';
 import {failureReason, redactorFor, toCliError, type ErrorContext} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
+import type {TimeLimits} from './limits.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import type {Logger} from './types.js';
 

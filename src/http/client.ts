@@ -4,8 +4,9 @@ import {createCallHandler} from './call-handler.js';
 import {createRoutes} from './connection/agents.js';
 import {decompress} from './decompress.js';
 import {askBeforeAttempt, Call, isWrite, keepOwnOptions} from './connection/call.js';
-import {ConnectionError, type TimeLimits} from './connection/watch.js';
+import {ConnectionError} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
+import {defaultLimits, type TimeLimits} from './limits.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../text/json.js';
 import {createRedactor} from './redact.js';
@@ -31,7 +32,7 @@ export interface HttpClientOptions {
   readonly onCall?: (() => () => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
   readonly onWritten?: (() => void) | undefined;
-  /** @default `{connectMs: 10_000, idleMs: 60_000, requestMs: 300_000}` */
+  /** @default those of `defaultLimits` */
   readonly timeouts?: Partial<TimeLimits> | undefined;
 }
 
@@ -69,7 +70,7 @@ export function clientRules(options: HttpClientOptions) {
     secrets,
     logger,
     rateLimit: {...rateLimit, logger: rateLimit?.logger ?? logger, onRetry: rateLimit?.onRetry ?? onRetry},
-    timeouts: {connectMs: 10_000, idleMs: 60_000, requestMs: 300_000, ...timeouts},
+    timeouts: {...defaultLimits, ...timeouts},
   };
 }
 
@@ -165,12 +166,12 @@ function rerouted(reroute: (url: URL) => Promise<URL>): BeforeRequestHook {
 }
 
 function createBeginAttempt(env: Environment, connectTimeoutMs: number): BeforeRequestHook {
-  const routeTo = createRoutes(env);
+  const routeTo = createRoutes(env, connectTimeoutMs);
   return (options) => {
     const attempt = Call.of(options.context)?.nextAttempt();
     const {url, body, signal} = options;
     if (attempt === undefined || url === undefined) return;
-    const {agent, request} = routeTo(new URL(url), {connectTimeoutMs, signal, attempt});
+    const {agent, request} = routeTo(new URL(url), {signal, attempt});
     options.agent = agent;
     if (request !== undefined) options.request = request;
     if (isAsyncGenerator(body)) options.body = attempt.send(body, Number(options.headers['content-length']));

@@ -1,6 +1,7 @@
 import {addAbortSignal} from 'node:stream';
 import {createSocketAgent} from './connection/agents.js';
 import {Call} from './connection/call.js';
+import {late} from './connection/watch.js';
 import {redactorFor, toCliError} from './errors/failure.js';
 import {responseError} from './errors/response-error.js';
 import type {Environment} from './types.js';
@@ -36,7 +37,6 @@ export async function* readSocket(
   const errors = {secrets, limitedStatusCodes: []};
   const socket = new WebSocket(url, {
     agent: createSocketAgent(httpUrl, env, {connectTimeoutMs, signal, attempt}),
-    handshakeTimeout: connectTimeoutMs,
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
     headers: {'user-agent': userAgent},
@@ -45,8 +45,16 @@ export async function* readSocket(
     call.failure = responseError({statusCode, headers, request: {options: request}}, redactorFor(request, errors));
     socket.terminate();
   });
-  socket.once('open', () => (attempt.connected = true));
   const messages = addAbortSignal(signal, createWebSocketStream(socket, {readableObjectMode: true}));
+  let tooLate: Error | undefined;
+  const connecting = setTimeout(() => {
+    tooLate = late('no connection', connectTimeoutMs, '--connect-timeout');
+    socket.terminate();
+  }, connectTimeoutMs);
+  socket.once('open', () => {
+    clearTimeout(connecting);
+    attempt.connected = true;
+  });
   const timer = setInterval(() => {
     if (socket.readyState === WebSocket.OPEN) socket.send('');
   }, keepAliveMs);
@@ -54,8 +62,9 @@ export async function* readSocket(
     attempt.started = true;
     for await (const message of messages) yield String(message);
   } catch (error) {
-    throw toCliError(error, request, call, errors);
+    throw toCliError(tooLate ?? error, request, call, errors);
   } finally {
+    clearTimeout(connecting);
     clearInterval(timer);
     socket.terminate();
   }

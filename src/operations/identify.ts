@@ -23,7 +23,7 @@ const silent: Outlet = {
   resolve: () => Promise.resolve(),
 };
 
-type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout'>;
+type Asking = Pick<CommonOptions, 'signal' | 'requestTimeout' | 'connectTimeout' | 'idleTimeout'>;
 
 /** Options of `identify`. */
 export interface IdentifyOptions extends Asking, BackendSettings {

@@ -1,3 +1,4 @@
+import {defaultLimits} from '../http/limits.js';
 import {defaultRateLimit} from '../http/rate-limit/policy.js';
 import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
@@ -158,16 +159,22 @@ export const connection = {
       'The value can be JSON. Repeatable. The variable has a comma-separated list, a JSON array or a JSON object.',
   },
   requestTimeout: {
-    flag: {name: 'request-timeout', value: 'SECONDS', hidden: true},
+    flag: {name: 'request-timeout', value: 'SECONDS'},
     schema: schemas.requestSeconds,
-    default: 300,
+    default: defaultLimits.requestMs / 1000,
     summary: 'Maximum wait for a response after the request is sent; default {default}.',
   },
   connectTimeout: {
-    flag: {name: 'connect-timeout', value: 'SECONDS', hidden: true},
+    flag: {name: 'connect-timeout', value: 'SECONDS'},
     schema: schemas.requestSeconds,
-    default: 10,
+    default: defaultLimits.connectMs / 1000,
     summary: 'Maximum time to connect, including TLS; default {default}.',
+  },
+  idleTimeout: {
+    flag: {name: 'idle-timeout', value: 'SECONDS'},
+    schema: schemas.requestSeconds,
+    default: defaultLimits.idleMs / 1000,
+    summary: 'Maximum time in which nothing is sent or received; default {default}.',
   },
 } as const satisfies SettingRows;
 

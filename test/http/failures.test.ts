@@ -247,16 +247,30 @@ describe('servers that stall', () => {
         socket.on('close', () => clearInterval(timer));
       });
     });
-    const {http} = await testClient({timeouts: {idleMs: 60_000, requestMs: 200}});
+    const {http} = await testClient({timeouts: {idleMs: 200}});
     const error = await rejection(http.post(server.origin, bodies.file(zeroSource(50 * 1024 * 1024))));
     expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
     expect(error.message).toMatch(/stalled: no progress while sending for 0\.2 s\.$/);
+    expect(error.suggestions).toContain('To allow more time, pass --idle-timeout SECONDS.');
   });
 
   test('a name that is looked up for ever ends with the time to connect', async () => {
     const {http} = await testClient({timeouts: {connectMs: 50}});
     const call = http.post('http://api.example.test/x', {json: {}, dnsLookup: () => undefined});
-    expect(await rejection(call)).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+    const error = await rejection(call);
+    expect(error).toMatchObject({code: 'ERR_TIMEOUT', exitCode: 6});
+    expect(error.suggestions).toContain('To allow more time, pass --connect-timeout SECONDS.');
+  });
+
+  test.each([
+    ['GET', 'ERR_TIMEOUT'],
+    ['POST', 'ERR_OUTCOME_UNKNOWN'],
+  ] as const)('a %s that nobody answers ends with the flag that allows more time', async (method, code) => {
+    const server = await startServer(() => undefined);
+    const {http} = await testClient({timeouts: {requestMs: 100}});
+    const error = await rejection(http(server.origin, {method}));
+    expect(error).toMatchObject({code});
+    expect(error.suggestions).toContain('To allow more time, pass --request-timeout SECONDS.');
   });
 
   test('an answer before the end of the body lets go of a connection that nobody reads', async () => {

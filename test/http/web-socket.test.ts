@@ -1,5 +1,6 @@
 import http, {type Server} from 'node:http';
 import https from 'node:https';
+import net from 'node:net';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {WebSocketServer} from 'ws';
 import {readSocket} from '../../src/http/index.js';
@@ -82,6 +83,22 @@ test('an idle one is kept alive with an empty message every five minutes, until 
   expect(await messages.next()).toMatchObject({done: true});
   expect(received).toEqual(['', '']);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a server that does not answer the handshake is waited for as long as --connect-timeout says', async () => {
+  const {port} = await startOn(net.createServer(), 'http');
+  const options = {
+    env: {},
+    signal: new AbortController().signal,
+    userAgent: 'test',
+    secrets: [],
+    connectTimeoutMs: 100,
+  };
+  const work = readSocket(new URL(`ws://127.0.0.1:${port}/`), options).next();
+  await expect(work).rejects.toMatchObject({
+    code: 'ERR_TIMEOUT',
+    suggestions: expect.arrayContaining(['To allow more time, pass --connect-timeout SECONDS.']) as unknown,
+  });
 });
 
 test('an abort ends it with its reason', async () => {

@@ -44,10 +44,18 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
         ? undefined
         : {origin: addressOf(context, 'apiOrigin', apiOrigin, usesApi), organizationId: organizationId.value, auth},
     backendOptions: ownValue(backendOptions.value, preference) ?? {},
-    requestTimeout: settings.requestTimeout.value,
-    connectTimeout: settings.connectTimeout.value,
+    ...timeLimits(settings),
     rateLimit: valuesIn(settings, 'rateLimit'),
     secrets: secretValues(settings),
+  };
+}
+
+/** How long requests may take. */
+export function timeLimits({requestTimeout, connectTimeout, idleTimeout}: Settings) {
+  return {
+    requestTimeout: requestTimeout.value,
+    connectTimeout: connectTimeout.value,
+    idleTimeout: idleTimeout.value,
   };
 }
 

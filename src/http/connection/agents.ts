@@ -9,7 +9,7 @@ import type {Agents, OptionsInit} from 'got';
 import type {Environment} from '../types.js';
 import {statusName, type Attempt} from './call.js';
 import {proxyFor} from './proxy.js';
-import {ConnectionError, lingerMs} from './watch.js';
+import {ConnectionError, late, lingerMs} from './watch.js';
 
 type RequestFunction = NonNullable<OptionsInit['request']>;
 
@@ -33,18 +33,26 @@ const lookupLocal: LookupFunction = (_hostname, options, callback) => {
 // outcome unknown, or it could still be busy with a body that was answered early.
 const agentOptions = {keepAlive: false};
 
-export function createRoutes(env: Environment): (url: URL, context: ConnectContext) => Route {
+/** Node gives up each address of a host but the last after 250 ms: too early for one that is far, or a lost packet. */
+const attemptOptions = (connectTimeoutMs: number) => ({autoSelectFamilyAttemptTimeout: connectTimeoutMs / 5});
+
+export function createRoutes(
+  env: Environment,
+  connectTimeoutMs: number,
+): (url: URL, context: Omit<ConnectContext, 'connectTimeoutMs'>) => Route {
+  const options = {...agentOptions, ...attemptOptions(connectTimeoutMs)};
   const agents = (options: http.AgentOptions) => ({
     http: withEarlyAnswers(new http.Agent(options)),
     https: withEarlyAnswers(new https.Agent(options)),
   });
-  const direct = agents(agentOptions);
-  const local = agents({...agentOptions, lookup: lookupLocal});
-  return (url, context) => {
+  const direct = agents(options);
+  const local = agents({...options, lookup: lookupLocal});
+  return (url, {attempt, signal}) => {
     const proxy = proxyFor(url, env);
     if (proxy === undefined) return {agent: url.hostname.endsWith('.localhost') ? local : direct};
-    context.attempt.proxy = proxy;
-    if (url.protocol === 'https:') return {agent: {https: new TunnelAgent(proxy.url, context)}};
+    attempt.proxy = proxy;
+    if (url.protocol === 'https:')
+      return {agent: {https: new TunnelAgent(proxy.url, {connectTimeoutMs, signal, attempt})}};
     return {agent: direct, request: throughProxy(proxy.url, direct)};
   };
 }
@@ -56,7 +64,7 @@ export function createSocketAgent(url: URL, env: Environment, context: ConnectCo
     context.attempt.proxy = proxy;
     return new PlainTunnelAgent(proxy.url, context);
   }
-  const {agent} = createRoutes(env)(url, context);
+  const {agent} = createRoutes(env, context.connectTimeoutMs)(url, context);
   return (url.protocol === 'http:' ? agent.http : agent.https) || undefined;
 }
 
@@ -141,6 +149,7 @@ async function openTunnel(
   return new Promise((resolve, reject) => {
     const request = clientFor(proxy).request({
       ...addressOf(proxy),
+      ...attemptOptions(connectTimeoutMs),
       method: 'CONNECT',
       path: target,
       agent: false,
@@ -148,8 +157,8 @@ async function openTunnel(
       headers: {host: target, ...authorizationOf(proxy)},
       ...(signal === undefined ? {} : {signal}),
     });
-    const late = new ConnectionError('ETIMEDOUT', `no connection for ${connectTimeoutMs / 1000} s`);
-    const timer = setTimeout(() => request.destroy(late), connectTimeoutMs);
+    const tooLate = late('no connection', connectTimeoutMs, '--connect-timeout');
+    const timer = setTimeout(() => request.destroy(tooLate), connectTimeoutMs);
     request.once('close', () => clearTimeout(timer));
     request.once('error', (error: NodeJS.ErrnoException) =>
       reject(

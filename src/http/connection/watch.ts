@@ -2,17 +2,8 @@ import type {ClientRequest, IncomingMessage} from 'node:http';
 import {TLSSocket} from 'node:tls';
 import type {Socket} from 'node:net';
 import {createError} from '../../errors/index.js';
+import type {TimeLimits} from '../limits.js';
 import type {Attempt, Call} from './call.js';
-
-/** The time limits of a client, in milliseconds. */
-export interface TimeLimits {
-  /** To connect, including TLS. */
-  readonly connectMs: number;
-  /** Without progress while sending or receiving. */
-  readonly idleMs: number;
-  /** From the last byte sent to the end of the response; for a stream, to its start. */
-  readonly requestMs: number;
-}
 
 /** Maximum size of a response that is read into memory, in bytes. Streams are not limited. */
 export const maxResponseBytes = 8 * 1024 * 1024;
@@ -22,9 +13,16 @@ export class ConnectionError extends Error {
   constructor(
     readonly code: 'ECONNRESET' | 'ETIMEDOUT' | 'ERR_PROXY' | 'HPE_UNEXPECTED_UPGRADE',
     message: string,
+    /** The flag that allows more time, if a time limit ended it. */
+    readonly flag?: '--connect-timeout' | '--idle-timeout' | '--request-timeout',
   ) {
     super(message);
   }
+}
+
+/** The error at the end of a time limit. `what` did not happen for so long. */
+export function late(what: string, ms: number, flag: ConnectionError['flag']): ConnectionError {
+  return new ConnectionError('ETIMEDOUT', `${what} for ${ms / 1000} s`, flag);
 }
 
 /** How long a connection stays after one end of it has finished, in milliseconds. */
@@ -46,13 +44,19 @@ export function watchRequest(
 ): void {
   const {attempt} = call;
   attempt.started = true;
-  const stall = (what: string, ms: number) =>
-    request.destroy(new ConnectionError('ETIMEDOUT', `${what} for ${ms / 1000} s`));
-  const connecting = setTimeout(stall, connectMs, 'no connection', connectMs);
+  const after = (what: string, ms: number, flag: ConnectionError['flag']) =>
+    setTimeout(() => request.destroy(late(what, ms, flag)), ms);
+  const connecting = after('no connection', connectMs, '--connect-timeout');
   let answering: NodeJS.Timeout | undefined;
   let moving: NodeJS.Timeout | undefined;
   const awaitAnswer = () => {
-    answering ??= setTimeout(stall, requestMs, 'no complete response', requestMs);
+    answering ??= after('no complete response', requestMs, '--request-timeout');
+  };
+  const expectProgress = (of: string, progress: () => number) => {
+    clearInterval(moving);
+    moving = whenStill(progress, idleMs, () =>
+      request.destroy(late(`no progress while ${of}`, idleMs, '--idle-timeout')),
+    );
   };
   const clear = () => {
     for (const timer of [connecting, answering, moving]) clearTimeout(timer);
@@ -66,23 +70,15 @@ export function watchRequest(
     request.emit('error', new ConnectionError('HPE_UNEXPECTED_UPGRADE', message));
   });
   request.once('socket', (socket) => {
-    let waitingFor = 'no progress while sending';
-    let hasUnread = () => false;
-    const stallUnlessUnread = (ms: number) => {
-      if (!hasUnread()) stall(waitingFor, ms);
-    };
-    socket.on('timeout', () => stallUnlessUnread(idleMs));
-    whenReady(socket, () => {
+    whenReady(request, socket, () => {
       clearTimeout(connecting);
       attempt.connected = true;
-      socket.setTimeout(idleMs);
-      // A server can keep its connection busy with an occasional byte while accepting none of the body.
-      if (!attempt.sent) moving = whenUnchanged(() => attempt.chunks, requestMs, stallUnlessUnread);
+      // Bytes that a server sends, such as interim answers, are no progress while it accepts none of the body.
+      if (!attempt.sent) expectProgress('sending', () => attempt.chunks);
     });
     request.once('finish', () => {
       attempt.sent = true;
-      clearTimeout(moving);
-      if (answering === undefined) socket.setTimeout(0);
+      if (answering === undefined) clearInterval(moving);
       awaitAnswer();
     });
     request.once('response', (response) => {
@@ -91,20 +87,17 @@ export function watchRequest(
       const {statusCode = 0} = response;
       if (statusCode >= 200 && statusCode < 300 && !attempt.sent && !request.writableFinished)
         attempt.delivered = deliver(request, socket, attempt);
-      waitingFor = 'no progress while receiving the response';
-      socket.setTimeout(idleMs);
-      if (!isHeld(response)) {
-        clearTimeout(answering);
-        clearTimeout(moving);
-        // A slow reader pauses the connection, which is not the server's fault.
-        hasUnread = () => response.readableLength > 0;
-        // A server can also keep it busy with a response's framing and no content, such as zeros in a chunk size.
-        moving = whenUnchanged(bytesDelivered, idleMs, stallUnlessUnread);
-      }
+      // Framing with no content, such as zeros in the size of a chunk, is no progress of a stream either. That of a
+      // reader that is slow is not the server's.
+      let waits = 0;
+      const delivered = () => (response.readableLength > 0 ? (waits += 1) : waits + bytesDelivered());
+      if (!isHeld(response)) clearTimeout(answering);
+      const received = isHeld(response) ? () => socket.bytesRead + attempt.chunks : delivered;
+      expectProgress('receiving the response', received);
       response.once('end', () => {
+        clearTimeout(answering);
         if (attempt.delivered !== undefined) return;
         clear();
-        socket.setTimeout(0);
         // A body that the server did not read must not keep the connection, and thus the process, alive.
         if (!request.writableFinished) socket.destroy();
       });
@@ -137,13 +130,17 @@ function deliver(request: ClientRequest, socket: Socket, attempt: Attempt): Prom
   });
 }
 
-/** Calls `stall` whenever the progress has not changed for so long. */
-function whenUnchanged(progress: () => number, ms: number, stall: (ms: number) => void): NodeJS.Timeout {
-  let last = progress();
-  return setInterval(() => {
-    if (progress() === last) stall(ms);
-    last = progress();
-  }, ms);
+/** Calls `stall` when the progress has not changed for so long. */
+function whenStill(progress: () => number, ms: number, stall: () => void): NodeJS.Timeout {
+  let [last, since] = [progress(), performance.now()];
+  return setInterval(
+    () => {
+      const [next, now] = [progress(), performance.now()];
+      if (next !== last) [last, since] = [next, now];
+      else if (now - since >= ms) stall();
+    },
+    Math.min(ms / 4, 1000),
+  );
 }
 
 /** Ends a request whose response is too large to hold in memory. For a refusal, the status suffices. */
@@ -165,8 +162,9 @@ export function limitAnswer(request: ClientRequest, response: IncomingMessage, c
   });
 }
 
-function whenReady(socket: Socket, ready: () => void): void {
-  if (socket instanceof TLSSocket) socket.once('secureConnect', ready);
+function whenReady(request: ClientRequest, socket: Socket, ready: () => void): void {
+  if (request.reusedSocket) ready();
+  else if (socket instanceof TLSSocket) socket.once('secureConnect', ready);
   else if (socket.connecting) socket.once('connect', ready);
   else ready();
 }

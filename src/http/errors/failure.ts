@@ -2,6 +2,7 @@ import type {AnsweredResponse} from '../types.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../text/json.js';
 import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
+import {ConnectionError} from '../connection/watch.js';
 import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
 import {isAuthorized} from '../auth/authorize.js';
@@ -53,10 +54,21 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'unknown host',
   ECONNRESET: 'the connection was closed',
   EPIPE: 'the connection was closed',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'the network is unreachable',
 };
 
 export function failureReason(error: Error): string {
-  return reasons[codeOf(error) ?? ''] ?? error.message;
+  // Node's error about several addresses has no message.
+  return reasons[codeOf(error) ?? ''] ?? (error.message || 'the connection timed out');
+}
+
+/** The flag that allows more time, if a time limit ended the request. got wraps its reason. */
+function flagOf(error: Error): ConnectionError['flag'] {
+  for (let current: unknown = error; current instanceof Error; current = current.cause) {
+    if (current instanceof ConnectionError) return current.flag;
+  }
+  return undefined;
 }
 
 /**
@@ -88,14 +100,16 @@ function explain(
   const reason = failureReason(error);
   const kind = failureKind(error);
   const checkNetwork = 'Check the network and try again.';
+  const flag = flagOf(error);
+  const waitLonger = flag === undefined ? [] : [`To allow more time, pass ${flag} SECONDS.`];
   if (attempt.delivered !== undefined && isWrite(options)) {
     const message = `${request} may have been carried out: it was accepted, but not all of it was read (${reason}).`;
-    return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying];
+    return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying, ...waitLonger];
   }
   const mayBeSent = attempt.sent || (attempt.handedOver && attempt.connected);
   if (mayBeSent && isWrite(options)) {
     const message = `${request} may have been carried out: it was sent, but no response arrived (${reason}).`;
-    return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying];
+    return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying, ...waitLonger];
   }
   if (kind === 'not-http') return ['ERR_RESPONSE_INVALID', `The response of ${host} to ${request} is not HTTP.`];
   if (kind === 'handshake') {
@@ -112,7 +126,8 @@ function explain(
       'If the server uses a private certificate authority, set NODE_EXTRA_CA_CERTS to a file with its certificate.',
     ];
   }
-  if (kind === 'stalled') return ['ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, checkNetwork];
+  if (kind === 'stalled')
+    return ['ERR_TIMEOUT', `${request} to ${host} stalled: ${reason}`, checkNetwork, ...waitLonger];
   if (attempt.connected) {
     return ['ERR_NETWORK', `The connection to ${host} ended before ${request} was complete: ${reason}`, checkNetwork];
   }

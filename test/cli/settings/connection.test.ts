@@ -88,9 +88,10 @@ describe('resolveConnection', () => {
 
   test('timeouts, rate limits and the options of the chosen backend come along', async () => {
     const flags = {'runtime-backend': 'acme', 'backend-option': ['folder=x'], 'max-retries': '0'};
-    expect((await resolve({CONNECT_TIMEOUT: '30'}, flags)).connection).toMatchObject({
+    expect((await resolve({CONNECT_TIMEOUT: '30', IDLE_TIMEOUT: '90'}, flags)).connection).toMatchObject({
       preference: 'acme',
       connectTimeout: 30,
+      idleTimeout: 90,
       backendOptions: {folder: new OptionText('x')},
       rateLimit: {maxRetries: 0, baseDelayMs: 1000, maxDelayMs: 30_000, statusCodes: [429]},
     });
