@@ -13,6 +13,8 @@ export interface Measurement {
   readonly cpuSeconds: number;
   /** Peak resident memory of the largest process, MiB. */
   readonly peakMiB: number;
+  /** What it printed on stdout. At a terminal, that is all that is drawn. */
+  readonly printedBytes: number;
 }
 
 /** A command to measure. */
@@ -109,20 +111,22 @@ async function measureOnce({argv, env, cwd}: Command, scratch: string): Promise<
   // GNU time cuts what elapsed to hundredths of a second, which are too coarse for `tar`; starting it takes about 2 ms.
   const started = performance.now();
   let seconds: number;
+  let printedBytes: number;
   try {
-    await promisify(execFile)(gnuTime, ['-f', '%U %S %M', '-o', output, ...argv], {
+    const {stdout} = await promisify(execFile)(gnuTime, ['-f', '%U %S %M', '-o', output, ...argv], {
       env: {...process.env, ...env},
       cwd,
       maxBuffer: 64 * 1024 * 1024,
     });
     seconds = (performance.now() - started) / 1000;
+    printedBytes = Buffer.byteLength(stdout);
   } catch (error) {
     console.error(`${argv.join(' ')} failed: ${String(error).slice(0, 500)}`);
     return undefined;
   }
   const figures = (await readFile(output, 'utf8')).trim().split(' ').map(Number);
   const [user = NaN, system = NaN, kibibytes = NaN] = figures;
-  return {seconds, cpuSeconds: user + system, peakMiB: kibibytes / 1024};
+  return {seconds, cpuSeconds: user + system, peakMiB: kibibytes / 1024, printedBytes};
 }
 
 function summarize(results: readonly Measurement[]): Measurement {
@@ -130,6 +134,7 @@ function summarize(results: readonly Measurement[]): Measurement {
     seconds: median(results.map(({seconds}) => seconds)),
     cpuSeconds: median(results.map(({cpuSeconds}) => cpuSeconds)),
     peakMiB: Math.max(...results.map(({peakMiB}) => peakMiB)),
+    printedBytes: Math.max(...results.map((result) => result.printedBytes)),
   };
 }
 

@@ -29,6 +29,12 @@ export interface Section {
   readonly text: string;
 }
 
+/** Ends the name of what is measured in a pseudo-terminal. */
+export const atTerminal = ' at a terminal';
+
+/** The most that is drawn at a terminal, in kB per 30 s. */
+const mostDrawn = 60;
+
 /** Any push at any size stays below. */
 const mostPeakMiB = 170;
 const mostBytesPerFile = 400;
@@ -103,7 +109,7 @@ function table(rows: readonly Row[]): string {
 /** What is missed, and what the tables do not show. */
 function notes(results: readonly TreeResult[]): string {
   const rows = results.flatMap((result) => result.rows);
-  return [targetNote(rows), peakNote(rows), memoryNote(results), sizeNote(results)]
+  return [targetNote(rows), peakNote(rows), memoryNote(results), drawnNote(rows), sizeNote(results)]
     .filter((note) => note !== undefined)
     .map((note) => `- ${note}\n`)
     .join('');
@@ -131,6 +137,16 @@ function peakNote(rows: readonly Row[]): string | undefined {
   const {what, tree, peak} = highest;
   const mark = peak < mostPeakMiB ? '' : ', **missed**';
   return `Highest peak: ${Math.round(peak)} MiB, ${what} of ${tree} (target: below ${mostPeakMiB} MiB${mark}).`;
+}
+
+function drawnNote(rows: readonly Row[]): string | undefined {
+  const drawn = rows.flatMap(({what, measured}) =>
+    what.endsWith(atTerminal) && measured ? [(measured.printedBytes / measured.seconds) * 0.03] : [],
+  );
+  if (drawn.length === 0) return undefined;
+  const most = Math.max(...drawn);
+  const mark = most <= mostDrawn ? '' : ', **missed**';
+  return `At a terminal, at most ${Math.round(most)} kB are drawn in 30 s (target: at most ${mostDrawn} kB${mark}).`;
 }
 
 function memoryNote(results: readonly TreeResult[]): string | undefined {

@@ -11,6 +11,7 @@ import {compare, measureRounds, requireGnuTime, type Command, type HowOften} fro
 import {installPwaKitDev, pushWithPwaKitDev, pwaKitDev} from './pwa-kit-dev.js';
 import {makeRealTrees} from './real-trees.js';
 import {
+  atTerminal,
   realSection,
   startUpSection,
   treesSection,
@@ -28,6 +29,7 @@ const binary = path.join(root, 'bin/run.js');
 const MB = 1_000_000;
 const unchanged = 'Unchanged push v2';
 const piped = 'tar | base64 | curl';
+const intoFile = 'the same into a file';
 
 const {values} = parseArgs({
   options: {
@@ -164,11 +166,29 @@ async function groupsOf(
       {name: unchanged, command: mycli('bundle:push', '--v2', '--if-changed'), baselines: ['Push v2']},
     ],
   ];
-  return pushesOnly ? pushes : [...builds, ...pushes];
+  const isForTerminal = !pushesOnly && bytes >= 100 * MB;
+  const drawn = isForTerminal ? [...builds, ...pushes].map(([first]) => first && twice(first, scratch)) : [];
+  return [...(pushesOnly ? [] : builds), ...pushes, ...drawn.filter((group) => group !== undefined)];
+}
+
+/** A command in a pseudo-terminal of 100 columns, and with its output in a file. */
+function twice({name, command: {argv, env}}: Measured, scratch: string): readonly Measured[] {
+  const line = argv.map((word) => `'${word}'`).join(' ');
+  const terminal = ['script', '-qefc', `stty cols 100 rows 40; exec ${line}`, '/dev/null'] as const;
+  const file = ['sh', '-c', `exec ${line} > '${path.join(scratch, 'output')}' 2>&1`] as const;
+  return [
+    {
+      name: `${name}${atTerminal}`,
+      command: {argv: terminal, env: {...env, CI: '', TERM: 'xterm-256color', LANG: 'C.UTF-8'}},
+      baselines: [intoFile],
+    },
+    {name: intoFile, command: {argv: file, env}},
+  ];
 }
 
 /** The targets, which hold for trees of some size and shape. */
 function targetOf(what: string, baseline: string, {bytes, files, text}: Tree): number | undefined {
+  if (baseline === intoFile) return 1.15;
   const isOf4kB = bytes === files * smallFileBytes;
   if (what === unchanged) return bytes >= 100 * MB ? 0.3 : isOf4kB && files === 10_000 ? 0.6 : undefined;
   if (what === 'Push v1' && baseline === piped && bytes >= 1000 * MB) return 1.5;

@@ -26,6 +26,8 @@ export interface StepTerminal {
   info(line: string): void;
   /** Removes control characters and masks secrets. */
   clean(text: string): string;
+  /** Breaks a line at the width of `stream`. `indent`: what the other lines begin with. */
+  wrap(line: string, indent: string): readonly string[];
 }
 
 export interface PipelineHost extends Host {

@@ -8,6 +8,9 @@ import type {OperationProgress} from '../operations/options.js';
 import {timeIn} from './event-feed.js';
 import type {PipelineHost} from './host.js';
 
+/** Time between two drawings on a terminal, in milliseconds. */
+export const frameMs = 100;
+
 /** Least time between two events about the progress of a step, in milliseconds. */
 const eventPauseMs = 250;
 
@@ -99,7 +102,11 @@ class RunningStep {
   readonly #startedAt = performance.now();
   readonly #notes: string[] = [];
   readonly #text = new ProgressText();
-  readonly #silence: NodeJS.Timeout | undefined;
+  /** On a terminal, when the progress is shown anew; in a log, when the step has said nothing for long. */
+  readonly #clock: NodeJS.Timeout | undefined;
+  /** What a terminal shows below the notes: the progress, or what is waited for before there is some. */
+  #progress: OperationProgress | undefined;
+  #pause = '';
   #last: {readonly progress: OperationProgress; readonly at: number} | undefined;
   #loggedAt = this.#startedAt;
 
@@ -108,9 +115,11 @@ class RunningStep {
     this.#name = name;
     this.#title = title;
     this.#host = host;
-    if (host.terminal?.redraws === false) {
-      this.#silence = setTimeout(() => (task.output = `${title}: running`), logPauseMs).unref();
-    }
+    if (host.terminal === undefined) return;
+    this.#clock = host.terminal.redraws
+      ? setInterval(() => this.#draw(), frameMs)
+      : setTimeout(() => (task.output = `${title}: running`), logPauseMs);
+    this.#clock.unref();
   }
 
   setTitle(text: string): void {
@@ -131,34 +140,41 @@ class RunningStep {
   }
 
   end(): void {
-    clearTimeout(this.#silence);
+    clearTimeout(this.#clock);
+    this.#progress = undefined;
+    this.#pause = '';
     if (this.#host.terminal?.redraws === true) this.#draw();
   }
 
-  #draw(text = ''): void {
+  #draw(): void {
     const {terminal} = this.#host;
-    this.#task.output = [...this.#notes, text].flatMap((line) => terminal?.clean(line) || []).join('\n');
+    const {text = '', fraction} = this.#progress ? (this.#describe(this.#progress) ?? {}) : {text: this.#pause};
+    const lines = [...this.#notes, fraction === undefined ? text : `${bar(fraction)} ${text}`];
+    this.#task.output = lines.flatMap((line) => terminal?.clean(line) || []).join('\n');
   }
 
   #showProgress(progress: OperationProgress): void {
     const {terminal} = this.#host;
     if (terminal === undefined) return;
-    clearTimeout(this.#silence);
-    const now = performance.now();
-    if (!terminal.redraws && now - this.#loggedAt < logPauseMs) {
-      this.#text.measure(progress);
-      return;
-    }
-    const shown = this.#text.describe(progress);
-    if (shown === undefined) return;
-    const {fraction, isWait} = shown;
-    const text = isWait ? `${shown.text} (${describeDuration(now - this.#startedAt)})` : shown.text;
+    this.#text.measure(progress);
     if (terminal.redraws) {
-      this.#draw(fraction === undefined ? text : `${bar(fraction)} ${text}`);
+      const isFirst = this.#progress === undefined;
+      this.#progress = progress;
+      if (isFirst) this.#draw();
       return;
     }
-    this.#loggedAt = now;
-    this.#task.output = `${this.#title}: ${text}`;
+    clearTimeout(this.#clock);
+    if (performance.now() - this.#loggedAt < logPauseMs) return;
+    const shown = this.#describe(progress);
+    if (shown === undefined) return;
+    this.#loggedAt = performance.now();
+    this.#task.output = `${this.#title}: ${shown.text}`;
+  }
+
+  #describe(progress: OperationProgress): ShownProgress | undefined {
+    const shown = this.#text.describe(progress);
+    if (shown?.isWait !== true) return shown;
+    return {...shown, text: `${shown.text} (${describeDuration(performance.now() - this.#startedAt)})`};
   }
 
   /** A log has the line of the client. */
@@ -169,7 +185,10 @@ class RunningStep {
     const until = timeIn(now(), delayMs);
     onEvent?.({type: 'wait', step: this.#name, reason, until, attempt, maxRetries, httpStatus, description});
     this.#text.pause();
-    if (terminal?.redraws === true) this.#draw(describeRetry(event, `${String(Math.ceil(delayMs / 1000))} s`));
+    if (terminal?.redraws !== true) return;
+    this.#progress = undefined;
+    this.#pause = describeRetry(event, `${String(Math.ceil(delayMs / 1000))} s`);
+    this.#draw();
   }
 
   #tellProgress(progress: OperationProgress): void {

@@ -133,7 +133,6 @@ function taskOf({name, title, isDue, task}: PlannedStep, run: Run): ListrTask<un
   return {
     title,
     enabled: isDue ?? (() => run.failure === undefined),
-    rendererOptions: {persistentOutput: true},
     task: async (_, shown) => {
       const {host} = run;
       const {outlet} = host;

@@ -239,6 +239,10 @@ export class Output implements Logger {
     return this.#redact(sanitize(text));
   }
 
+  wrap(line: string, indent: string): readonly string[] {
+    return wrapSentence(line, terminalWidth(this.stream), indent);
+  }
+
   /** Text for users. Programs get its commands complete, which needs no configuration. */
   #render(sentence: Suggestion): string {
     return partsOf(sentence)
@@ -280,7 +284,7 @@ export class Output implements Logger {
   #write(sentence: string, label = '', style?: 'red' | 'yellow'): void {
     const lead = label === '' ? '' : `${label} `;
     const indent = ' '.repeat(style === undefined ? lead.length + 2 : lead.length);
-    const [first = '', ...more] = wrapSentence(lead + sentence, terminalWidth(this.stream), indent);
+    const [first = '', ...more] = this.wrap(lead + sentence, indent);
     const shown = style === undefined ? first : this.#paint(style, label) + first.slice(label.length);
     for (const line of [shown, ...more]) this.stream.write(`${this.#plain(line)}\n`);
   }

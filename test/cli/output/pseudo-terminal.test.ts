@@ -1,4 +1,5 @@
 import {spawn, spawnSync, type ChildProcess} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
@@ -100,6 +101,20 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(text).toContain(hideCursor);
     expect(text.lastIndexOf(showCursor)).toBeGreaterThan(text.lastIndexOf(hideCursor));
     expect(text).toContain(`${escape}[32m✔`);
+  });
+
+  test('a push of many chunks is drawn ten times a second, and one list stays', async () => {
+    await writeFile(join(root, 'build/large.bin'), randomBytes(40_000_000));
+    const env = await environment();
+    const started = performance.now();
+    const screen = onTerminal(['bundle:push'], env, 100);
+    expect(await screen.ended).toBe(0);
+    const seconds = (performance.now() - started) / 1000;
+    // A drawing begins where the one before has left the cursor.
+    const drawings = screen.text().split(`${escape}8`).length - 1;
+    expect(drawings).toBeLessThanOrEqual(10 * seconds + 2);
+    expect(screen.text().length).toBeLessThanOrEqual(2000 * seconds + 4000);
+    expect(remaining(screen.text()).filter((line) => line.includes('Uploaded'))).toHaveLength(1);
   });
 
   test('no line is longer than a narrow terminal is wide', async () => {
