@@ -1,6 +1,6 @@
 // node scripts/pictures.js: makes the pictures of the README from a real run: starts a local runtime, pushes the example
-// storefront with the real binary, and draws what the terminal shows (SVG) and the page of the runtime in Chromium
-// (light and dark).
+// storefront with the real binary, and draws what the terminal shows (SVG) and the page of the runtime in
+// Chromium.
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
@@ -60,11 +60,9 @@ ${rows.join('\n')}
 async function takePages(origin) {
   const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
   try {
-    for (const colorScheme of ['light', 'dark']) {
-      const page = await browser.newPage({viewport: {width: 1000, height: 560}, colorScheme});
-      await page.goto(origin);
-      await page.screenshot({path: path.join(pictures, `runtime-${colorScheme}.png`)});
-    }
+    const page = await browser.newPage({viewport: {width: 1000, height: 560}});
+    await page.goto(origin);
+    await page.screenshot({path: path.join(pictures, 'runtime.png')});
   } finally {
     await browser.close();
   }

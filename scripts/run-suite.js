@@ -6,9 +6,9 @@ const suites = {
   browser: 'bash test/browser/run.sh',
   clients: 'bash test/clients/run.sh',
   examples: 'tsc -p examples',
-  'node-22':
-    'jiti scripts/test-nodes.js --node 22 test/modules test/cli/command/binary.test.ts test/cli/command/startup.test.ts',
+  'node-22': newerNode(22),
   'node-24': 'jiti scripts/test-nodes.js --node 24 --config test/built/vitest.config.ts',
+  'node-26': newerNode(26),
   package: "npm exec --ignore-scripts --call 'publint --strict --pack npm && attw --pack . --profile esm-only'",
   s3: 'bash test/s3/run.sh',
   templates: 'tsc -p templates',
@@ -18,6 +18,12 @@ const suites = {
   'broken-backends': 'VITEST_WHOLE_SUITE=1 vitest run test/conformance/backend-conformance.test.ts',
   'suite-mutants': 'stryker run test/mutation/conformance/stryker.config.json',
 };
+
+/** What depends most on Node: how it loads modules, and how the binary starts. */
+function newerNode(version) {
+  const tests = ['test/modules', 'test/cli/command/binary.test.ts', 'test/cli/command/startup.test.ts'];
+  return ['jiti scripts/test-nodes.js --node', version, ...tests].join(' ');
+}
 
 const args = process.argv.slice(2);
 const firstArgument = args.findIndex((arg) => !Object.hasOwn(suites, arg));

@@ -12,7 +12,7 @@ const {engines} = JSON.parse(readFileSync(new URL('../package.json', import.meta
 const floor = engines.node.replace('>=', '');
 
 /** Where the package runs: `.0`, for the floor itself is promised, not its latest patch. */
-const supported = [`${floor}.0`, '22', '24'];
+const supported = [`${floor}.0`, '22', '24', '26'];
 /** Where it cannot run. 12.0 knows no modules without a flag, 10 none at all. */
 const tooOld = ['10.24.1', '12.0.0', '14', '16', '18', '20.18.3'];
 

@@ -296,6 +296,25 @@ describe('a plugin that a project has among its dependencies', () => {
   });
 });
 
+describe('a plugin made with @oclif/core 5', () => {
+  test('brings its command and its backend, whose errors are those of a backend', async () => {
+    const mycli = mycliOf('newer-oclif');
+    const plugin = path.join(folder, 'newer-oclif-plugin');
+    await cp(path.join(root, 'test/fixtures/plugins/mycli-plugin-other-core'), plugin, {recursive: true});
+    for (const file of ['backends.js', 'commands/old.js']) {
+      const text = await readFile(path.join(plugin, file), 'utf8');
+      await writeFile(path.join(plugin, file), text.replace('oclif-core-3', '@oclif/core'));
+    }
+    // Core 5 wants Node 22. On Node 20 it warns, and works.
+    await run('npm', ['install', ...installOptions, '--engine-strict=false', '@oclif/core@5'], {cwd: plugin});
+    expect(await mycli(['plugins:link', '--no-install', plugin])).toMatchObject({code: 0});
+    expect(JSON.parse((await mycli(['old', '--json'])).stdout)).toEqual({how: 'well'});
+    const {code, stderr} = await mycli(['bundle:push', '--project', 'shop', '--runtime-backend', 'old']);
+    expect(stderr).toContain('The old backend failed while uploading the bundle: the old one is closed.');
+    expect(code).toBe(7);
+  });
+});
+
 describe('a plugin that backend:create has written', () => {
   /** Installs what its package.json names, without npm: mycli as the link that it becomes, the rest as ours. */
   async function installDependencies(plugin: string): Promise<void> {
