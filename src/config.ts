@@ -26,6 +26,10 @@ export interface TargetConfig {
         readonly status?: readonly number[] | undefined;
         /** Text that the response must contain. */
         readonly text?: string | undefined;
+        /** Header to send with a check, to its own origin only. */
+        readonly headers?: Readonly<Record<string, string>> | undefined;
+        /** User to log in as for a check, with the password of --check-password. */
+        readonly user?: string | undefined;
         /** Maximum number of retries of a check; default 5. */
         readonly retries?: number | undefined;
         /** Time between attempts of a check; default 2. */

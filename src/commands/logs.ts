@@ -1,6 +1,7 @@
 import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
 import {ageFlag, flagsOf} from '../cli/command/flags.js';
 import type {LogsDocument} from '../cli/output/documents.js';
+import {describeSettings} from '../cli/settings/settings.js';
 
 export default class Logs extends BaseCommand<typeof Logs> {
   static override readonly summary = 'Follow what the app of a target logs, until Ctrl-C.';
@@ -22,15 +23,17 @@ export default class Logs extends BaseCommand<typeof Logs> {
   };
 
   protected async execute(context: CommandContext): Promise<undefined> {
-    const {output, signal} = context;
+    const {cwd, output, signal} = context;
     output.expectLines();
     const {since, level, grep} = this.flags;
     const {entryFilter, renderEntry} = await import('../cli/output/log-entries.js');
     const shows = entryFilter({sinceMs: since === undefined ? undefined : ageFlag('--since', since), level, grep});
-    const {options, host} = await this.reach(context, ['projectSlug', 'targetSlug']);
+    const {settings, options, host} = await this.reach(context, ['projectSlug', 'targetSlug'], {readsLogs: true});
+    const places = describeSettings(settings, ['logsOrigin'], cwd);
     const {openLogs} = await import('../pipelines/targets.js');
     const onReconnect = (reason: string) => output.info(`${reason} Connecting again.`);
     const {entries} = await openLogs({...options, onReconnect}, host);
+    for (const line of places) output.info(line);
     output.info(`Following the logs of ${options.targetSlug}. Press Ctrl-C to stop.`);
     try {
       for await (const entry of entries) {

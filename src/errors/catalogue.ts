@@ -155,6 +155,11 @@ export const catalogue = {
     summary: 'The outcome of a request or deployment could not be determined.',
   },
   ERR_UNHEALTHY: {kind: 'unhealthy', summary: 'The deployment finished, but a check of it failed.'},
+  ERR_CHECK_REFUSED: {
+    kind: 'unhealthy',
+    summary:
+      'The deployment finished, but could not be checked: the site asks for a login, or a gateway refused the check.',
+  },
   ERR_ROLLED_BACK: {
     kind: 'rolled-back',
     summary: 'The deployment or its check failed, and the target runs again what it ran before.',

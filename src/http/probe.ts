@@ -1,7 +1,7 @@
 import {isRuntimeCliError} from '../errors/index.js';
 import {createHttpClient, type HttpClientOptions} from './client.js';
 import {statusName} from './connection/call.js';
-import {serverMessage} from './errors/response-error.js';
+import {isFromBetween, serverMessage} from './errors/response-error.js';
 import {createRedactor} from './redact.js';
 import type {HttpClient} from './types.js';
 
@@ -9,6 +9,8 @@ export interface ProbeRequest {
   readonly url: URL;
   /** Whether a response with this status is the answer. A redirect that is none is followed. */
   accepts(status: number): boolean;
+  /** Headers for the origin of the URL, such as those of a login. Their values are to be among the secrets. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** What the body must contain. */
   readonly text?: string | undefined;
   /** Maximum time for the page with its redirects, in milliseconds. */
@@ -20,9 +22,11 @@ export interface ProbeAnswer {
   readonly status?: number | undefined;
   /** Why the page is not as it should be, to finish a sentence: `it returned 503 Service Unavailable`. */
   readonly problem?: string | undefined;
+  /** Whether the site asked for a login, or a gateway answered, so that nothing is known about the page. */
+  readonly isRefused?: boolean | undefined;
 }
 
-/** How the client of probes reaches the network. It has no credentials. */
+/** How the client of probes reaches the network. It has no credentials of its own. */
 export type ProbeOptions = Pick<HttpClientOptions, 'env' | 'userAgent' | 'logger' | 'signal' | 'secrets'>;
 
 /** Enough for a page and its redirects to log in, to a language and to a slash. */
@@ -34,7 +38,7 @@ const maxQuotedCharacters = 8 * 1024;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Looks at a page, without credentials. Follows redirects to the same origin only.
+ * Looks at a page, with no other credentials than those of the request. Follows redirects to the same origin only.
  * @throws `signal.reason` when aborted; never for what the server does.
  */
 export async function probe(request: ProbeRequest, options: ProbeOptions): Promise<ProbeAnswer> {
@@ -56,15 +60,16 @@ export async function probe(request: ProbeRequest, options: ProbeOptions): Promi
 }
 
 async function follow(
-  {url: start, accepts, text}: ProbeRequest,
+  {url: start, accepts, text, headers: own}: ProbeRequest,
   http: HttpClient,
   redact: (text: string) => string,
 ): Promise<ProbeAnswer> {
   // Uncompressed, so that a text can be found, and not from a cache between us and the site.
-  const headers = {accept: '*/*', 'accept-encoding': 'identity', 'cache-control': 'no-cache'};
+  const headers = {accept: '*/*', 'accept-encoding': 'identity', 'cache-control': 'no-cache', ...own};
   let url = start;
   for (let count = 0; ; count += 1) {
-    const {statusCode: status, headers: answered, body} = await http.get(url, {headers, throwHttpErrors: false});
+    const response = await http.get(url, {headers, throwHttpErrors: false});
+    const {statusCode: status, headers: answered, body} = response;
     if (accepts(status)) {
       const isFine = text === undefined || body.includes(text);
       return {status, problem: isFine ? undefined : `its body does not contain ${JSON.stringify(text)}`};
@@ -76,6 +81,9 @@ async function follow(
       return {
         status,
         problem: `it returned ${statusName(status)}${explanation === undefined ? '' : `: ${explanation}`}`,
+        isRefused:
+          (status === 401 || status === 403) &&
+          (answered['www-authenticate'] !== undefined || isFromBetween(response, true)),
       };
     }
     if (next.origin !== url.origin) {

@@ -97,6 +97,16 @@ export function looksSecret([name, value = '']: readonly [string, string | undef
   return (secretVariable.test(name) && !/^(?:OLD)?PWD$/.test(name)) || urlWithPassword.test(value);
 }
 
+/** Whether the value of a header is masked: of any but those that say what a client is and wants. */
+export function isMaskedHeader(name: string): boolean {
+  return !/^(?:accept(?:-[a-z]+)?|cache-control|user-agent|x-forwarded-[a-z]+)$/i.test(name);
+}
+
+/** Whether a header is likely to have a secret, by its name or its value. */
+export function isSecretHeader(name: string, value: string): boolean {
+  return /auth|cookie|access-control|token|secret|key|pass|credential/i.test(name) || isLikelySecret(value);
+}
+
 /** Whether a word is likely to be a secret: long, of letters and digits, and no path, or the form of a token. */
 export function isLikelySecret(word: string): boolean {
   return /^(?=.*\d)(?=.*[a-z])[\w+=-]{20,}$/i.test(word) || /^(?:eyJ|sk-|gh[a-z]_|[\w-]{20,}\.[\w-]{20,}\.)/.test(word);

@@ -70,6 +70,18 @@ export async function admitApi({context, request, params}: Call): Promise<string
   return credentials.clientId;
 }
 
+/**
+ * Admits a visitor of a deployed app, with the password of the runtime if it has one.
+ * @throws HttpFailure 401 without it.
+ */
+export function admitVisitor({context: {protect}, request}: Call): string {
+  const {scheme, value} = authorization(request);
+  const [user, password] = scheme === 'basic' ? basicCredentials(value) : ['browser', ''];
+  const given = [password, String(request.headers['x-sfdc-access-control'] ?? '')];
+  if (protect === undefined || given.some((one) => secretsEqual(one, protect))) return user;
+  throw new HttpFailure(401, 'This app needs a password.', {'www-authenticate': 'Basic realm="app"'});
+}
+
 export function basicCredentials(value: string): readonly [user: string, password: string] {
   const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? [];
   return [user, password];

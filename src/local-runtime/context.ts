@@ -29,6 +29,8 @@ export interface RuntimeContext {
   /** Where deployed apps are served: the origin as `LocalRuntime` has it. */
   readonly appsOrigin: string;
   readonly auth: boolean;
+  /** The password of visitors of deployed apps, if they need one. */
+  readonly protect: string | undefined;
   readonly scopes: readonly string[] | undefined;
   readonly tokenSeconds: number;
   /** The key that assertions of the client are signed with. */

@@ -43,6 +43,11 @@ export interface LocalRuntimeOptions {
   readonly appsPort?: number | undefined;
   /** Whether requests need credentials. @default true */
   readonly auth?: boolean | undefined;
+  /**
+   * Password that visitors of deployed apps need: with HTTP basic authentication and any user, or in the header
+   * `x-sfdc-access-control`. @default none, apps are public
+   */
+  readonly protect?: string | undefined;
   /** Replaces individual credentials of the data folder. The token URL depends on the origin. */
   readonly credentials?: Partial<Omit<LocalRuntimeCredentials, 'tokenUrl'>> | undefined;
   /**

@@ -122,6 +122,7 @@ function createContext(
     host: options.host ?? defaultHost,
     allowedHosts: options.allowedHosts ?? [],
     auth: options.auth ?? true,
+    protect: options.protect,
     scopes: options.scopes,
     tokenSeconds: options.tokenSeconds ?? 3600,
     clientKey: options.clientCertificate === undefined ? undefined : publicKeyOf(options.clientCertificate),

@@ -47,6 +47,7 @@ type Rows = {[K in SettingKey]: {[Set in FlagSet]: K extends keyof Sets[Set] ? S
 /** The name of a setting that always has a value. */
 export type DefaultedKey = {[K in SettingKey]: Rows[K] extends {default: unknown} ? K : never}[SettingKey];
 export type SecretKey = {[K in SettingKey]: Rows[K] extends {syntax: 'secret'} ? K : never}[SettingKey];
+export type AddressKey = {[K in SettingKey]: Rows[K] extends {receives: object} ? K : never}[SettingKey];
 export type ValidValue<K extends SettingKey> = v.InferOutput<Rows[K]['schema']>;
 /** The key in the configuration file, with the object that contains it. */
 export type ConfigKey<K extends SettingKey> = Rows[K] extends {config: infer Key} ? Key : K;
@@ -83,6 +84,9 @@ export const definitions = Object.fromEntries(defined) as Readonly<Record<Settin
 export const settingKeys = defined.map(([key]) => key) as readonly SettingKey[];
 
 export const secretKeys = settingKeys.filter((key): key is SecretKey => definitions[key].syntax === 'secret');
+
+/** The settings that say where secrets go. */
+export const addressKeys = settingKeys.filter((key): key is AddressKey => definitions[key].receives !== undefined);
 
 /** The environment variable of a setting. Those without a flag have none. */
 export function variableOf(key: SettingKey): string | undefined {

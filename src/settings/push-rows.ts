@@ -2,9 +2,8 @@ import {defaultLimits} from '../http/limits.js';
 import {defaultRateLimit} from '../http/rate-limit/policy.js';
 import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
-import {v2Defaults} from './schemas.js';
+import {secretDetails, v2Defaults} from './schemas.js';
 
-const secretDetails = 'Use @FILE to read it from a file, - for stdin.';
 const listDetails = 'Repeatable, comma-separated or a JSON array.';
 
 /** The project, the backend, and how to reach it. */
@@ -37,12 +36,14 @@ export const connection = {
     variable: 'MYCLI_RUNTIME_ORIGIN',
     schema: schemas.text,
     syntax: 'url',
+    receives: {backend: 'legacy', secrets: ['apiKey']},
     summary: 'URL of the hosting service.',
   },
   logsOrigin: {
     flag: {name: 'logs-origin', value: 'URL', hidden: true},
     schema: schemas.text,
     syntax: 'url',
+    receives: {backend: 'legacy', secrets: ['apiKey']},
     label: 'address of the logs',
     summary: 'URL of the logs of apps; default: that of --origin, with its first label "cloud" replaced by "logs".',
   },
@@ -67,6 +68,7 @@ export const connection = {
     config: 'api.origin',
     schema: schemas.text,
     syntax: 'url',
+    receives: {backend: 'api', secrets: ['apiToken', 'clientKey', 'clientSecret']},
     label: 'API origin',
     summary: 'URL of the hosting service, with OAuth.',
   },
@@ -83,6 +85,7 @@ export const connection = {
     config: 'api.tokenUrl',
     schema: schemas.text,
     syntax: 'url',
+    receives: {backend: 'api', secrets: ['clientKey', 'clientSecret']},
     label: 'token URL',
     summary: 'OAuth token endpoint.',
   },

@@ -38,6 +38,8 @@ export interface SettingRow {
   readonly v2Only?: true;
   /** Whether it affects how an archive is built, so that it does not apply to a prebuilt one. */
   readonly building?: true;
+  /** Of an address: the settings of the secrets that go there, with a built-in backend or with any. */
+  readonly receives?: {readonly backend?: 'api' | 'legacy'; readonly secrets: readonly string[]};
   /** Whether `targets` of the configuration file can replace it for a target. */
   readonly perTarget?: true;
 }
@@ -47,7 +49,8 @@ export type SettingRows = Readonly<Record<string, SettingRow>>;
 
 /**
  * How text becomes a value. `id`: a name, which has no spaces or quotation marks around it. `backendOptions`: pairs for
- * the chosen backend, which decides what the texts mean. `packages`: JSON, `@FILE` or `auto`.
+ * the chosen backend, which decides what the texts mean. `headers`: pairs whose values can be `@FILE`. `packages`: JSON,
+ * `@FILE` or `auto`.
  */
 export type Syntax =
   | 'text'
@@ -62,5 +65,6 @@ export type Syntax =
   | 'words'
   | 'numbers'
   | 'pairs'
+  | 'headers'
   | 'backendOptions'
   | 'packages';

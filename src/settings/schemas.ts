@@ -7,6 +7,9 @@ import type {CheckOptions} from './types.js';
 // The schemas of settings, of the library's options, and of what manifests and the local runtime share with them. A
 // message completes a sentence that begins with the name of the value.
 
+/** How secrets are given on the command line. */
+export const secretDetails = 'Use @FILE to read it from a file, - for stdin.';
+
 /** A schema by what it makes of a value. Generators of references can't read valibot's own types. */
 export type Schema<T> = v.GenericSchema<unknown, T>;
 
@@ -171,6 +174,16 @@ function checkUrlMessage(value: string): string | undefined {
   return url.username === '' && url.password === '' ? undefined : 'must not contain credentials';
 }
 
+/** The problem with headers. Without the value, which may be a secret. */
+function headersMessage(headers: Readonly<Record<string, string>>): string | undefined {
+  const isValid = ([name, value]: readonly [string, string]) =>
+    /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t -~\u0080-\u00FF]+$/.test(value);
+  const invalid = Object.entries(headers).find((entry) => !isValid(entry));
+  return invalid && `has an invalid name or value of the header ${JSON.stringify(invalid[0])}`;
+}
+
+export const headers: Schema<Readonly<Record<string, string>>> = v.pipe(keyed(text), sound(headersMessage));
+
 /** Longer than any phrase on a page. While a body is searched, this much of it is kept. */
 const longestCheckText = 1000;
 
@@ -186,6 +199,12 @@ export const checkFields: {readonly [K in keyof CheckOptions]-?: Schema<NonNulla
     v.minLength(1, 'must not be empty'),
     v.maxLength(longestCheckText, `must have at most ${String(longestCheckText)} characters`),
   ),
+  headers,
+  user: v.pipe(
+    text,
+    v.check((value) => !value.includes(':'), 'must not contain a colon'),
+  ),
+  password: text,
   retries: integer(0, 1000),
   interval: number('a number of seconds from 0 to 3600', (value) => value >= 0 && value <= 3600),
   timeout: number('a number of seconds above 0 and at most 3600', (value) => value > 0 && value <= 3600),
@@ -200,7 +219,7 @@ export const checkSchema: Schema<CheckOptions> = v.pipe(
     const meant = nearest(key, known);
     return `has an unknown key: ${key}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
   }),
-  v.partial(v.object(checkFields), ['status', 'text', 'retries', 'interval', 'timeout']),
+  v.object({...v.partial(v.object(checkFields)).entries, url: checkFields.url}),
 );
 
 /** Named here, so that the declarations of the rows can name it. */
@@ -215,6 +234,7 @@ export const checks: Schema<Checks> = v.pipe(
       v.unknown(),
       v.transform((item) => (typeof item === 'string' ? {url: item} : item)),
       checkSchema,
+      v.check(({password}) => password === undefined, 'must not contain a password. Set MYCLI_CHECK_PASSWORD instead'),
     ),
   ),
 );

@@ -1,6 +1,6 @@
 // What the types of the library name. They must not lead to valibot, which is not installed with us.
 
-/** A check of what was deployed. It is sent no credentials. */
+/** A check of what was deployed. Its headers and credentials are sent to the origin of its URL alone. */
 export interface CheckOptions {
   /** http(s) URL, or a path below the URL of the target: `/health`. */
   readonly url: string;
@@ -11,6 +11,12 @@ export interface CheckOptions {
   readonly status?: readonly number[] | undefined;
   /** What the first 4 MiB of the body must contain, literally; at most 1,000 characters. @default anything */
   readonly text?: string | undefined;
+  /** Headers to send, such as one that opens a site that is not public. @default none */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** User to log in as, with HTTP basic authentication. @default no login */
+  readonly user?: string | undefined;
+  /** Password of `user`. Without one, it is not sent. @default '' */
+  readonly password?: string | undefined;
   /** Maximum number of retries until the check passes. @default 5 */
   readonly retries?: number | undefined;
   /** Seconds between attempts. @default 2 */

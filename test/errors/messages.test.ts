@@ -301,6 +301,12 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
       timeout: 1,
     });
   },
+  ERR_CHECK_REFUSED: async () => {
+    const {origin} = await startServer((_, response) =>
+      response.writeHead(401, {'www-authenticate': 'Basic realm="site"'}).end(),
+    );
+    await deployAfter([bundle41], 'finished', {check: {url: `${origin}/health`, retries: 0}, rollbackOnFailure: true});
+  },
   ERR_UNHEALTHY: async () => {
     const {origin} = await startServer((_request, response) => response.writeHead(503).end('The database is down.'));
     await deployAfter([], 'finished', {check: {url: `${origin}/health`, retries: 2, interval: 0}});

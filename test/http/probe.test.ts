@@ -144,3 +144,35 @@ test('goes through the proxy', async () => {
   expect(answer.status).toBe(200);
   expect(urls).toEqual(['http://shop.example/health']);
 });
+
+test.each<[string, number, Readonly<Record<string, string>>, string, boolean]>([
+  ['a login', 401, {'www-authenticate': 'Basic realm="site"'}, '', true],
+  ['a refusal that wants a login', 403, {'www-authenticate': 'Bearer'}, '', true],
+  ['the page of a gateway', 403, {'content-type': 'text/html'}, '<html><h1>Request blocked</h1></html>', true],
+  ['a challenge', 403, {'cf-mitigated': 'challenge'}, '', true],
+  ['an answer of the app', 403, {'content-type': 'application/json'}, '{"message": "No order"}', false],
+  ['an answer of the app without a challenge', 401, {'content-type': 'application/json'}, '{}', false],
+  ['the error page of a server', 503, {'content-type': 'text/html'}, '<html></html>', false],
+])('tells %s from what an app answers', async (_what, status, headers, body, isRefused) => {
+  expect(await lookAt((_, response) => response.writeHead(status, headers).end(body))).toMatchObject({
+    status,
+    isRefused,
+  });
+});
+
+test('sends its headers to the origin of the page only', async () => {
+  const seen: unknown[] = [];
+  const answer = await lookAt(
+    ({url, headers}, response) => {
+      seen.push([url, headers['x-gate'], headers['accept']]);
+      if (url === '/page?token=1') response.writeHead(302, {location: '/in'}).end();
+      else response.end('fine');
+    },
+    {headers: {'x-gate': 'open', accept: 'text/html'}},
+  );
+  expect(answer.status).toBe(200);
+  expect(seen).toEqual([
+    ['/page?token=1', 'open', 'text/html'],
+    ['/in', 'open', 'text/html'],
+  ]);
+});

@@ -5,6 +5,7 @@ import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '
 import type {TargetConfirmation} from '../../operations/options.js';
 import {definitions, followUpsOf, rejectProblems, settingKeys, type SettingKey} from '../../settings/definitions.js';
 import type {FollowUps} from '../../settings/types.js';
+import {allowCredentials, checkOrigins} from '../settings/connection.js';
 import {missingSetting, nameOf, valuesIn, valuesOf, type Settings, type ValueSource} from '../settings/settings.js';
 import {askText, canAsk, type QuestionContext} from '../setup/prompts.js';
 import type {CommandContext} from './context.js';
@@ -74,7 +75,7 @@ export function rejectV2OnlyFlags(format: BundleFormat, settings: Settings, v2Fl
  */
 export function deploymentOptions(
   settings: Settings,
-  context: QuestionContext,
+  context: CommandContext,
   {
     canRollBack = true,
     invalidate = [],
@@ -82,8 +83,12 @@ export function deploymentOptions(
 ) {
   const {url = [], rollbackOnFailure: _, ...standard} = valuesIn(settings, 'check');
   if (url.length === 0) rejectCheckDetails(settings);
-  const {targetSlug, rollbackOnFailure, wait} = settings;
-  const check = targetSlug === undefined ? [] : url.map((one) => ({...standard, ...one}));
+  const {targetSlug, rollbackOnFailure, wait, checkPassword} = settings;
+  const password = checkPassword?.value.reveal();
+  const check = targetSlug === undefined ? [] : url.map((one) => ({...standard, password, ...one}));
+  if (password === undefined && check.some(({user}) => user !== undefined)) throw missingSetting('checkPassword');
+  const checkSource = settings.check?.source.name ?? '';
+  if (check.length > 0) for (const origin of checkOrigins(settings)) allowCredentials(context, origin, checkSource);
   const rollsBack = targetSlug !== undefined && canRollBack && rollbackOnFailure.value;
   const follows = followUpsOf({check, rollbackOnFailure: rollsBack, invalidate});
   if (follows.length > 0 && !wait.value && wait.source.kind !== 'default') throw cannotFollow(settings, follows);

@@ -9,7 +9,7 @@ import {flagValue, shellLine, nearest} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import {foreignFile, foreignOwner, isTrusted} from '../../files/ownership.js';
 import {exists, readTextFile} from '../../files/read-file.js';
-import {isSecretName, plainName} from '../../http/redact.js';
+import {isSecretHeader, isSecretName, plainName} from '../../http/redact.js';
 import {loadModule} from '../../modules/load-module.js';
 import {definitions, secretKeys, settingKeys, variableOf, type SettingKey} from '../../settings/definitions.js';
 import {describeProblems, fieldProblems, keyed, objectSchema, text} from '../../settings/schemas.js';
@@ -210,11 +210,13 @@ async function configFile(file: string): Promise<FileContent> {
   refuseBackendSecrets(asRecord(config['backends']), file);
   if (success) {
     const targets = Object.entries(asRecord(output['targets']));
-    return {
+    const content = {
       path: file,
       settings: settingsIn(output, configuredKeys, file),
       targets: new Map(targets.map(([target, own]) => [target, settingsIn(own, perTargetKeys, file)])),
     };
+    for (const settings of [content.settings, ...content.targets.values()]) refuseSecretHeaders(settings, file);
+    return content;
   }
   const problems = fieldProblems(issues);
   throw createError('ERR_CONFIG_INVALID', `${file} is invalid: ${describeProblems(problems)}.`, {
@@ -263,6 +265,18 @@ function refuseSecret(options: Config, path: string, file: string): void {
   if (secret === undefined) return;
   const place = `Add ${secret}=... to MYCLI_BACKEND_OPTION (key=value,key=value) instead.`;
   throw misplacedSecret(file, `${path}.${secret}`, place);
+}
+
+function refuseSecretHeaders({checkHeaders = {}, check = []}: ConfigSettings, file: string): void {
+  const headers = [checkHeaders, ...check.map((item) => item.headers ?? {})].flatMap((own) => Object.entries(own));
+  const secret = headers.find(([name, value]) => !value.startsWith('@') && isSecretHeader(name, value));
+  if (secret === undefined) return;
+  const [name] = secret;
+  throw misplacedSecret(
+    file,
+    `check.headers.${name}`,
+    `Use ${name}: '@FILE', or set MYCLI_CHECK_HEADER to ${name}=VALUE.`,
+  );
 }
 
 function placeOfSecret(name: string): string {

@@ -7,7 +7,7 @@ import {ApiKeyStrategy, BearerTokenStrategy, OAuthClientCredentialsStrategy} fro
 import {isInsecureOrigin, normalizeOrigin, parseServiceUrl, shownAddress} from '../../http/origin.js';
 import type {AuthStrategy, Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
-import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
+import {definitions, variableOf, type AddressKey, type SettingKey} from '../../settings/definitions.js';
 import {flagAndVariable, missingSetting, secretValues, valuesIn, type Setting, type Settings} from './settings.js';
 
 export function isPluginBackend(name: string): boolean {
@@ -86,26 +86,39 @@ function apiAuth(
  */
 export function addressOf(
   {env, output}: ConnectionContext,
-  key: AddressKey,
+  key: ServiceKey,
   {value, source}: Setting<string>,
   credentialsGo: boolean,
 ): string {
   const url = serviceUrl(key, source.name, value);
-  if (!credentialsGo) return url;
-  assertTrustedOrigin(url, source.name, env);
-  if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
+  if (credentialsGo) allowCredentials({env, output}, url, source.name);
   return url;
 }
 
-export type AddressKey = 'origin' | 'logsOrigin' | 'apiOrigin' | 'tokenUrl';
+/** The origins of the checks that log in or send headers, as far as their URLs say them. */
+export function checkOrigins({check, checkHeaders, checkUser}: Settings): readonly string[] {
+  const sends = (check?.value ?? []).filter(
+    (item) => (item.headers ?? checkHeaders ?? item.user ?? checkUser) !== undefined && !item.url.startsWith('/'),
+  );
+  return [...new Set(sends.map(({url}) => new URL(url).origin))];
+}
+
+/** Refuses to send credentials to a URL that is not trusted, and warns of one that is not encrypted. */
+export function allowCredentials({env, output}: ConnectionContext, url: string, name: string): void {
+  assertTrustedOrigin(url, name, env);
+  if (isInsecureOrigin(url)) output.warn(`Credentials are sent unencrypted to ${new URL(url).origin}. Use https.`);
+}
+
+/** An address of a service, of which a setting has one. */
+export type ServiceKey = Exclude<AddressKey, 'check'>;
 
 /** The URL of a service, with its scheme. Unlike an origin, a token endpoint may have a query. */
-export function serviceUrl(key: AddressKey, name: string, value: string): string {
+export function serviceUrl(key: ServiceKey, name: string, value: string): string {
   return key === 'tokenUrl' ? parseServiceUrl(name, value).href : normalizeOrigin(name, value);
 }
 
 /** Refuses an answer that is not the URL of a service that credentials may be sent to. */
-export function checkUrl(key: AddressKey, answer: string, env: Environment): void {
+export function checkUrl(key: ServiceKey, answer: string, env: Environment): void {
   assertTrustedOrigin(serviceUrl(key, 'The URL', answer), 'the URL', env);
 }
 

@@ -1,3 +1,4 @@
+import {dirname} from 'node:path';
 import type {Readable} from 'node:stream';
 import {buffer as streamBuffer} from 'node:stream/consumers';
 import * as v from 'valibot';
@@ -7,7 +8,7 @@ import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Environment} from '../../http/types.js';
 import {decodeText, readText} from '../../files/read-file.js';
-import {isSecretName} from '../../http/redact.js';
+import {isSecretHeader, isSecretName} from '../../http/redact.js';
 import {asRecord, tryJson} from '../../text/json.js';
 import {
   definitions,
@@ -17,9 +18,10 @@ import {
   type SecretKey,
   type SettingKey,
 } from '../../settings/definitions.js';
+import type {CheckOptions} from '../../settings/types.js';
 import type {Output} from '../output/output.js';
 import {loadConfigFile} from './config-file.js';
-import {isApiUnset, serviceUrl, type AddressKey} from './connection.js';
+import {isApiUnset, serviceUrl, type ServiceKey} from './connection.js';
 import {
   readCredentials,
   type CredentialFile,
@@ -35,7 +37,7 @@ import {
   type TargetArgument,
   type ValueSource,
 } from './settings.js';
-import {isQuoted, pathFrom, Secret} from './text.js';
+import {headersAt, isQuoted, pathFrom, Secret} from './text.js';
 
 interface SecretReader {
   readonly cwd: string;
@@ -58,7 +60,8 @@ export interface SettingsUse {
 export async function loadSettings(context: SettingsContext, use: SettingsUse) {
   const sources = await readSources(context, use);
   const settings = resolveSettings(sources);
-  return {sources, settings: {...settings, ...(await readSecrets(settings, context))}};
+  const secrets = await readSecrets(settings, context);
+  return {sources, settings: {...settings, ...secrets, ...(await readCheckHeaders(settings, context))}};
 }
 
 async function readSources(
@@ -144,7 +147,7 @@ export function originOf(setting: Setting<string> | undefined): string | undefin
   return url === undefined ? undefined : new URL(url).origin;
 }
 
-function urlOf(key: AddressKey, {value, source}: Setting<string>): string | undefined {
+function urlOf(key: ServiceKey, {value, source}: Setting<string>): string | undefined {
   try {
     return serviceUrl(key, source.name, value);
   } catch {
@@ -235,6 +238,38 @@ export async function readSecrets(unread: Secrets, reader: SecretReader): Promis
   const user = keyFile?.user;
   const apiUser = unread.apiUser ?? (user === undefined ? undefined : {value: user, source: apiKey?.source});
   return Object.fromEntries<unknown>([...secrets, ['apiUser', apiUser]]);
+}
+
+/** Reads the headers of checks that are in files, and warns of secret ones that others can see. */
+async function readCheckHeaders(
+  {check, checkHeaders}: Settings,
+  context: SettingsContext,
+): Promise<Pick<Settings, 'check' | 'checkHeaders'>> {
+  const given = [context.flags['check-header']].flat().filter((pair) => typeof pair === 'string');
+  const read = async (headers: Readonly<Record<string, string>>) => {
+    const named = Object.entries(headers).map(([header, text]) => ({header, text, name: `--check-header ${header}`}));
+    const isVisible = (header: string) => given.some((pair) => pair.toLowerCase().startsWith(`${header}=`));
+    const secrets = named.filter(
+      ({header, text}) => text.startsWith('@') || (isSecretHeader(header, text) && isVisible(header)),
+    );
+    const variable = variableOf('checkHeaders');
+    const texts = await readFlagSecrets(
+      secrets.map((secret) => ({...secret, variable})),
+      context,
+    );
+    const entries = named.map(({header, text, name}) => {
+      const secret = texts.get(name);
+      return [header, secret === undefined ? text : checkedSecret(secret, name)] as const;
+    });
+    return Object.fromEntries(entries);
+  };
+  const directory = check?.source.kind === 'config' ? dirname(check.source.name) : context.cwd;
+  const readItem = async ({headers, ...item}: CheckOptions): Promise<CheckOptions> =>
+    headers === undefined ? item : {...item, headers: await read(headersAt(headers, directory))};
+  return {
+    check: check && {...check, value: await Promise.all(check.value.map(readItem))},
+    checkHeaders: checkHeaders && {...checkHeaders, value: await read(checkHeaders.value)},
+  };
 }
 
 const keyFileSchema = v.object({api_key: v.string(), username: v.optional(v.string())});

@@ -24,6 +24,7 @@ export interface BackendReach<Needed extends SettingKey> {
   readonly alsoMissing?: readonly Missing[] | undefined;
   /** Whether it changes something there, so that it shows the destination and its source. */
   readonly writes?: boolean | undefined;
+  readonly readsLogs?: boolean | undefined;
 }
 
 /**
@@ -31,7 +32,7 @@ export interface BackendReach<Needed extends SettingKey> {
  * plugins' backends if one of them is requested. Sends nothing.
  */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
-  const {context, settings, needs, builds, previews, alsoMissing = [], writes} = reach;
+  const {context, settings, needs, builds, previews, alsoMissing = [], writes, readsLogs} = reach;
   const {config, cwd, env, flags, signal} = context;
   const {value: preference} = settings.runtimeBackend;
   const incomplete = incompleteApi(settings, env);
@@ -46,9 +47,9 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       : []),
     ...(noBackend === undefined ? [] : [{what: 'credentials', error: noBackend}]),
   ]);
-  if (!previews && context.output.interactive) {
+  if (!previews) {
     const {confirmAddresses} = await import('../setup/confirm-addresses.js');
-    await confirmAddresses(context, settings);
+    await confirmAddresses(context, settings, {writes, readsLogs});
   }
   const backends = await loadWantedBackends(context, settings);
   const {options: backendOptions} = backends?.has(preference)

@@ -3,9 +3,9 @@ import {inspect} from 'node:util';
 import {OptionText} from '../../backends/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
-import {isRecord, ownValue} from '../../text/json.js';
+import {asRecord, isRecord, ownValue} from '../../text/json.js';
 import {shownAddress} from '../../http/origin.js';
-import {isSecretName} from '../../http/redact.js';
+import {isMaskedHeader, isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {Syntax} from '../../settings/row.js';
 import {
@@ -242,6 +242,11 @@ function masked(key: SettingKey, value: unknown): unknown {
   const {syntax} = definitions[key];
   if (value instanceof Secret) return value.toString();
   if (typeof value === 'string') return shownText(syntax, value);
+  if (syntax === 'headers') {
+    const shown = ([name, text]: readonly [string, unknown]) =>
+      isMaskedHeader(name) && !String(text).startsWith('@') ? [name, new Secret('').toString()] : [name, text];
+    return Object.fromEntries(Object.entries(asRecord(value)).map(shown));
+  }
   return syntax === 'backendOptions' ? withoutSecrets(value) : value;
 }
 
@@ -254,7 +259,14 @@ function withoutSecrets(value: unknown): unknown {
 }
 
 export function secretValues(settings: Settings): readonly string[] {
-  return secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []);
+  const {checkHeaders, check} = settings;
+  const headers = [checkHeaders?.value, ...(check?.value ?? []).map((item) => item.headers)];
+  return [
+    ...secretKeys.flatMap((key) => settings[key]?.value.reveal() ?? []),
+    ...headers
+      .flatMap((own) => Object.entries(own ?? {}))
+      .flatMap(([name, value]) => (isMaskedHeader(name) ? [value] : [])),
+  ];
 }
 
 /** What a command prints before it changes anything: the destination and its sources, except defaults. */

@@ -5,7 +5,7 @@ import {inspect} from 'node:util';
 import * as v from 'valibot';
 import {OptionText} from '../../backends/option-text.js';
 import {decodeText} from '../../files/read-file.js';
-import {isRecord, ownValue, parseJson, withExactNumbers} from '../../text/json.js';
+import {asRecord, isRecord, ownValue, parseJson, withExactNumbers} from '../../text/json.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {Syntax} from '../../settings/row.js';
 import {dependenciesSchema, keyed} from '../../settings/schemas.js';
@@ -133,6 +133,7 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
     convert: (texts) => texts.flatMap((item) => item.replaceAll(/[[\]"]/g, '').split(',')).map(numberOf),
   },
   pairs: {shape: 'several', convert: (texts, place) => pairsOf(texts, place, jsonOrText), depth: 1},
+  headers: {shape: 'several', convert: (texts, place) => pairsOf(texts, place, (text) => text), depth: 1},
   backendOptions: {
     shape: 'several',
     convert: (texts, place) => pairsOf(texts, place, (text) => new OptionText(text)),
@@ -143,9 +144,22 @@ export const readings: Readonly<Record<Syntax, Reading>> = {
 
 /** What a valid value becomes: paths are relative to `directory`. */
 export function finished(syntax: Syntax, value: unknown, directory: string): unknown {
+  if (syntax === 'headers') return headersAt(asRecord(value), directory);
   if (typeof value !== 'string') return value;
   if (syntax === 'secret') return new Secret(value);
   return syntax === 'path' ? resolve(directory, value) : value;
+}
+
+/** Headers by their names in lower case, with absolute paths of files. */
+export function headersAt(
+  headers: Readonly<Record<string, unknown>>,
+  directory: string,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers).map(([name, value]) => {
+    const text = String(value);
+    return [name.toLowerCase(), text.startsWith('@') ? `@${pathFrom(directory, text.slice(1))}` : text] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 export function merged(weaker: unknown, stronger: unknown, depth: number): unknown {

@@ -1,11 +1,13 @@
 import {mayUse} from '../../backends/names.js';
-import {isRuntimeCliError} from '../../errors/index.js';
+import {createError, isRuntimeCliError} from '../../errors/index.js';
 import {shownAddress} from '../../http/origin.js';
+import {addressKeys, definitions, settingKeys, type AddressKey} from '../../settings/definitions.js';
+import {flagValue, shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/context.js';
-import {serviceUrl, trustedOrigins, type AddressKey} from '../settings/connection.js';
-import {credentialKind, credentialRows, readCredentials, trustAddresses} from '../settings/credential-file.js';
-import type {Setting, Settings} from '../settings/settings.js';
-import type {Secret} from '../settings/text.js';
+import {checkOrigins, serviceUrl, trustedOrigins} from '../settings/connection.js';
+import {readCredentials, trustAddresses} from '../settings/credential-file.js';
+import type {BackendReach} from '../settings/reach-backends.js';
+import type {Settings} from '../settings/settings.js';
 import {canAsk, confirm} from './prompts.js';
 
 /**
@@ -29,24 +31,36 @@ export async function unknownAddresses<Address extends {readonly url: string}>(
 }
 
 /**
- * Asks in a terminal before a secret of the environment goes to an address that a configuration file sets and that is
- * new here, and remembers the answer.
- * @throws RuntimeCliError `ERR_USAGE` if the answer is no.
+ * Asks in a terminal before secrets go to an address that a configuration file sets and that is new here, and remembers
+ * the answer. Without a terminal, those of the environment go there, for which there is `MYCLI_TRUSTED_ORIGINS`.
+ * @param use whether the command may check a deployment, and whether it reads the logs of an app
+ * @throws RuntimeCliError `ERR_USAGE` if the answer is no, `ERR_ORIGIN_UNTRUSTED` if stored secrets would go there and
+ * nobody can be asked.
  */
-export async function confirmAddresses(context: CommandContext, settings: Settings): Promise<void> {
-  if (!canAsk(context)) return;
-  const {value: preference} = settings.runtimeBackend;
-  const addresses = (['legacy', 'api'] as const).flatMap((backend) => {
-    const {setting, addresses: keys} = credentialRows[credentialKind(backend, settings)];
-    const logs = backend === 'legacy' ? (['logsOrigin'] as const) : [];
-    return mayUse(preference, backend) ? sentTo(settings, [...keys, ...logs], settings[setting]) : [];
-  });
+export async function confirmAddresses(
+  context: CommandContext,
+  settings: Settings,
+  {writes = false, readsLogs = false}: Pick<BackendReach<never>, 'writes' | 'readsLogs'> = {},
+): Promise<void> {
+  const isUsed = (key: AddressKey) => (key === 'check' ? writes : key !== 'logsOrigin' || readsLogs);
+  const asks = canAsk(context);
+  const sent = addressKeys.filter(isUsed).flatMap((key) => sentTo(settings, key));
+  const addresses = sent.filter(({isStored}) => asks || isStored);
   const unknown = await unknownAddresses(context, addresses, true);
-  if (unknown.length === 0) return;
+  const [first] = unknown;
+  if (first === undefined) return;
   const each = (of: (address: (typeof unknown)[number]) => string) => [...new Set(unknown.map(of))].join(' and ');
   const file = context.configFile?.path ?? '';
   const places = each(({url}) => shownAddress(url));
-  const question = `${file} names ${places}, not used on this machine before. Send ${each(({secret}) => secret)} there?`;
+  const secrets = each(({secret}) => secret);
+  if (!asks) {
+    const message = `The ${secrets} would go to ${places}, which only ${file} sets. Nothing was sent.`;
+    throw createError('ERR_ORIGIN_UNTRUSTED', message, {
+      suggestions: [`If you trust it, pass ${first.flag}, or run the command in a terminal once.`],
+      details: {origin: new URL(first.url).origin, file},
+    });
+  }
+  const question = `${file} names ${places}, not used on this machine before. Send ${secrets} there?`;
   await confirm(question, 'Cancelled. Nothing was sent.', context);
   const urls = unknown.map(({url}) => url);
   await trustAddresses(context.credentialFile, urls).catch((error: unknown) => {
@@ -55,12 +69,26 @@ export async function confirmAddresses(context: CommandContext, settings: Settin
   });
 }
 
-/** The addresses of a configuration file that get a secret of the environment. */
-function sentTo(settings: Settings, keys: readonly AddressKey[], secret: Setting<Secret> | undefined) {
-  if (secret?.source.kind !== 'environment') return [];
-  const {name} = secret.source;
-  return keys.flatMap((key) => {
-    const {source, value} = settings[key] ?? {};
-    return source?.kind === 'config' && value ? [{url: serviceUrl(key, source.name, value), secret: name}] : [];
-  });
+/** The URLs of an address that a configuration file sets, if a secret of the environment or of a login goes there. */
+function sentTo(settings: Settings, key: AddressKey) {
+  const {receives, flag} = definitions[key];
+  const isUsed = receives?.backend === undefined || mayUse(settings.runtimeBackend.value, receives.backend);
+  const secret = settingKeys
+    .filter((name) => receives?.secrets.includes(name))
+    .flatMap((name) => settings[name]?.source ?? [])
+    .find(({kind}) => kind === 'environment' || kind === 'stored');
+  const isStored = secret?.kind === 'stored';
+  // A stored client goes to no other token endpoint than its own, and a ready-made token to none.
+  const isOther = key === 'tokenUrl' && (isStored || settings.apiToken !== undefined);
+  if (!isUsed || isOther || secret === undefined || settings[key]?.source.kind !== 'config') return [];
+  return urlsOf(settings, key).map((url) => ({
+    ...{url, isStored, secret: secret.name},
+    flag: shellLine(...flagValue(`--${String(flag?.name)}`, shownAddress(url))),
+  }));
+}
+
+function urlsOf(settings: Settings, key: AddressKey): readonly string[] {
+  if (key === 'check') return checkOrigins(settings);
+  const {source, value} = settings[key] ?? {};
+  return source && value ? [serviceUrl(key, source.name, value)] : [];
 }

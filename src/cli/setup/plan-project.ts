@@ -17,7 +17,7 @@ import {asRecord} from '../../text/json.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
 import {configIn} from '../settings/config-file.js';
-import {checkUrl, isPluginBackend, missingApiSettings, serviceUrl, type AddressKey} from '../settings/connection.js';
+import {checkUrl, isPluginBackend, missingApiSettings, serviceUrl, type ServiceKey} from '../settings/connection.js';
 import {trustAddresses} from '../settings/credential-file.js';
 import {storedSettings} from '../settings/load-settings.js';
 import {urlsIn} from '../settings/option-addresses.js';
@@ -77,7 +77,7 @@ export async function planProject(
     const what = `${unused.source.name} also has the ${label} for ${backendTitle(other)}. To store it, run `;
     output.info([what, login, '.']);
   }
-  const addressOf = (key: AddressKey) => {
+  const addressOf = (key: ServiceKey) => {
     const {[key]: setting} = answers;
     return setting && serviceUrl(key, setting.source.name, setting.value);
   };
@@ -202,7 +202,7 @@ function asciiOf(text: string): string {
   return letters.replaceAll(/[ßæœøłđðþı]/gi, (letter) => ligatures[letter.toLowerCase()] ?? letter);
 }
 
-type AnswerKey = AddressKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId' | 'buildDirectory';
+type AnswerKey = ServiceKey | 'projectSlug' | 'targetSlug' | 'organizationId' | 'clientId' | 'buildDirectory';
 
 const answered: ValueSource = {kind: 'flag', name: 'your answer'};
 
@@ -217,7 +217,7 @@ async function interview(context: CommandContext, settings: Settings): Promise<S
     const isFrom = suggested?.source.kind === 'config' && suggested.value === value;
     known = {...known, [key]: value === '' ? undefined : {value, source: isFrom ? suggested.source : answered}};
   };
-  const askUrl = (key: AddressKey, text: string) => ask(key, text, {check: (answer) => checkUrl(key, answer, env)});
+  const askUrl = (key: ServiceKey, text: string) => ask(key, text, {check: (answer) => checkUrl(key, answer, env)});
   const isOpen = known.runtimeBackend.source.kind === 'default' && isGiven(known.origin) === isGiven(known.apiOrigin);
   if (isOpen) known = {...known, runtimeBackend: {value: await askForBackend(context, known), source: answered}};
   const backend = backendOf(known);
@@ -302,7 +302,7 @@ function folderFrom(cwd: string, folder: string): string {
   return isAbsolute(path) ? path : path.split(sep).join('/') || '.';
 }
 
-function addressKeys(backend: string): readonly AddressKey[] {
+function addressKeys(backend: string): readonly ServiceKey[] {
   if (backend === 'legacy') return ['origin'];
   return backend === 'api' ? ['apiOrigin', 'tokenUrl'] : [];
 }

@@ -44,6 +44,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
     }),
     latency: Flags.integer({min: 0, helpValue: 'MS', summary: 'Delay before each answer, in milliseconds.'}),
     'require-auth': Flags.boolean({default: true, allowNo: true, summary: 'Require valid credentials.'}),
+    protect: Flags.string({helpValue: 'PASSWORD', summary: 'Ask visitors of deployed apps for this password.'}),
     api: Flags.boolean({summary: 'Print the variables for OAuth instead of those for an API key.'}),
     'log-requests': Flags.boolean({summary: 'Print each request with its answer.'}),
     'output-env': Flags.string({helpValue: 'FILE', summary: 'Write the variables for mycli to a dotenv file.'}),
@@ -65,7 +66,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
   };
 
   protected async execute(context: CommandContext): Promise<undefined> {
-    const {data, host, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
+    const {data, host, protect, latency = 0, fault = [], 'output-env': outputEnv} = this.flags;
     const {output, cwd, env, signal} = context;
     const command = this.#command(output.json);
     const {appEnvironment, commandEnvironment, nextSteps, runCommand, runtimeVariables, unsetVariables} =
@@ -80,6 +81,7 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
       host,
       dataDirectory: data === undefined ? undefined : resolve(cwd, data),
       auth: this.flags['require-auth'],
+      protect,
       faults: latency === 0 ? fault : [...fault, `latency=${String(latency)}`],
       deploymentSeconds: this.flags['deployment-seconds'],
       ssr: this.flags.ssr,
@@ -102,7 +104,10 @@ export default class RuntimeStart extends BaseCommand<typeof RuntimeStart> {
         output.info(announcement);
         // What is wrong with it, the command will say.
         const file = await loadConfigFile({cwd, warn: () => undefined}, this.flags.config).catch(() => undefined);
-        const variables = commandEnvironment(env, runtime, file?.settings.runtimeBackend);
+        const variables = {
+          ...commandEnvironment(env, runtime, file?.settings.runtimeBackend),
+          ...(protect !== undefined && {MYCLI_CHECK_PASSWORD: protect}),
+        };
         context.session.exitCode = await runCommand(command, {cwd, env: variables, signal});
         return undefined;
       }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {parseAccept} from 'hono/utils/accept';
 import {getMimeType} from 'hono/utils/mime';
 import {frameworks} from '../../frameworks/frameworks.js';
+import {admitVisitor} from '../access.js';
 import {answer, HttpFailure, type Headers} from '../answer.js';
 import type {Call, Protocol} from '../context.js';
 import {sendFile} from '../send-file.js';
@@ -10,13 +11,13 @@ import type {DeploymentRecord} from '../store/store.js';
 import {siteOfHost, sitePath, type SiteName} from './site-address.js';
 
 /**
- * The deployed apps. They need no credentials, and have other origins than the API, so that their scripts can neither
+ * The deployed apps. They need no credentials of the API, and have other origins than the API, so that their scripts can neither
  * call it nor change the pages of the runtime.
  */
 export const siteProtocol: Protocol = {
   prefix: '/',
   routes: [{method: 'ALL', path: '*', name: 'site', handle: serveSite}],
-  admit: () => 'browser',
+  admit: admitVisitor,
   failure: ({status, message, headers}) => text(status, message, headers),
 };
 

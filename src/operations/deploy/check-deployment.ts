@@ -3,6 +3,7 @@ import type {DeploymentItem} from '../../backends/contract.js';
 import {backendTitle} from '../../backends/names.js';
 import {checkDefaults} from '../../settings/schemas.js';
 import type {CheckOptions} from '../../settings/types.js';
+import type {ProbeAnswer} from '../../http/probe.js';
 import {createError, interrupted, isRuntimeCliError} from '../../errors/index.js';
 import {asSentence, count} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
@@ -27,9 +28,10 @@ export async function checkDeployment(finished: AcceptedDeployment): Promise<Che
   try {
     const deployed = {...finished, url: finished.url ?? (await urlOfPaths(finished))};
     for (const check of checks) {
-      const result = await runCheck(deployed, check);
+      const {isRefused, ...result} = await runCheck(deployed, check);
       results.push(result);
       if (result.passed) continue;
+      if (isRefused === true) throw uncheckable(deployed, results, result, check);
       await recordFailedCheck(finished);
       throw unhealthy(deployed, results, result);
     }
@@ -56,8 +58,8 @@ async function urlOfPaths({open, release}: AcceptedDeployment): Promise<string |
 
 async function runCheck(
   deployed: AcceptedDeployment,
-  {url: place, status, text, ...times}: CheckOptions,
-): Promise<CheckResult> {
+  {url: place, status, text, headers: own = {}, user, password = '', ...times}: CheckOptions,
+): Promise<CheckResult & Pick<ProbeAnswer, 'isRefused'>> {
   const {retries = checkDefaults.retries, interval = checkDefaults.interval, timeout = checkDefaults.timeout} = times;
   const url = checkedUrl(place, deployed.url);
   if (url === undefined) {
@@ -67,16 +69,20 @@ async function runCheck(
   const {signal, secrets, host} = deployed.open;
   const {probe} = await import('../../http/probe.js');
   const {env, userAgent, logger} = host;
+  const login =
+    user === undefined ? {} : {authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`};
+  const headers = {...login, ...own};
+  const masked = [...secrets, password, ...Object.values(headers)];
   const shown = `${url.origin}${url.pathname}`;
   const accepts = (found: number) => (status === undefined ? found >= 200 && found < 300 : status.includes(found));
   const show = (description: string) => host.outlet.progress({phase: 'check', transferred: 0, description});
   show(shown);
   for (let attempts = 1; ; attempts += 1) {
-    const request = {url, accepts, text, timeoutMs: timeout * 1000};
-    const answer = await probe(request, {env, userAgent, logger, signal, secrets});
+    const request = {url, accepts, text, headers, timeoutMs: timeout * 1000};
+    const answer = await probe(request, {env, userAgent, logger, signal, secrets: masked});
     const result = {url: shown, attempts, status: answer.status};
     if (answer.problem === undefined) return {...result, passed: true};
-    if (attempts > retries) return {...result, passed: false, reason: answer.problem};
+    if (attempts > retries) return {...result, passed: false, reason: answer.problem, isRefused: answer.isRefused};
     show(`${shown}, attempt ${String(attempts + 1)} of ${String(retries + 1)}: ${answer.problem}`);
     await pause(interval * 1000, signal);
   }
@@ -131,7 +137,7 @@ function unhealthy(
   checks: readonly CheckResult[],
   {url, attempts, reason = 'it did not pass'}: CheckResult,
 ): Error {
-  const {open, release, bundleId, deployment, url: targetUrl} = deployed;
+  const {open, release, bundleId} = deployed;
   const {targetSlug, watch} = release;
   const times = attempts > 1 ? ` ${String(attempts)} times` : '';
   const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but the check of ${url} failed${times}: ${reason}`;
@@ -141,16 +147,47 @@ function unhealthy(
       ...(attempts === 0 ? ['Pass a full URL to check: --check https://HOST/PATH'] : []),
       ...(watch || !hasHistory ? [] : [['To roll back, run: ', {run: ['bundle:rollback', ...open.flags(targetSlug)]}]]),
     ],
-    details: {
-      ...open.project,
-      bundleId,
-      targetSlug,
-      status: 'finished',
-      deployment,
-      ...(targetUrl !== undefined && {url: targetUrl}),
-      check: {passed: false, checks} satisfies CheckOutcome,
-    },
+    details: detailsOf(deployed, checks),
   });
+}
+
+/** The error for a deployment that finished, and whose check was not let through to it. */
+function uncheckable(
+  deployed: AcceptedDeployment,
+  checks: readonly CheckResult[],
+  {url, status, reason = ''}: CheckResult,
+  {headers = {}, user}: CheckOptions,
+): Error {
+  const {release, bundleId} = deployed;
+  const {targetSlug, watch} = release;
+  const kept = watch === undefined ? '' : ' It was not rolled back.';
+  const message = `Bundle ${String(bundleId)} was deployed to ${targetSlug}, but cannot be checked, because ${url} is not public: ${reason}`;
+  const isGiven = user !== undefined || Object.keys(headers).length > 0;
+  return createError('ERR_CHECK_REFUSED', `${asSentence(message)}${kept}`, {
+    suggestions: [
+      isGiven
+        ? 'Check the user, the password and the headers of the check: the site refused them.'
+        : 'Pass --check-user NAME with the password in MYCLI_CHECK_PASSWORD, or --check-header NAME=@FILE.',
+      `If that is the answer to expect, pass --check-status ${String(status)}.`,
+    ],
+    details: detailsOf(deployed, checks),
+  });
+}
+
+function detailsOf(
+  {open, release: {targetSlug}, bundleId, deployment, url}: AcceptedDeployment,
+  checks: readonly CheckResult[],
+) {
+  const check: CheckOutcome = {passed: false, checks};
+  return {
+    ...open.project,
+    bundleId,
+    targetSlug,
+    status: 'finished',
+    deployment,
+    ...(url !== undefined && {url}),
+    check,
+  };
 }
 
 function interruptedCheck(reason: unknown, {open, release, bundleId, deployment}: AcceptedDeployment): unknown {

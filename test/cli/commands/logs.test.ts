@@ -1,13 +1,16 @@
 import {once} from 'node:events';
+import {writeFile} from 'node:fs/promises';
 import https from 'node:https';
+import {join} from 'node:path';
 import {createInterface} from 'node:readline';
 import {expect, test} from 'vitest';
 import {WebSocketServer} from 'ws';
 import {makeFolder} from '../../folder.js';
 import {createAuthority} from '../../http/certificates.js';
 import {startProxy} from '../../http/proxies.js';
-import {startOn} from '../../http/with-server.js';
-import {binary, start} from '../spawn-cli.js';
+import {startOn, startServer} from '../../http/with-server.js';
+import {binary, runCli, start} from '../spawn-cli.js';
+import {createRuntimeBench} from '../with-runtime.js';
 
 const [cloud, logs] = ['cloud.example.test', 'logs.example.test'];
 
@@ -71,4 +74,27 @@ test('logs connect again with a new token, through a proxy, with the certificate
   const query = '/?project=shop&environment=staging&access_token=canary-token-';
   expect(connections.slice(0, 2)).toEqual([1, 2].map((at) => `${logs}:${port}${query}${at}`));
   expect(new Set(proxy.seen.map(({url}) => url))).toEqual(new Set([`${cloud}:${port}`, `${logs}:${port}`]));
+});
+
+test('logs send the token of a login to no address that only a configuration file sets', async () => {
+  await using bench = await createRuntimeBench();
+  const {origin, credentials} = bench.runtime;
+  const env = {MYCLI_RUNTIME_ORIGIN: '', MYCLI_API_KEY: '', MYCLI_RUNTIME_BACKEND: 'legacy'};
+  const evil = await startServer((_, response) => response.writeHead(404).end());
+  const args = ['auth:login', '--kind', 'api-key', '--origin', origin];
+  const login = await runCli(binary, args, {env: {...bench.env, ...env}, stdin: credentials.apiKey});
+  expect(login.code, login.stderr).toBe(0);
+  await writeFile(join(bench.project, 'mycli.config.json'), JSON.stringify({logsOrigin: evil.origin}));
+  const tokens = () => bench.runtime.requests.filter(({path}) => path.endsWith('/jwt/'));
+  const {code, stdout} = await bench.mycli(['logs', '--target', 'staging', '--json'], env);
+  expect(code).toBe(3);
+  const {error} = JSON.parse(stdout) as {error: {code: string; message: string; suggestions: string[]}};
+  expect(error.code).toBe('ERR_ORIGIN_UNTRUSTED');
+  expect(error.message).toContain(`The credentials stored for ${origin} would go to ${evil.origin}`);
+  expect(error.suggestions.join()).toContain(`--logs-origin ${evil.origin}`);
+  expect(tokens()).toEqual([]);
+  // Whoever names the address means it, and other commands send nothing there.
+  const named = await bench.mycli(['logs', '--target', 'staging', '--logs-origin', evil.origin, '--json'], env);
+  expect(JSON.parse(named.stdout)).not.toMatchObject({error: {code: 'ERR_ORIGIN_UNTRUSTED'}});
+  expect((await bench.mycli(['bundle:list'], env)).code).toBe(0);
 });

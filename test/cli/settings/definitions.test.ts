@@ -3,7 +3,14 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {definitions, secretKeys, settingKeys, summaryOf, variableOf} from '../../../src/settings/definitions.js';
+import {
+  addressKeys,
+  definitions,
+  secretKeys,
+  settingKeys,
+  summaryOf,
+  variableOf,
+} from '../../../src/settings/definitions.js';
 import type {SettingKey} from '../../../src/settings/definitions.js';
 import {shownText} from '../../../src/cli/settings/settings.js';
 import {judged, readings} from '../../../src/cli/settings/text.js';
@@ -65,6 +72,16 @@ function put(config: Record<string, unknown>, path: string, value: unknown): voi
 }
 
 describe('the table of settings', () => {
+  test('says of each address which secrets go there, and all that it names are settings', () => {
+    // A clone is compared with this one. Nothing is sent there.
+    const isAddress = (key: SettingKey) => definitions[key].syntax === 'url' && key !== 'guardOrigin';
+    const addresses = settingKeys.filter((key) => isAddress(key) || definitions[key].flag?.value?.includes('URL'));
+    expect(addressKeys.toSorted()).toEqual(addresses.toSorted());
+    const named = addressKeys.flatMap((key) => definitions[key].receives?.secrets ?? []);
+    expect(settingKeys).toEqual(expect.arrayContaining(named));
+    expect(secretKeys.filter((key) => !named.includes(key))).toEqual(['clientKeyPassphrase', 'clientCertificate']);
+  });
+
   let folder: string;
   let all: ReadonlyMap<string, Shown>;
   let configFile: string;
@@ -97,6 +114,8 @@ describe('the table of settings', () => {
     const [given, inEnvironment, configured] = textsOf(key);
     const shown = (value: unknown): unknown => {
       const absolute = typeof value === 'string' && syntax === 'path' ? join(folder, value) : value;
+      // They may open a site that is not public.
+      if (syntax === 'headers') return {k: '********'};
       return JSON.parse(JSON.stringify(absolute));
     };
     const expected = [
@@ -137,7 +156,7 @@ describe('the table of settings', () => {
 
   test('has a secret in no config file, and masks its variable before anything is loaded', () => {
     const clientKeys = ['clientKey', 'clientKeyPassphrase', 'clientCertificate'];
-    expect(secretKeys).toEqual(['apiKey', 'clientSecret', ...clientKeys, 'apiToken']);
+    expect(secretKeys).toEqual(['apiKey', 'clientSecret', ...clientKeys, 'apiToken', 'checkPassword']);
     for (const key of secretKeys) {
       expect(definitions[key]).not.toHaveProperty('config');
       expect(isSecretName(variableOf(key) ?? '')).toBe(true);
