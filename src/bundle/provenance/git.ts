@@ -68,8 +68,6 @@ export interface WorkTree {
   readonly branch?: string | undefined;
   /** Whether tracked files have uncommitted changes. */
   readonly dirty: boolean;
-  /** URL of the remote `origin`, as it is configured. It can contain credentials. */
-  readonly origin?: string | undefined;
 }
 
 function exists(path: string): Promise<boolean> {
@@ -96,24 +94,37 @@ async function isInWorkTree(directory: string): Promise<boolean> {
  */
 export async function readWorkTree(directory: string, env: Environment): Promise<WorkTree | undefined> {
   if (!(await isInWorkTree(directory))) return undefined;
-  const [head, ref, changes, origin, hidden] = await Promise.all([
+  const flags = ['--branch', '--no-ahead-behind', '--untracked-files=no', '--ignore-submodules=untracked'];
+  const [status, hidden] = await Promise.all([
+    run(['status', '--porcelain=v2', ...flags], directory, env),
+    hiddenFiles(directory, env),
+  ]);
+  const lines = status === 'unavailable' ? '' : status.stdout;
+  const [, commit] = /^# branch\.oid (\S+)$/m.exec(lines) ?? [];
+  if (commit === undefined) return readHead(directory, env);
+  if (commit === '(initial)') return undefined;
+  const [, branch] = /^# branch\.head (?!\(detached\)$)(.+)$/m.exec(lines) ?? [];
+  return {commit, branch, dirty: /^[^#]/m.test(lines) || hidden?.length !== 0};
+}
+
+/** The commit alone, where git cannot tell the status. Nobody knows whether that is clean. */
+async function readHead(directory: string, env: Environment): Promise<WorkTree | undefined> {
+  const [head, ref] = await Promise.all([
     run(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], directory, env),
     // Not `--short`, which says `heads/main` if a tag has the name of the branch, too.
     ask(['symbolic-ref', '--quiet', 'HEAD'], directory, env),
-    run(['status', '--porcelain', '--untracked-files=no', '--ignore-submodules=untracked'], directory, env),
-    ask(['remote', 'get-url', 'origin'], directory, env),
-    hiddenFiles(directory, env),
   ]);
   if (head === 'unavailable') throw gitMissing(directory);
   // With `--quiet`, it says nothing of a repository without a commit. A `.git` that is none is not git's.
   if (head.code > 1 && /not a git repository \(or/.test(head.stderr)) return undefined;
   if (head.code > 1) throw gitRefusal(directory, head.stderr);
   const commit = head.stdout.trim();
-  if (commit === '') return undefined;
-  // A status that takes too long or fails must not look clean.
-  const isClean =
-    changes !== 'unavailable' && changes.code === 0 && changes.stdout.trim() === '' && hidden?.length === 0;
-  return {commit, branch: ref?.replace(/^refs\/heads\//, ''), dirty: !isClean, origin};
+  return commit === '' ? undefined : {commit, branch: ref?.replace(/^refs\/heads\//, ''), dirty: true};
+}
+
+/** URL of the remote `origin`, as it is configured. It can contain credentials. Undefined if there is none. */
+export function originOf(directory: string, env: Environment): Promise<string | undefined> {
+  return ask(['remote', 'get-url', 'origin'], directory, env);
 }
 
 function gitMissing(directory: string): Error {

@@ -2,7 +2,7 @@ import {resolve} from 'node:path';
 import {compilePatterns} from '../../bundle/index.js';
 import {ciRunOf} from '../../bundle/provenance/ci.js';
 import {branchOf} from '../../bundle/provenance/provenance.js';
-import {changedFiles, type WorkTree} from '../../bundle/provenance/git.js';
+import {changedFiles, originOf, type WorkTree} from '../../bundle/provenance/git.js';
 import type {RecordedCommit} from '../../bundle/provenance/provenance.js';
 import type {Host} from '../host.js';
 import type {GuardOptions, GuardRules, TargetConfirmation} from '../options.js';
@@ -93,13 +93,12 @@ function checkBranch({deployment: {source}, guard: {branch: patterns = []}, dire
   };
 }
 
-function checkOrigin({guard: {origin = ''}, directory, tree}: Checking): Outcome {
+async function checkOrigin({guard: {origin = ''}, directory, tree, host}: Checking): Promise<Outcome> {
   if (tree === undefined) return noRepository(directory);
-  if (tree.origin !== undefined && remoteKey(tree.origin) === remoteKey(origin)) return undefined;
+  const remote = await originOf(directory, host.env);
+  if (remote !== undefined && remoteKey(remote) === remoteKey(origin)) return undefined;
   const found =
-    tree.origin === undefined
-      ? 'has no remote named origin'
-      : `is a clone of ${shownRemote(tree.origin) ?? 'a local folder'}`;
+    remote === undefined ? 'has no remote named origin' : `is a clone of ${shownRemote(remote) ?? 'a local folder'}`;
   return {
     message: `The repository must be a clone of ${shownRemote(origin) ?? origin}, but ${found}.`,
     suggestion: 'Run the command in a clone of that repository. See: git remote -v',

@@ -40,6 +40,22 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test.skipIf(process.platform === 'win32')('two processes of git tell all that a push asks', async () => {
+  const folder = await makeFolder({file: 'one', 'bin/.keep': ''});
+  git(folder, 'init', '-q', '-b', 'main');
+  const hash = commit(folder, 'first');
+  git(folder, 'remote', 'add', 'origin', 'https://git.example/shop.git');
+  const path = gitEnvironment.PATH;
+  const script = `#!/bin/sh\necho "$*" >> "${join(folder, 'calls')}"\nPATH='${path}' exec git "$@"\n`;
+  await writeFile(join(folder, 'bin/git'), script);
+  await chmod(join(folder, 'bin/git'), 0o755);
+  const env = {...gitEnvironment, PATH: [join(folder, 'bin'), path].join(delimiter)};
+  const {provenance} = await readOrigin(folder, env, now);
+  expect(provenance).toMatchObject({commit: hash, branch: 'main', dirty: false});
+  const calls = (await readFile(join(folder, 'calls'), 'utf8')).trim().split('\n');
+  expect(calls).toHaveLength(2);
+});
+
 const plain = (run: ReturnType<typeof ciRunOf>) => JSON.parse(JSON.stringify(run ?? null)) as unknown;
 
 describe('the provenance', () => {
@@ -69,6 +85,38 @@ describe('the provenance', () => {
     expect(provenance).toMatchObject({branch: 'wip', commit: hash});
     expect(message).toBe(`wip: ${hash.slice(0, 12)}`);
     expect(recordedCommit(message)).toMatchObject({branch: 'wip'});
+  });
+
+  test.each([
+    ['staged', ['add', 'file']],
+    ['in conflict', ['merge', '-q', 'other']],
+    ['renamed', ['mv', 'same', 'moved']],
+    ['removed from the index', ['rm', '-q', '--cached', 'same']],
+  ])('is modified if a file is %s', async (_, args) => {
+    const folder = await makeFolder({file: 'one', same: 'same'});
+    git(folder, 'init', '-q', '-b', 'main');
+    commit(folder, 'first');
+    git(folder, 'checkout', '-q', '-b', 'other');
+    await writeFile(join(folder, 'file'), 'two');
+    commit(folder, 'second');
+    git(folder, 'checkout', '-q', 'main');
+    await writeFile(join(folder, 'file'), 'three');
+    if (args[0] === 'merge') commit(folder, 'third');
+    else if (args[0] !== 'add') git(folder, 'checkout', '-q', 'file');
+    try {
+      git(folder, ...args);
+    } catch {
+      // A merge with conflicts fails.
+    }
+    expect((await readOrigin(folder, gitEnvironment, now)).provenance).toMatchObject({branch: 'main', dirty: true});
+  });
+
+  test('has the commit, as modified, if git cannot tell the status', async () => {
+    const folder = await makeFolder({file: 'one'});
+    git(folder, 'init', '-q', '-b', 'main');
+    const hash = commit(folder, 'first');
+    await writeFile(join(folder, '.git/index'), 'no index');
+    expect((await readOrigin(folder, gitEnvironment, now)).message).toBe(`main: ${hash.slice(0, 12)} (modified)`);
   });
 
   test.each(['--assume-unchanged', '--skip-worktree'])('is modified if %s hides changes', async (mark) => {
