@@ -298,6 +298,7 @@ try {
   await sink.stop();
 }
 for (const {title, text} of sections) console.log(`## ${title}\n\n${text}\n`);
+for (const line of sections.flatMap(({missed}) => missed)) console.error(`Goal missed: ${line}`);
 if (values.write) {
   const page = path.join(root, 'docs/reference/benchmarks.md');
   await writeFile(page, updatePage(await readFile(page, 'utf8'), sections));
