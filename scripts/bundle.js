@@ -1,7 +1,7 @@
 // Bundles our modules into dist, with the packages among the devDependencies that they use, and writes the licences of
 // these packages. What package.json lists as a dependency is installed with mycli and stays outside.
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {relative} from 'node:path';
+import {relative, resolve} from 'node:path';
 import {rolldown, watch} from 'rolldown';
 import {licenceOf} from './licence-of.js';
 
@@ -37,6 +37,7 @@ const input = {
   // oclif has TypeScript for commands that are not compiled.
   external: [...Object.keys(dependencies), 'typescript', 'mycli/package.json'],
   transform: {target: 'node20.19'},
+  resolve: {alias: {which: resolve('src/cli/command/which.ts')}},
 };
 
 const output = {
@@ -58,7 +59,7 @@ const output = {
       },
       {
         name: 'client',
-        test: /\/src\/(?:http\/(?:client|auth|rate-limit)|backends\/(?:hooks|names|option-text)|settings|files|frameworks|modules|projects|config\.ts)/,
+        test: /\/src\/(?:http\/(?:client|auth|rate-limit)|backends\/(?:hooks|names|option-text)|settings|files\/(?!programs)|frameworks|modules|projects|config\.ts)/,
         priority: 4,
       },
       {name: 'start', test: /\/src\/cli\/command\/run\.ts$/, priority: 3},

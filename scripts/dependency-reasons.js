@@ -8,7 +8,6 @@ export const reasons = {
   '@standard-schema/spec': 'The types by which a plugin declares its options with the validator it likes. Types only.',
   '@inquirer/prompts': 'Asks questions in a terminal: lines, secrets, choices.',
   open: 'Opens a URL in the browser, on every platform.',
-  which: 'Finds a program in `PATH`.',
   archiver: "Writes the archives of bundles. Most of its weight is tar-stream's.",
   'd3-hierarchy': 'Lays out the treemap of a bundle on the pages of the local runtime.',
   busboy: 'Reads uploads in the local runtime, as a stream.',

@@ -227,7 +227,7 @@ const makers: Readonly<Record<ErrorCode, Maker>> = {
     const failed = Object.assign(new Error('EMFILE: too many open files'), {code: 'EMFILE', syscall: 'scandir'});
     throw asOwnError(failed);
   },
-  ERR_PROGRAM_MISSING: () => requireNpm('/nowhere'),
+  ERR_PROGRAM_MISSING: () => requireNpm({PATH: '/nowhere'}),
   ERR_ENDED_EARLY: () => {
     throw endedEarly();
   },

@@ -3,6 +3,7 @@ import {lstat, realpath} from 'node:fs/promises';
 import {dirname, isAbsolute, join, relative} from 'node:path';
 import {promisify} from 'node:util';
 import {createError} from '../../errors/index.js';
+import {findProgram, startOf} from '../../files/programs.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,11 +41,13 @@ type GitOutcome = {readonly code: number; readonly stdout: string; readonly stde
 /** A git command in a folder. Never rejects: without git, or if it takes too long, it is `unavailable`. */
 async function run(args: readonly string[], directory: string, env: Environment): Promise<GitOutcome> {
   const passed = Object.fromEntries(Object.entries(env).filter(([name]) => needed.test(name)));
-  // `-C` instead of `cwd`, where Windows would look for a git.exe.
   const fixed = ['-C', directory, '--no-optional-locks', ...fixedConfiguration.flatMap((entry) => ['-c', entry])];
   const options = {env: {...passed, ...fixedVariables}, timeout: gitTimeoutMs, maxBuffer: 128 * 1024 * 1024};
+  const git = findProgram('git', env);
+  if (git === undefined) return 'unavailable';
+  const {file, args: all, windowsVerbatimArguments} = startOf(git, [...fixed, ...args], env);
   try {
-    const running = promisify(execFile)('git', [...fixed, ...args], options);
+    const running = promisify(execFile)(file, all, {...options, windowsVerbatimArguments});
     const {stdout, stderr} = await running;
     // If this thread was busy for longer than the limit, what git printed may be lost.
     return running.child.killed ? 'unavailable' : {code: 0, stdout, stderr};

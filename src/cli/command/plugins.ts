@@ -367,10 +367,9 @@ function targetOf(value: unknown): readonly string[] {
  * Refuses to go on without npm: oclif would report that the registry has no such package.
  * @throws RuntimeCliError `ERR_PROGRAM_MISSING`.
  */
-export async function requireNpm(path?: string): Promise<void> {
-  const {default: which} = await import('which');
-  const found = await which('npm', {nothrow: true, ...(path === undefined ? {} : {path})});
-  if (found !== null) return;
+export async function requireNpm(env: Environment): Promise<void> {
+  const {findPackageManager} = await import('../../files/programs.js');
+  if (findPackageManager('npm', env) !== undefined) return;
   throw createError('ERR_PROGRAM_MISSING', 'npm is not in PATH.', {
     suggestions: ['npm comes with Node.js: add the folder that contains it to PATH, then try again.'],
   });

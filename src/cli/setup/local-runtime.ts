@@ -5,6 +5,8 @@ import process from 'node:process';
 import {createError} from '../../errors/index.js';
 import type {Suggestion} from '../../errors/suggestion.js';
 import {reasonOf, systemCode} from '../../errors/system-failure.js';
+import {endAtOnce, findProgram, startOf} from '../../files/programs.js';
+import {onWindows} from '../../text/platform.js';
 import {shellLine} from '../../text/suggest.js';
 import {looksSecret} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
@@ -107,11 +109,14 @@ export async function runCommand(
   [program = '', ...args]: readonly string[],
   {cwd, env, signal}: {readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal},
 ): Promise<number> {
-  // On Windows, npm and the like are scripts, which only a shell can start.
-  const child = spawn(program, args, {cwd, env, stdio: 'inherit', shell: process.platform === 'win32'});
-  const kill = (): void => void child.kill('SIGKILL');
+  const found = findProgram(program, env, cwd);
+  if (found === undefined) throw notStarted(program, 'it was not found');
+  const {file, args: all, windowsVerbatimArguments} = startOf(found, args, env);
+  const child = spawn(file, all, {cwd, env, stdio: 'inherit', windowsVerbatimArguments});
+  const kill = (): void => endAtOnce(child, env);
   const stop = (): void => {
-    child.kill('SIGTERM');
+    // Windows has no signal to ask with. Ctrl-C reaches all that has the terminal.
+    if (!onWindows) child.kill('SIGTERM');
     setTimeout(kill, patienceMs).unref();
   };
   // Applies however this process exits, even if it does not wait for the command.
@@ -123,13 +128,15 @@ export async function runCommand(
     return code ?? 128 + constants.signals[name ?? 'SIGTERM'];
   } catch (error) {
     signal.throwIfAborted();
-    const reason = systemCode(error) === 'ENOENT' ? 'it was not found' : reasonOf(error);
-    throw createError('ERR_PROGRAM_MISSING', `${program} cannot be started: ${reason}.`, {
-      suggestions: ['Check the command after --.'],
-      cause: error,
-    });
+    const isDenied = systemCode(error) === 'EACCES';
+    throw notStarted(program, isDenied ? 'it is not executable' : reasonOf(error), error);
   } finally {
     process.off('exit', kill);
     signal.removeEventListener('abort', stop);
   }
+}
+
+function notStarted(program: string, reason: string, cause?: unknown): Error {
+  const suggestions = ['Check the command after --.'];
+  return createError('ERR_PROGRAM_MISSING', `${program} cannot be started: ${reason}.`, {suggestions, cause});
 }

@@ -7,8 +7,8 @@ export default class PluginsInstall extends commands['plugins:install'] {
 
   /** Without npm, oclif would report that the registry has no such package. It takes any `a/b` for a repository. */
   override async run(): Promise<void> {
-    await requireNpm();
     const {session} = this.config.options;
+    await requireNpm(session.env);
     const {argv} = await this.parse(commands['plugins:install']);
     const named = new Map(argv.map((name) => [String(name), locatePlugin(String(name), session.cwd)]));
     await confirmSources([...named.values()], session);

@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {mkdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
@@ -183,6 +183,29 @@ describe('with a command', () => {
     expect(await run('no-such-program')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('no-such-program cannot be started: it was not found') as string,
+    });
+  });
+
+  test.skipIf(process.platform === 'win32')('folders of PATH that one may not enter have no programs', async () => {
+    const closed = join(folder, 'closed');
+    await mkdir(closed, {mode: 0});
+    const own = join(folder, 'own');
+    await mkdir(own);
+    for (const path of [folder, own]) await chmod(path, 0o777);
+    const env = {PATH: `${closed}:${process.env['PATH'] ?? ''}`, HOME: own, TMPDIR: own, XDG_DATA_HOME: own};
+    const asOther = process.getuid?.() === 0 ? {uid: 65_534} : {};
+    const ended = await runCli(binary, ['runtime:start', '--', 'no-such-program'], {cwd: folder, env, ...asOther});
+    expect(ended).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('no-such-program cannot be started: it was not found') as string,
+    });
+  });
+
+  test.skipIf(process.platform === 'win32')('a program that may not be run is one that cannot be started', async () => {
+    await writeFile(join(folder, 'program'), '#!/bin/sh\n', {mode: 0o644});
+    expect(await run('./program')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('./program cannot be started: it is not executable') as string,
     });
   });
 
