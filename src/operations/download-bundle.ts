@@ -80,10 +80,10 @@ export async function downloadBundleFrom(open: OpenBackend, options: Destination
   const paths = outputPaths(options, bundleId, host);
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
   const part = new PartFile(`${paths.compressed}.part`, {...project, bundleId});
-  const {activity} = await open.context();
+  const {activity, timeouts} = await open.context();
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
     activity.touch();
-    host.outlet.progress({phase: 'download', transferred, total});
+    host.outlet.progress({phase: 'download', transferred, total, idleMs: timeouts.idleMs});
   }).catch(async (error: unknown) => {
     throw await explainMissingBundle(error, open, bundleId);
   });

@@ -34,6 +34,8 @@ export interface OperationProgress {
   readonly description?: string | undefined;
   /** `wait` and `slot`: milliseconds until waiting ends. Absent without a time limit. */
   readonly leftMs?: number | undefined;
+  /** `upload` and `download`: milliseconds without a byte after which the attempt is given up. */
+  readonly idleMs?: number | undefined;
 }
 
 /** Options of every operation. */

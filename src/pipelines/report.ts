@@ -102,11 +102,11 @@ class RunningStep {
   readonly #startedAt = performance.now();
   readonly #notes: string[] = [];
   readonly #text = new ProgressText();
-  /** On a terminal, when the progress is shown anew; in a log, when the step has said nothing for long. */
+  /** On a terminal, draws; in a log, has a line of what has not changed for long. */
   readonly #clock: NodeJS.Timeout | undefined;
-  /** What a terminal shows below the notes: the progress, or what is waited for before there is some. */
+  /** What is under way: either of them. */
   #progress: OperationProgress | undefined;
-  #pause = '';
+  #retry: {readonly event: RetryEvent; readonly at: number} | undefined;
   #last: {readonly progress: OperationProgress; readonly at: number} | undefined;
   #loggedAt = this.#startedAt;
 
@@ -118,7 +118,7 @@ class RunningStep {
     if (host.terminal === undefined) return;
     this.#clock = host.terminal.redraws
       ? setInterval(() => this.#draw(), frameMs)
-      : setTimeout(() => (task.output = `${title}: running`), logPauseMs);
+      : setTimeout(() => this.#logSilence(), logPauseMs);
     this.#clock.unref();
   }
 
@@ -136,45 +136,14 @@ class RunningStep {
 
   progress(progress: OperationProgress): void {
     this.#tellProgress(progress);
-    this.#showProgress(progress);
-  }
-
-  end(): void {
-    clearTimeout(this.#clock);
-    this.#progress = undefined;
-    this.#pause = '';
-    if (this.#host.terminal?.redraws === true) this.#draw();
-  }
-
-  #draw(): void {
-    const {terminal} = this.#host;
-    const {text = '', fraction} = this.#progress ? (this.#describe(this.#progress) ?? {}) : {text: this.#pause};
-    const lines = [...this.#notes, fraction === undefined ? text : `${bar(fraction)} ${text}`];
-    this.#task.output = lines.flatMap((line) => terminal?.clean(line) || []).join('\n');
-  }
-
-  #showProgress(progress: OperationProgress): void {
     const {terminal} = this.#host;
     if (terminal === undefined) return;
+    const isFirst = this.#progress === undefined;
+    this.#progress = progress;
+    this.#retry = undefined;
     this.#text.measure(progress);
-    if (terminal.redraws) {
-      const isFirst = this.#progress === undefined;
-      this.#progress = progress;
-      if (isFirst) this.#draw();
-      return;
-    }
-    clearTimeout(this.#clock);
-    if (performance.now() - this.#loggedAt < logPauseMs) return;
-    const shown = this.#describe(progress);
-    if (shown === undefined) return;
-    this.#loggedAt = performance.now();
-    this.#task.output = `${this.#title}: ${shown.text}`;
-  }
-
-  #describe(progress: OperationProgress): ShownProgress | undefined {
-    const shown = this.#text.describe(progress);
-    if (shown?.isWait !== true) return shown;
-    return {...shown, text: `${shown.text} (${describeDuration(performance.now() - this.#startedAt)})`};
+    if (!terminal.redraws) this.#logProgress();
+    else if (isFirst) this.#draw();
   }
 
   /** A log has the line of the client. */
@@ -185,10 +154,55 @@ class RunningStep {
     const until = timeIn(now(), delayMs);
     onEvent?.({type: 'wait', step: this.#name, reason, until, attempt, maxRetries, httpStatus, description});
     this.#text.pause();
-    if (terminal?.redraws !== true) return;
     this.#progress = undefined;
-    this.#pause = describeRetry(event, `${String(Math.ceil(delayMs / 1000))} s`);
-    this.#draw();
+    this.#retry = {event, at: performance.now()};
+    if (terminal?.redraws === true) this.#draw();
+  }
+
+  end(): void {
+    clearTimeout(this.#clock);
+    this.#progress = undefined;
+    this.#retry = undefined;
+    if (this.#host.terminal?.redraws === true) this.#draw();
+  }
+
+  #draw(): void {
+    const {terminal} = this.#host;
+    const {text = '', fraction} = this.#shown() ?? {};
+    const lines = [...this.#notes, fraction === undefined ? text : `${bar(fraction)} ${text}`];
+    this.#task.output = lines.flatMap((line) => terminal?.clean(line) || []).join('\n');
+  }
+
+  #logProgress(): void {
+    // What waits has a line for each look.
+    this.#clock?.refresh();
+    if (performance.now() - this.#loggedAt >= logPauseMs) this.#log(this.#shown());
+  }
+
+  #logSilence(): void {
+    const shown = this.#shown();
+    if (shown?.isWait === true) return;
+    this.#log(shown ?? {text: 'running'});
+    if (shown !== undefined) this.#clock?.refresh();
+  }
+
+  #log(shown: Pick<ShownProgress, 'text'> | undefined): void {
+    if (shown === undefined) return;
+    this.#loggedAt = performance.now();
+    this.#task.output = `${this.#title}: ${shown.text}`;
+  }
+
+  #shown(): ShownProgress | undefined {
+    const now = performance.now();
+    if (this.#retry !== undefined) {
+      const {event, at} = this.#retry;
+      const leftMs = Math.max(0, at + event.delayMs - now);
+      return {text: describeRetry(event, `${String(Math.ceil(leftMs / 1000))} s`), isWait: false};
+    }
+    const shown = this.#progress && this.#text.describe(this.#progress);
+    return shown?.isWait === true
+      ? {...shown, text: `${shown.text} (${describeDuration(now - this.#startedAt)})`}
+      : shown;
   }
 
   #tellProgress(progress: OperationProgress): void {
@@ -223,10 +237,6 @@ function bar(fraction: number): string {
   return `[${'#'.repeat(full)}${'.'.repeat(barWidth - full)}]`;
 }
 
-interface FirstProgress extends Pick<OperationProgress, 'transferred' | 'attempt'> {
-  readonly at: number;
-}
-
 interface ShownProgress {
   readonly text: string;
   /** How much is done, 0 to 1. */
@@ -235,15 +245,27 @@ interface ShownProgress {
   readonly isWait: boolean;
 }
 
-export class ProgressText {
-  #first: FirstProgress | undefined;
+/** The time over which a rate is measured, in milliseconds. Without a byte in that time, there is none. */
+const rateMs = 10_000;
 
-  /** From where the rate counts, which progress that is not shown may be as well. */
-  measure({transferred, attempt}: OperationProgress): FirstProgress {
+/** Least time between two measurements, in milliseconds. */
+const samplePauseMs = 250;
+
+export class ProgressText {
+  #attempt: number | undefined;
+  /** How much had been transferred when, in the time of the rate. The last one is when bytes last moved. */
+  #samples: {readonly at: number; readonly transferred: number}[] = [];
+
+  /** Measures progress, which need not be shown. */
+  measure({transferred, attempt}: OperationProgress): void {
+    const at = performance.now();
+    const [before, last] = [this.#samples.at(-2), this.#samples.at(-1)];
     // Bytes that were there before or are resent, and waits for a retry, do not count toward the rate.
-    if (this.#first === undefined || this.#first.attempt !== attempt || this.#first.transferred > transferred)
-      this.#first = {at: performance.now(), transferred, attempt};
-    return this.#first;
+    if (last === undefined || this.#attempt !== attempt || last.transferred > transferred) this.#samples = [];
+    else if (last.transferred === transferred) return;
+    else if (before !== undefined && last.at - before.at < samplePauseMs) this.#samples.pop();
+    this.#attempt = attempt;
+    this.#samples.push({at, transferred});
   }
 
   /** Undefined for what the outcome of the step reports. */
@@ -256,12 +278,40 @@ export class ProgressText {
       const fraction = total === undefined ? undefined : fractionOf(progress);
       return {text: describeDeployment(progress), fraction, isWait: true};
     }
-    return {text: describeBytes(progress, this.measure(progress)), fraction: fractionOf(progress), isWait: false};
+    this.measure(progress);
+    return {text: this.#describeBytes(progress), fraction: fractionOf(progress), isWait: false};
   }
 
   /** Measures the rate anew, after a wait. */
   pause(): void {
-    this.#first = undefined;
+    this.#samples = [];
+  }
+
+  /**
+   * `12 MB of 40 MB (6 MB/s, 5 s left)`; without a rate until it is known. After the last byte of an upload, we wait
+   * for the server.
+   */
+  #describeBytes({phase, transferred, total, idleMs}: OperationProgress): string {
+    const now = performance.now();
+    const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
+    const stillMs = now - (this.#samples.at(-1)?.at ?? now);
+    const still = describeDuration(Math.floor(stillMs / 1000) * 1000);
+    if (transferred === total) {
+      if (phase !== 'upload') return done;
+      return `${done}, waiting for the server${stillMs < 1000 ? '' : `, ${still}`}`;
+    }
+    if (stillMs >= rateMs) {
+      const end = idleMs === undefined ? '' : `, gives up after ${String(idleMs / 1000)} s`;
+      return `${done}, no bytes for ${still}${end}`;
+    }
+    // The latest one before the time of the rate, or the first.
+    const from = this.#samples.findLastIndex(({at}) => at <= now - rateMs);
+    this.#samples.splice(0, from);
+    const [first] = this.#samples;
+    if (first === undefined || first.transferred === transferred || first.at === now) return done;
+    const rate = ((transferred - first.transferred) / Math.min(now - first.at, rateMs)) * 1000;
+    const left = total === undefined ? '' : `, ${describeLeft((total - transferred) / rate)} left`;
+    return `${done} (${prettyBytes(Math.round(rate))}/s${left})`;
   }
 }
 
@@ -272,18 +322,11 @@ function describeDeployment({status = 'queued', transferred, total, description}
   return `${status.replace('_', ' ')}${done}${detail}`;
 }
 
-/**
- * `12 MB of 40 MB (6 MB/s, 5 s left)`; without a rate until it is known. After the last byte of an upload, we wait for
- * the server.
- */
-function describeBytes({phase, transferred, total}: OperationProgress, first: FirstProgress): string {
-  const done = `${prettyBytes(transferred)}${total === undefined ? '' : ` of ${prettyBytes(total)}`}`;
-  if (transferred === total) return phase === 'upload' ? `${done}, waiting for the server` : done;
-  const elapsedMs = performance.now() - first.at;
-  if (transferred === first.transferred || elapsedMs === 0) return done;
-  const rate = ((transferred - first.transferred) / elapsedMs) * 1000;
-  const left = total === undefined ? '' : `, ${String(Math.ceil((total - transferred) / rate))} s left`;
-  return `${done} (${prettyBytes(Math.round(rate))}/s${left})`;
+/** `5 s`, `3 min`, `1 h 5 min` */
+function describeLeft(seconds: number): string {
+  if (seconds <= 60) return `${String(Math.ceil(seconds))} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `${String(minutes)} min` : `${String(Math.floor(minutes / 60))} h ${String(minutes % 60)} min`;
 }
 
 function fractionOf({transferred, total}: OperationProgress): number {

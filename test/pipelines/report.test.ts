@@ -35,7 +35,8 @@ function createStep({redraws}: {readonly redraws: boolean}) {
   const {events, host} = stepHost({redraws});
   const outlet = new RunOutlet(host);
   outlet.begin(task, {name: 'upload', title: 'Upload'});
-  const upload = (transferred: number) => outlet.progress({phase: 'upload', transferred, total: 16, attempt: 1});
+  const upload = (transferred: number) =>
+    outlet.progress({phase: 'upload', transferred, total: 16, attempt: 1, idleMs: 60_000});
   return {outputs, events, outlet, upload};
 }
 
@@ -57,9 +58,47 @@ describe('a step in a log', () => {
     outlet.end();
     expect(outputs).toEqual(['Upload: running']);
   });
+
+  test('a log has a line every five seconds while no bytes move, and while the server is waited for', () => {
+    const {outputs, upload} = createStep({redraws: false});
+    upload(8);
+    vi.advanceTimersByTime(15_000);
+    expect(outputs).toEqual([
+      'Upload: 8 B of 16 B',
+      'Upload: 8 B of 16 B, no bytes for 10 s, gives up after 60 s',
+      'Upload: 8 B of 16 B, no bytes for 15 s, gives up after 60 s',
+    ]);
+    upload(16);
+    vi.advanceTimersByTime(10_000);
+    expect(outputs.slice(-2)).toEqual([
+      'Upload: 16 B of 16 B, waiting for the server, 5 s',
+      'Upload: 16 B of 16 B, waiting for the server, 10 s',
+    ]);
+  });
 });
 
 describe('a step on a terminal', () => {
+  test('a wait for a retry counts down', () => {
+    const {outputs, outlet} = createStep({redraws: true});
+    const reason = 'The download broke off after 9961472 bytes.';
+    outlet.retry({attempt: 3, maxRetries: 3, delayMs: 4000, reason});
+    expect(outputs.at(-1)).toBe('The download broke off after 9961472 bytes: retry 3 of 3 in 4 s');
+    vi.advanceTimersByTime(2500);
+    expect(outputs.at(-1)).toBe('The download broke off after 9961472 bytes: retry 3 of 3 in 2 s');
+  });
+
+  test('a stall is shown as it goes on, without a further byte', () => {
+    const {outputs, upload} = createStep({redraws: true});
+    upload(8);
+    vi.advanceTimersByTime(9000);
+    expect(outputs.at(-1)).toBe('[##########..........] 8 B of 16 B');
+    vi.advanceTimersByTime(14_000);
+    expect(outputs.at(-1)).toBe('[##########..........] 8 B of 16 B, no bytes for 23 s, gives up after 60 s');
+    upload(16);
+    vi.advanceTimersByTime(92_000);
+    expect(outputs.at(-1)).toBe('[####################] 16 B of 16 B, waiting for the server, 1 min 32 s');
+  });
+
   test('a wait for a retry is one event with one text, until there is progress', () => {
     const {outputs, events, outlet, upload} = createStep({redraws: true});
     outlet.retry({attempt: 1, maxRetries: 3, delayMs: 3000, status: 429, reason: '429', rateLimited: true});
@@ -117,5 +156,31 @@ describe('progress in words', () => {
     expect(download(420_000_000)).toBe('420 MB of 500 MB');
     vi.advanceTimersByTime(1000);
     expect(download(430_000_000)).toBe('430 MB of 500 MB (10 MB/s, 7 s left)');
+  });
+
+  test('the rate is that of the last ten seconds, and time left is in minutes from one on', () => {
+    const text = new ProgressText();
+    const upload = (transferred: number) => text.describe({phase: 'upload', transferred, total: 1e9, attempt: 1})?.text;
+    upload(0);
+    // Ten times as fast at first: what is between here and the server takes some bytes at once.
+    for (let second = 1; second <= 10; second += 1) {
+      vi.advanceTimersByTime(1000);
+      upload(second * 1e7);
+    }
+    expect(upload(1e8)).toBe('100 MB of 1 GB (10 MB/s, 2 min left)');
+    for (let second = 1; second <= 10; second += 1) {
+      vi.advanceTimersByTime(1000);
+      upload(1e8 + second * 1e6);
+    }
+    expect(upload(1.1e8)).toBe('110 MB of 1 GB (1 MB/s, 15 min left)');
+    // Nothing for a while: slower and slower, until it is a stall.
+    vi.advanceTimersByTime(5000);
+    expect(upload(1.1e8)).toBe('110 MB of 1 GB (500 kB/s, 30 min left)');
+    vi.advanceTimersByTime(4000);
+    expect(upload(1.1e8)).toBe('110 MB of 1 GB (100 kB/s, 2 h 29 min left)');
+    vi.advanceTimersByTime(1000);
+    expect(upload(1.1e8)).toBe('110 MB of 1 GB, no bytes for 10 s');
+    vi.advanceTimersByTime(1000);
+    expect(upload(1.2e8)).toBe('120 MB of 1 GB (1 MB/s, 15 min left)');
   });
 });

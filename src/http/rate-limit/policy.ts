@@ -190,7 +190,7 @@ export function announceRetry(event: RetryEvent, config: RateLimitMiddlewareConf
  */
 export function describeRetry({reason, attempt, maxRetries, requestedMs}: RetryEvent, left: string): string {
   const cut = requestedMs === undefined ? '' : `; the server asked for ${requestedMs} ms`;
-  return `${reason}: retry ${attempt} of ${maxRetries} in ${left}${cut}`;
+  return `${reason.replace(/\.$/, '')}: retry ${attempt} of ${maxRetries} in ${left}${cut}`;
 }
 
 /** Warns that a request is not retried. */

@@ -117,7 +117,7 @@ async function uploadTo({open, options, release}: BuiltPush, content: SentConten
   let isPartlySent = isBuiltIn(open.backend.name);
   const onProgress = (progress: Pick<OperationProgress, 'transferred' | 'total' | 'attempt'>) => {
     isPartlySent = progress.total !== undefined && progress.transferred < progress.total;
-    host.outlet.progress({phase: 'upload', ...progress});
+    host.outlet.progress({phase: 'upload', ...progress, idleMs: context.timeouts.idleMs});
   };
   const context = await open.with({onProgress}).context();
   const send = (own: BuiltInContext) =>
