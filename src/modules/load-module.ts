@@ -1,8 +1,9 @@
 import {readFile, realpath} from 'node:fs/promises';
-import {basename, dirname, extname, isAbsolute, join, relative, sep} from 'node:path';
+import {basename, dirname, extname, join, relative, sep} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {types} from 'node:util';
 import {createError} from '../errors/index.js';
+import {placesOfProject} from '../errors/places.js';
 import {reasonOf} from '../errors/system-failure.js';
 import {asRecord} from '../text/json.js';
 import {asSentence} from '../text/sentence.js';
@@ -138,14 +139,8 @@ function describe(error: unknown, path: string): string {
   if (!(error instanceof Error)) return String(error);
   const [, parsed, place] = /^ParseError:\s*([^]*?)\s+(\S.*:\d+:\d+)\s*$/.exec(error.message) ?? [];
   const reason = (parsed ?? error.message).replaceAll(path, basename(path)).replaceAll(/\s+/g, ' ').trim();
-  const shown = place ?? placeOf(error, path);
+  // jiti changes columns.
+  const [own] = placesOfProject(error, path);
+  const shown = place ?? (own && `${own.path}:${own.line}`);
   return shown === undefined ? reason : `${reason} (${relative(dirname(path), shown)})`;
-}
-
-/** Where the user's code threw. jiti changes columns, and names files by path, Node an `.mjs` by URL. */
-function placeOf({stack = ''}: Error, path: string): string | undefined {
-  const places = stack.split('\n').flatMap((line) => /^ +at (?:.*\()?(.+:\d+):\d+\)?$/.exec(line)?.[1] ?? []);
-  const url = pathToFileURL(path).href;
-  const own = places.map((place) => (place.startsWith(url) ? path + place.slice(url.length) : place));
-  return own.find((place) => isAbsolute(place) && !/[/\\]node_modules[/\\]/.test(place));
 }

@@ -1,4 +1,4 @@
-import {isAbsolute, relative, resolve} from 'node:path';
+import {relative, resolve} from 'node:path';
 import {
   manifestPathOf,
   planBundle,
@@ -10,6 +10,7 @@ import {
 import type {Bundle} from '../bundle/types.js';
 import {createError} from '../errors/index.js';
 import {listPaths} from '../text/entry-names.js';
+import {isOutside} from '../text/paths.js';
 import {planningHost, type RunHost, type Outlet} from './host.js';
 import type {BuildBundleOptions, CommonOptions} from './options.js';
 
@@ -65,8 +66,7 @@ export function packOptions({signal}: Pick<CommonOptions, 'signal'>, outlet: Out
 
 /** Refuses to write an archive into the build, where it would be part of the next one. */
 export function verifyOutside(buildDirectory: string, output: string): void {
-  const inside = relative(buildDirectory, output);
-  if (inside.startsWith('..') || isAbsolute(inside)) return;
+  if (isOutside(relative(buildDirectory, output))) return;
   throw createError('ERR_OUTPUT', `${output} is inside the build directory, so the next bundle would contain it.`, {
     suggestions: ['Pass --output FILE to write it elsewhere.'],
   });

@@ -108,3 +108,24 @@ test.each([
     cause: expect.anything(),
   });
 });
+
+test.each(['a (b)', 'a [b] #1 100% wh?t', 'node_modules/shop'])(
+  'tells the line that threw below %j',
+  async (folder) => {
+    const root = join(await makeFolder(), folder);
+    const thrower = "\nexport function fail() {\n  throw new Error('no database');\n}\n";
+    await writeTree(root, {
+      'config.ts': "import {fail} from './src/typed';\nfail();\n",
+      'config.mjs': "import {fail} from './src/plain.mjs';\nfail();\n",
+      'src/typed.ts': thrower,
+      'src/plain.mjs': thrower,
+    });
+    for (const [config, file] of [
+      ['config.ts', 'typed.ts'],
+      ['config.mjs', 'plain.mjs'],
+    ] as const) {
+      const message: unknown = expect.stringContaining(`no database (src/${file}:3).`);
+      await expect(loadModule(join(root, config))).rejects.toMatchObject({message});
+    }
+  },
+);

@@ -1,5 +1,5 @@
 import {statSync} from 'node:fs';
-import {isAbsolute, join, relative} from 'node:path';
+import {join, relative} from 'node:path';
 import * as v from 'valibot';
 import {createError} from '../../errors/index.js';
 import {nearest} from '../../text/suggest.js';
@@ -13,6 +13,7 @@ import {describeProblems, fieldProblems} from '../../settings/schemas.js';
 import type {BundlePlanOptions} from './check-options.js';
 import {diskConfigSchema, serverConfigKeys, serverConfigSchema} from './content-schema.js';
 import type {BundleConfig} from '../types.js';
+import {isOutside} from '../../text/paths.js';
 import {asSentence} from '../../text/sentence.js';
 
 type ServerContent = {
@@ -186,7 +187,7 @@ function firstFile(paths: readonly string[]): string | undefined {
 
 function showFile(path: string, cwd: string): string {
   const shown = relative(cwd, path);
-  return shown.startsWith('..') || isAbsolute(shown) ? path : shown;
+  return isOutside(shown) ? path : shown;
 }
 
 /**

@@ -1,9 +1,10 @@
 import {execFile, type ExecFileException} from 'node:child_process';
 import {lstat, realpath} from 'node:fs/promises';
-import {dirname, isAbsolute, join, relative} from 'node:path';
+import {dirname, join, relative} from 'node:path';
 import {promisify} from 'node:util';
 import {createError} from '../../errors/index.js';
 import {findProgram, startOf} from '../../files/programs.js';
+import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -170,9 +171,7 @@ export async function changedFiles(
   // Of the whole work tree: what `directory` is built from can be anywhere in it.
   const root = await ask(['rev-parse', '--show-toplevel'], directory, env);
   if (root === undefined) return undefined;
-  const excluded = without
-    .map((path) => relative(root, path))
-    .filter((path) => path !== '' && !path.startsWith('..') && !isAbsolute(path));
+  const excluded = without.map((path) => relative(root, path)).filter((path) => path !== '' && !isOutside(path));
   const paths = ['--', '.', ...excluded.map((path) => `:(exclude,literal)${path}`)];
   // A repository can be configured to hide changes in submodules.
   const flags = ['--porcelain', '-z', '--no-renames', '--untracked-files=normal', '--ignore-submodules=none'];

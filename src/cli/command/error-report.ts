@@ -1,9 +1,10 @@
-import {isAbsolute, relative} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {relative} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
+import {placesOfProject} from '../../errors/places.js';
 import {withoutMark} from './command-line.js';
 import {withoutEscapeSequences} from '../../text/escape-sequences.js';
+import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {shellLine, nearest} from '../../text/suggest.js';
 import type {Suggestion} from '../../errors/suggestion.js';
@@ -53,26 +54,21 @@ export function unexpectedError(error: unknown): RuntimeCliError {
 /**
  * An error that nobody has handled, as that of the file of the user whose code threw it, if it was one.
  * @param root The folder of our package.
+ * @param cwd A folder of the project.
  */
-export function blameUserCode(error: unknown, root: string): unknown {
+export function blameUserCode(error: unknown, root: string, cwd: string): unknown {
   if (!(error instanceof Error)) return error;
   const cause = {suggestions: ['Correct it: it throws, or rejects a promise that nothing waits for.'], cause: error};
   // Node's own error, because what a promise was rejected with is none: so it was not our code.
   if ('code' in error && error.code === 'ERR_UNHANDLED_REJECTION')
     return createError('ERR_CONFIG_INVALID', 'Code of a configuration file or a plugin failed.', cause);
-  const file = placesIn(error).find(({path}) => !/[/\\]node_modules[/\\]/.test(path))?.path;
-  if (file === undefined || !relative(root, file).startsWith('..')) return error;
-  return createError('ERR_CONFIG_INVALID', asSentence(`Code in ${file} failed: ${oneLine(messageOf(error))}`), cause);
-}
-
-/** The places in files that the stack of an error names, innermost first. A syntax error has it in the first line. */
-export function placesIn(error: unknown): readonly {readonly path: string; readonly line: string}[] {
-  const {stack = ''} = error instanceof Error ? error : {};
-  return stack.split('\n').flatMap((text) => {
-    const [, place = '', line = ''] = /^(?: +at (?:async )?(?:.*\()?)?(.+?):(\d+)(?::\d+)?\)?$/.exec(text) ?? [];
-    const path = place.startsWith('file:') ? fileURLToPath(place) : place;
-    return isAbsolute(path) ? [{path, line}] : [];
-  });
+  const [place] = placesOfProject(error, cwd);
+  if (place === undefined || !isOutside(relative(root, place.path))) return error;
+  return createError(
+    'ERR_CONFIG_INVALID',
+    asSentence(`Code in ${place.path} failed: ${oneLine(messageOf(error))}`),
+    cause,
+  );
 }
 
 const usageExitCode = 2;

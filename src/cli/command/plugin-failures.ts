@@ -1,11 +1,13 @@
 import {realpathSync} from 'node:fs';
-import {resolve} from 'node:path';
+import {relative, resolve} from 'node:path';
 import type {Interfaces} from '@oclif/core';
 import {isRuntimeCliError} from '../../errors/index.js';
+import {placesIn} from '../../errors/places.js';
 import {messageOf} from '../../errors/system-failure.js';
+import {isOutside} from '../../text/paths.js';
 import {asClause, oneLine} from '../../text/sentence.js';
 import type {Output} from '../output/output.js';
-import {isOclifError, placesIn} from './error-report.js';
+import {isOclifError} from './error-report.js';
 
 /** For the end of a warning about a plugin. */
 export const goesOn = 'The command goes on without it.';
@@ -44,7 +46,7 @@ export function locateFailures(
 
 /** Where a plugin failed: the line of its code that threw, or else the files that were loaded. */
 function placeOf(error: unknown, root: string, targets: readonly string[]): string {
-  const place = placesIn(error).find(({path}) => path.startsWith(root));
+  const place = placesIn(error).find(({path}) => !isOutside(relative(root, path)));
   if (place !== undefined) return `${place.path}:${place.line}`;
   const files = targets.map((target) => resolve(root, target)).join(' or ');
   // Node tells the line only when it prints the error itself.

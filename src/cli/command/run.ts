@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import process from 'node:process';
 import {inspect} from 'node:util';
 import type {EventEmitter} from 'node:events';
@@ -19,6 +20,7 @@ import {
   asksFor,
   beforeEnd,
   commandFirst,
+  givenValue,
   helpFlags,
   isOclifCommand,
   joinWords,
@@ -47,7 +49,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
   };
   const {signal, overdue} = ownSignals(host, end);
   const session = createSession(host, signal);
-  const {failed, isClosedPipe} = watchProcess(host, root);
+  const {failed, isClosedPipe} = watchProcess(host, root, session.cwd);
   host.once('exit', () => {
     if (hasEnded) return;
     // Something that the command called has ended the process, or nothing is left that could go on with the command.
@@ -155,10 +157,11 @@ export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: nu
  * Watches for uncaught exceptions and for streams that cannot be written: `failed` rejects. A pipe whose reader has
  * closed it, as in `| head`, is not a failure: `isClosedPipe`.
  */
-function watchProcess(host: NodeJS.Process, root: string) {
+function watchProcess(host: NodeJS.Process, root: string, cwd: string) {
+  const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
-    host.on('uncaughtException', (error) => reject(blameUserCode(error, root)));
+    host.on('uncaughtException', (error) => reject(blameUserCode(error, root, project)));
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;

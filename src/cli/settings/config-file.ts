@@ -1,9 +1,10 @@
 import {readdir, realpath} from 'node:fs/promises';
-import {basename, dirname, extname, isAbsolute, join, relative, resolve, sep} from 'node:path';
+import {basename, dirname, extname, join, relative, resolve} from 'node:path';
 import * as v from 'valibot';
 import {defineConfig} from '../../config.js';
 import {createError} from '../../errors/index.js';
 import {asRecord, isRecord, parseSettingsJson} from '../../text/json.js';
+import {isOutside} from '../../text/paths.js';
 import {asSentence, oneLine} from '../../text/sentence.js';
 import {flagValue, shellLine, nearest} from '../../text/suggest.js';
 import {reasonOf} from '../../errors/system-failure.js';
@@ -66,10 +67,6 @@ async function located(file: FileContent, cwd: string, isNamed: boolean): Promis
     return isNamed ? {...file, directory} : {...file, directory: own, otherProject: directory};
   }
   return {...file, directory: own};
-}
-
-function isOutside(path: string): boolean {
-  return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
 }
 
 async function readConfig(path: string): Promise<Config> {

@@ -19,14 +19,26 @@ export interface PluginSource {
  * @throws RuntimeCliError `ERR_USAGE` when there is nothing at a path.
  */
 export function locatePlugin(name: string, cwd: string): PluginSource {
-  const path = name.startsWith('file://') ? fileURLToPath(name) : resolve(cwd, name.replace(/^file:/, ''));
-  if (existsSync(path)) return {spec: pathToFileURL(path).href, from: path};
+  const path = pathOf(name, cwd);
+  // npm takes what it gets for a path after `file://`, where `%20` would be a name.
+  if (existsSync(path)) return {spec: decodeURIComponent(pathToFileURL(path).href), from: path};
   if (name.startsWith('file:') || name.startsWith('.') || isAbsolute(name))
     throw createError('ERR_USAGE', `${path} does not exist.`, {
       suggestions: ['Pass a package, or a folder that is there.'],
     });
   if (/^@[^/]+\/[^/]+$/.test(name) || !/[/:]/.test(name)) return {spec: name};
   return {spec: name, from: name.includes(':') ? name : `https://github.com/${name}`};
+}
+
+/** A path, or what a URL of a file names: with `%20` for a blank, or as people type it. */
+function pathOf(name: string, cwd: string): string {
+  const path = resolve(cwd, name.replace(/^file:(?:\/\/)?/, ''));
+  if (!name.startsWith('file://') || existsSync(path)) return path;
+  try {
+    return fileURLToPath(name);
+  } catch {
+    return path;
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {binary, runCli, type Ended} from '../spawn-cli.js';
-import {makeFolder} from '../../folder.js';
+import {makeFolder, writeTree} from '../../folder.js';
 
 let project: string;
 beforeEach(async () => {
@@ -97,6 +97,19 @@ test.each([
   const message = expect.stringMatching(reason) as string;
   expect(JSON.parse(stdout)).toMatchObject({error: {code: 'ERR_CONFIG_INVALID', message}});
 });
+
+test.each(['a (b)', 'node_modules/shop'])(
+  'code in a project below %j is to blame for what it throws',
+  async (folder) => {
+    for (const name of ['mycli.config.mjs', 'mycli.config.ts']) {
+      const root = join(project, `${folder} ${name}`);
+      await writeTree(root, {[name]: stray(closed), 'build/ssr.js': ''});
+      const {code, stderr} = await runCli(binary, ['bundle:build', '--cwd', root], {cwd: project});
+      expect(stderr).toContain(`Code in ${join(root, name)} failed: the vault is closed.`);
+      expect(code).toBe(3);
+    }
+  },
+);
 
 describe.each(['mycli.config.js', 'mycli.config.ts', 'config.server.js'])('%s', (name) => {
   test.runIf(process.getuid?.() === 0)('is not run if it belongs to another user, unless it is named', async () => {

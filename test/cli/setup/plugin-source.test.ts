@@ -10,7 +10,17 @@ test.each(['acme/mycli-plugin-gate', './acme/mycli-plugin-gate', 'file:acme/mycl
     const folder = await makeFolder({'acme/mycli-plugin-gate/package.json': '{}'});
     const from = join(folder, 'acme/mycli-plugin-gate');
     for (const given of [name, from, pathToFileURL(from).href])
-      expect(locatePlugin(given, folder)).toEqual({spec: pathToFileURL(from).href, from});
+      expect(locatePlugin(given, folder)).toEqual({spec: `file://${from}`, from});
+  },
+);
+
+test.each(['a b', 'a%20b', '100%', 'h#sh', 'wh?t', 'a (b) [c] ü'])(
+  'a plugin to install is found below %j, by path or URL, and npm gets the path',
+  async (part) => {
+    const folder = await makeFolder({[`${part}/p.tgz`]: ''});
+    const from = join(folder, part, 'p.tgz');
+    for (const given of [`${part}/p.tgz`, from, `file://${from}`, pathToFileURL(from).href])
+      expect(locatePlugin(given, folder)).toEqual({spec: `file://${from}`, from});
   },
 );
 
