@@ -6,8 +6,14 @@ if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
   process.exit(3);
 }
 
+var fs = require('node:fs');
 var os = require('node:os');
 var path = require('node:path');
+var root = path.dirname(__dirname);
+if (!fs.existsSync(path.join(root, 'dist'))) {
+  process.stderr.write('mycli is not built. Run npm run build in ' + root + '.\n');
+  process.exit(3);
+}
 completeEnvironment(process.env);
 void import('../dist/cli/command/compile-cache.js')
   .then(function (cache) {
@@ -15,7 +21,7 @@ void import('../dist/cli/command/compile-cache.js')
     return import('../dist/cli/command/run.js');
   })
   .then(function (cli) {
-    return cli.run(process, path.dirname(__dirname));
+    return cli.run(process, root);
   });
 
 // oclif asks for the user's home and shell while it loads, but a container's user may have neither. It would also take

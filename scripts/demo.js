@@ -1,15 +1,19 @@
-// npm run demo: builds the example storefront, starts a local hosting service that refuses the first upload with a 429,
-// pushes the storefront over both backends with the real binary, waits, and fetches a page of what was deployed.
-import {execFile, spawn} from 'node:child_process';
+// npm run demo: builds a copy of the example storefront, starts a local hosting service that refuses the first upload with a
+// 429, pushes the storefront over both backends with the real binary, waits, and fetches a page of what was deployed.
+import {execFile, execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm} from 'node:fs/promises';
+import {cp, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
 import {promisify} from 'node:util';
+import {stateOfDist} from './state-of-dist.js';
 
 const root = path.resolve(import.meta.dirname, '..');
-const storefront = path.join(root, 'examples/storefront');
+const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-demo-'));
+// A copy is the user's own wherever the clone is, and has no configuration above it.
+const storefront = path.join(scratch, 'storefront');
+const config = path.join(scratch, 'mycli.config.json');
 const binary = path.join(root, 'bin/run.js');
 
 const pushes = [
@@ -18,11 +22,18 @@ const pushes = [
   {title: 'Api backend, v2 bundle', target: 'staging', flags: ['--runtime-backend', 'api']},
 ];
 
+/** Of the environment, what is not about mycli, or in the way to this machine. */
+const own = Object.entries(process.env).filter(([name]) => !/^MYCLI_|^(?:all|https?)_proxy$/i.test(name));
+const surroundings = {...Object.fromEntries(own), MYCLI_SKIP_PLUGINS: '1', XDG_DATA_HOME: scratch};
+
 /** Starts the local runtime and waits for the line that says where it is. */
 async function startRuntime(dataDirectory) {
-  const args = ['runtime:start', '--json', '--port', '0', '--data', dataDirectory];
+  const args = ['runtime:start', '--json', '--port', '0', '--data', dataDirectory, '--config', config];
   const fault = ['--fault', '429x1:route=upload,retry-after=1'];
-  const child = spawn(process.execPath, [binary, ...args, ...fault], {stdio: ['ignore', 'pipe', 'inherit']});
+  const child = spawn(process.execPath, [binary, ...args, ...fault], {
+    env: surroundings,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit');
   const line = await Promise.race([once(createInterface({input: child.stdout}), 'line'), ended.then(() => undefined)]);
   if (line === undefined) throw new Error('runtime:start ended before it was ready');
@@ -51,6 +62,8 @@ async function push({target, flags}, env) {
     'bundle:push',
     '-C',
     storefront,
+    '--config',
+    config,
     '-p',
     'shop',
     '-t',
@@ -68,16 +81,23 @@ function expectThat(condition, complaint) {
   if (!condition) throw new Error(complaint);
 }
 
-const scratch = await mkdtemp(path.join(tmpdir(), 'mycli-demo-'));
 let runtime;
 try {
+  // Where npm runs no scripts, neither does `prepare`.
+  const problem = stateOfDist(root);
+  if (problem !== undefined) {
+    console.log(`${problem}: running npm run build.`);
+    execFileSync(process.execPath, ['scripts/build.js'], {cwd: root, stdio: ['ignore', 'ignore', 'inherit']});
+  }
+  await cp(path.join(root, 'examples/storefront'), storefront, {recursive: true});
+  await writeFile(config, '{}\n');
   await promisify(execFile)(process.execPath, [path.join(storefront, 'build.mjs')]);
   const firstPage = await readFile(path.join(storefront, 'build/static/index.html'), 'utf8');
   console.log('Built examples/storefront.');
 
   runtime = await startRuntime(path.join(scratch, 'runtime'));
   console.log(`Started a local runtime at ${runtime.origin}. It refuses the first upload with 429.`);
-  const env = {...process.env, ...settings(runtime), XDG_DATA_HOME: scratch};
+  const env = {...surroundings, ...settings(runtime)};
 
   let refused = 0;
   for (const {title, target, flags} of pushes) {

@@ -1,5 +1,12 @@
 // What npm runs in a clone after `npm ci` and `npm install`: builds, so that bin/run.js works. npm runs it too where this
 // folder is linked into another project; what is built there already stays.
 import {existsSync} from 'node:fs';
+import {relative} from 'node:path';
 
-if (process.env.INIT_CWD === process.cwd() || !existsSync('dist')) await import('./build.js');
+const isHere = !relative(process.cwd(), process.env.INIT_CWD).startsWith('..');
+if (isHere || !existsSync('dist')) await import('./build.js');
+else if (existsSync('src')) {
+  const {stateOfDist} = await import('./state-of-dist.js');
+  const problem = stateOfDist('.');
+  if (problem !== undefined) console.warn(`${problem}. Run npm run build in ${process.cwd()}.`);
+}

@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises';
+import {readFile, utimes} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {makeFolder} from '../folder.js';
@@ -6,24 +6,43 @@ import {root, run} from './install.js';
 
 describe('prepare', () => {
   /** Runs the script in a clone whose build only says so, as npm does for an install in the folder `initCwd`. */
-  async function prepare(tree: Readonly<Record<string, string>>, initCwd?: string): Promise<string> {
+  async function prepare(
+    tree: Readonly<Record<string, string>>,
+    initCwd = '.',
+    change?: (clone: string) => Promise<void>,
+  ): Promise<string> {
+    const script = async (name: string) => readFile(path.join(root, 'scripts', name), 'utf8');
     const clone = await makeFolder({
       'package.json': '{"type": "module"}',
-      'scripts/prepare.js': await readFile(path.join(root, 'scripts/prepare.js'), 'utf8'),
+      'scripts/prepare.js': await script('prepare.js'),
+      'scripts/state-of-dist.js': await script('state-of-dist.js'),
       'scripts/build.js': "console.log('built');",
       ...tree,
     });
-    const env = {...process.env, INIT_CWD: initCwd ?? clone};
-    return (await run(process.execPath, ['scripts/prepare.js'], {cwd: clone, env})).stdout.trim();
+    await change?.(clone);
+    const env = {...process.env, INIT_CWD: path.resolve(clone, initCwd)};
+    const {stdout, stderr} = await run(process.execPath, ['scripts/prepare.js'], {cwd: clone, env});
+    return (stdout + stderr).replace(clone, 'CLONE').trim();
   }
 
   test('builds in a clone, built before or not', async () => {
     expect(await prepare({})).toBe('built');
     expect(await prepare({'dist/index.js': ''})).toBe('built');
+    expect(await prepare({'dist/index.js': '', 'docs/a.md': ''}, 'docs')).toBe('built');
   });
 
   test('builds a clone that another project links only if it has not been built', async () => {
     expect(await prepare({}, '/')).toBe('built');
     expect(await prepare({'dist/index.js': ''}, '/')).toBe('');
+    const built = {'src/a.ts': '', 'dist/index.js': '', 'oclif.manifest.json': ''};
+    expect(await prepare(built, '/')).toBe('');
+  });
+
+  test('says that a linked clone was updated and not built', async () => {
+    const stale = {'dist/index.js': '', 'oclif.manifest.json': '', 'src/cli/a.ts': ''};
+    const later = new Date(Date.now() + 60_000);
+    expect(await prepare(stale, '/', (clone) => utimes(path.join(clone, 'src/cli/a.ts'), later, later))).toBe(
+      'dist is older than src. Run npm run build in CLONE.',
+    );
   });
 });

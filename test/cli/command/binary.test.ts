@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process';
-import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import {tmpdir, userInfo} from 'node:os';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import ts from 'typescript';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {binary, runCli} from '../spawn-cli.js';
@@ -35,6 +35,18 @@ describe('the binary', () => {
   test('an empty HOME is none: the home is the one that the system knows', async () => {
     const ended = await runCli(binary, ['auth:status'], {cwd, env: {HOME: ''}});
     expect(ended.stdout).toContain(join(userInfo().homedir, '.config/mycli/credentials.json'));
+  });
+
+  test('says how to build a clone that has not been built', async () => {
+    const clone = join(cwd, 'a (b) clone');
+    await mkdir(join(clone, 'bin'), {recursive: true});
+    for (const name of ['run.js', 'package.json'])
+      await copyFile(join(dirname(binary), name), join(clone, 'bin', name));
+    const ended = await runCli(join(clone, 'bin/run.js'), ['push']);
+    expect(ended).toMatchObject({
+      code: 3,
+      stderr: `mycli is not built. Run npm run build in ${await realpath(clone)}.\n`,
+    });
   });
 
   test('rejects an old Node in one sentence, before it loads anything', async () => {
