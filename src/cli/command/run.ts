@@ -158,10 +158,12 @@ export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: nu
  * closed it, as in `| head`, is not a failure: `isClosedPipe`.
  */
 function watchProcess(host: NodeJS.Process, root: string, cwd: string) {
-  const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
   let pipeClosed = false;
   const failed = new Promise<never>((_resolve, reject) => {
-    host.on('uncaughtException', (error) => reject(blameUserCode(error, root, project)));
+    host.on('uncaughtException', (error) => {
+      const project = resolve(cwd, givenValue(host.argv.slice(2), '--cwd', '-C') ?? '');
+      reject(blameUserCode(error, root, project));
+    });
     // Before oclif's own listener, which throws.
     host.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') pipeClosed = true;
