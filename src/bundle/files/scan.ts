@@ -6,6 +6,7 @@ import {asSentence} from '../../text/sentence.js';
 import {reasonOf} from '../../errors/system-failure.js';
 import type {PlannedBundleFile} from '../types.js';
 import {comparePaths, entryNameProblem, listFirst, listPaths, showPath, sourceOf} from '../../text/entry-names.js';
+import {withExecutables} from './executables.js';
 import {followLink, linkProblem, linkWork} from './follow-link.js';
 import type {FoundPath, IgnoreRules} from './ignore-rules.js';
 import {noMarks, type MatchableFile} from './patterns.js';
@@ -34,6 +35,8 @@ type ScannedFile = PlannedBundleFile & MatchableFile;
 
 interface Findings {
   readonly files: ScannedFile[];
+  /** The permissions of the files. */
+  readonly modes: Set<number>;
   readonly folders: string[];
   readonly emptyFolders: string[];
   /** When the listed folders, by their absolute paths, had last got or lost an entry. In milliseconds since 1970. */
@@ -63,7 +66,7 @@ export async function scanBuildDirectory(
   {ownFiles = [], signal}: ScanOptions = {},
 ): Promise<Scan> {
   const findings: Findings = {
-    ...{files: [], folders: [], emptyFolders: [], listed: new Map()},
+    ...{files: [], modes: new Set(), folders: [], emptyFolders: [], listed: new Map()},
     ...{ignored: [], leftOut: [], own: [], unsupported: []},
   };
   try {
@@ -82,7 +85,7 @@ export async function scanBuildDirectory(
   rejectUnsupported(unsupported);
   if (files.length === 0) throw emptyError(directory, ignored.length);
   return {
-    files: files.sort((a, b) => comparePaths(a.path, b.path)),
+    files: withExecutables(directory, files, findings.modes).toSorted((a, b) => comparePaths(a.path, b.path)),
     emptyFolders: emptyFolders.sort(comparePaths),
     ignored,
     warnings: [
@@ -181,7 +184,7 @@ function archiveOf(path: string): string {
 function add(
   directory: string,
   path: string,
-  {files, folders, own, unsupported}: Findings,
+  {files, modes, folders, own, unsupported}: Findings,
   ownFiles: readonly string[],
 ): void {
   const nameProblem = entryNameProblem(path);
@@ -200,6 +203,7 @@ function add(
     own.push(path);
   } else if (stats.isFile()) {
     const executable = (stats.mode & 0o100) !== 0;
+    modes.add(stats.mode & 0o777);
     files.push({path, size: stats.size, modifiedMs: stats.mtimeMs, executable, ssrOnly: false, ssrShared: false});
   } else if (linkTarget !== undefined) {
     files.push({path, size: 0, modifiedMs: stats.mtimeMs, executable: false, linkTarget, ...noMarks});

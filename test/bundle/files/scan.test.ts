@@ -483,6 +483,21 @@ test('executable files are told by the bit of their owner', async () => {
   expect(files.filter(({executable}) => executable).map(({path}) => path)).toEqual(['bin.sh']);
 });
 
+test('executable files are told by their contents where every file has the same mode, as on a drive of Windows', async () => {
+  const cwd = await makeFolder(smallBuild);
+  await writeTree(cwd, {'build/bin.sh': '#!/bin/sh\n', 'build/run': '\x7FELF\x02\x01', 'build/empty': ''});
+  execFileSync('chmod', ['-R', '0777', join(cwd, 'build')]);
+  const executables = async () => {
+    const {files} = await plan(cwd);
+    return files.filter(({executable}) => executable).map(({path}) => path);
+  };
+  expect(await executables()).toEqual(['bin.sh', 'run']);
+  // One file that differs, and the modes are somebody's.
+  execFileSync('chmod', ['0666', join(cwd, 'build/bin.sh')]);
+  expect(await executables()).not.toContain('bin.sh');
+  expect(await executables()).toContain('ssr.js');
+});
+
 test('an aborted signal ends planning with its reason', async () => {
   const cwd = await makeFolder(smallBuild);
   const reason = new Error('stopped');
