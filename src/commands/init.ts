@@ -4,7 +4,6 @@ import {bundleFlags, connectionFlags, shown} from '../cli/command/flags.js';
 import {canAsk} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
 import type {InitDocument} from '../cli/output/documents.js';
-import {suggestionText} from '../errors/suggestion.js';
 
 export default class Init extends BaseCommand<typeof Init> {
   static override readonly summary = 'Set up a project: write a configuration and store credentials.';
@@ -56,20 +55,19 @@ export default class Init extends BaseCommand<typeof Init> {
     const plan = await planProject(context, settings, {asks, verify, mode});
     const file = await writeProject(context, plan);
     output.result(`Wrote ${relative(cwd, file)}.`);
-    const place = this.flags.cwd === undefined ? [] : ['-C', this.flags.cwd];
     const {problem} = plan;
-    if (problem) output.warn(problem.message, problem.suggestions);
+    if (problem) output.warn(problem.message, problem.advice);
     const deploys = plan.config.targetSlug !== undefined;
-    const push = {run: ['bundle:push', ...place, ...(deploys ? ['--wait'] : [])]};
+    const push = {run: ['bundle:push', ...(deploys ? ['--wait'] : [])]};
     const next = [
       ...plan.buildSteps,
-      ...(plan.hasCredentials ? [] : [{run: ['auth:login', ...place]}]),
-      problem ? {run: ['doctor', ...place]} : push,
+      ...(plan.hasCredentials ? [] : [{run: ['auth:login']}]),
+      problem ? {run: ['doctor']} : push,
     ];
     output.outcome(plan.canBuild ? 'Next:' : 'Next, build the application and run:');
     for (const command of next) output.outcome(['  ', command], '    ');
     if (!deploys && !problem && plan.canDeploy) {
-      const deploy = {run: ['bundle:push', ...place, '--target', 'production', '--wait']};
+      const deploy = {run: ['bundle:push', '--target', 'production', '--wait']};
       output.outcome([
         'This uploads without deploying. To deploy to a target called production as well, run ',
         deploy,
@@ -81,7 +79,7 @@ export default class Init extends BaseCommand<typeof Init> {
       config: plan.config,
       framework: plan.framework,
       stored: plan.stored ?? null,
-      next: next.map((command) => suggestionText([command])),
+      next: output.texts(next.map((command) => [command])),
     };
   }
 }

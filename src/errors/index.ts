@@ -7,6 +7,7 @@ export {
   DeploymentFailedError,
   InputError,
   interrupted,
+  withCompleteCommands,
   InterruptedError,
   isRuntimeCliError,
   NetworkError,

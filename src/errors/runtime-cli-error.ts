@@ -1,5 +1,5 @@
 import {catalogue, exitCodes, type ErrorCode, type ErrorKind} from './catalogue.js';
-import {suggestionText, type Suggestion} from './suggestion.js';
+import {completeCommand, partsOf, suggestionText, type RunSurroundings, type Suggestion} from './suggestion.js';
 
 /** What an error contains besides its code and message. */
 export interface RuntimeCliErrorOptions {
@@ -48,7 +48,7 @@ export class RuntimeCliError extends Error {
     this.code = code;
     this.exitCode = options.exitCode ?? exitCodes[catalogue[code].kind];
     this.advice = options.suggestions ?? [];
-    this.suggestions = this.advice.map(suggestionText);
+    this.suggestions = this.advice.map((said) => suggestionText(said));
     this.status = options.status;
     this.method = options.method;
     this.path = options.path;
@@ -113,6 +113,8 @@ interface ErrorChanges {
   readonly advice?: readonly Suggestion[] | undefined;
   readonly suggestions?: readonly Suggestion[] | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** @default the error that is changed */
+  readonly cause?: unknown;
 }
 
 /** Adds context to an error: a new `code` or `message`, more suggestions and details. The original is the cause. */
@@ -126,8 +128,19 @@ export function amendError(error: RuntimeCliError, changes: ErrorChanges): Runti
     requestId,
     suggestions: [...(changes.advice ?? error.advice), ...(changes.suggestions ?? [])],
     details: changes.details === undefined ? error.details : {...error.details, ...changes.details},
-    cause: error,
+    cause: 'cause' in changes ? changes.cause : error,
   });
+}
+
+/** The same error with complete commands, for a run whose settings a shell does not have. */
+export function withCompleteCommands(error: RuntimeCliError, surroundings: RunSurroundings): RuntimeCliError {
+  const advice = error.advice.map((said) =>
+    partsOf(said).map((part) => (typeof part === 'string' ? part : {run: completeCommand(part, surroundings)})),
+  );
+  if (advice.every((said, index) => suggestionText(said) === error.suggestions[index])) return error;
+  const complete = amendError(error, {advice, cause: error.cause});
+  complete.stack = error.stack ?? '';
+  return complete;
 }
 
 /**

@@ -13,11 +13,116 @@ export function partsOf(suggestion: Suggestion): readonly (string | CommandToRun
   return typeof suggestion === 'string' ? [suggestion] : suggestion;
 }
 
-/** A suggestion as text, for programs: each command is complete. */
-export function suggestionText(suggestion: Suggestion): string {
+/** A suggestion as text, for programs. */
+export function suggestionText(suggestion: Suggestion, surroundings = nowhere): string {
   return partsOf(suggestion)
-    .map((part) => (typeof part === 'string' ? part : commandLine(...part.run)))
+    .map((part) => (typeof part === 'string' ? part : commandLine(...completeCommand(part, surroundings))))
     .join('');
+}
+
+/** A setting of a run, as the arguments of the flag that a suggested command has for it. */
+export interface RunSetting {
+  readonly flag: `--${string}`;
+  /** What the run has resolved. Empty: nothing. */
+  readonly run: readonly string[];
+  /** What a fresh shell in the same folder resolves, without the flags and variables of the run. */
+  readonly fresh: readonly string[];
+}
+
+/** What a run knows that a command in a fresh shell does not. */
+export interface RunSurroundings {
+  /** The folder and the configuration file, if flags named them. */
+  readonly folder: readonly string[];
+  readonly settings: readonly RunSetting[];
+}
+
+const nowhere: RunSurroundings = {folder: [], settings: []};
+
+const legacy = ['--origin', '--logs-origin', '--api-key', '--api-user'];
+const api = [
+  ...['--api-origin', '--organization', '--token-url', '--client-id', '--scope', '--api-token'],
+  ...['--client-secret', '--client-key', '--client-key-passphrase', '--client-certificate'],
+];
+const plugins = ['--backend-option'];
+const project = [
+  ...['--project', '--runtime-backend', '--request-timeout', '--connect-timeout'],
+  ...[...legacy, ...api, ...plugins],
+];
+const target = [...project, '--target'];
+const folders = ['--project-directory', '--build-directory'];
+
+/**
+ * The flags by which the commands that can be suggested reach what they act on. Others, such as those about plugins,
+ * depend on no setting. `init` and `config:show` are about the settings themselves.
+ */
+export const flagsOfCommands: Readonly<Record<string, readonly string[]>> = {
+  'auth:login': [
+    ...['--runtime-backend', '--origin', '--api-user', '--backend-option'],
+    ...['--api-origin', '--organization', '--token-url', '--client-id', '--scope'],
+  ],
+  'auth:status': [],
+  'backend:list': [],
+  'bundle:build': ['--project', ...folders],
+  'bundle:delete': project,
+  'bundle:deploy': target,
+  'bundle:history': target,
+  'bundle:list': project,
+  'bundle:push': [...target, ...folders],
+  'bundle:rollback': target,
+  'config:show': [],
+  doctor: target,
+  'env:list': target,
+  'env:set': target,
+  init: [],
+  status: target,
+  'target:list': project,
+};
+
+/**
+ * A suggested command as the words to type: it names each setting that a fresh shell would resolve otherwise, so that
+ * it acts on the same project, target, service and folder as the run.
+ * @param shortens whether flags are left out that a fresh shell resolves to the same
+ */
+export function completeCommand(
+  {run: [first = '', ...args]}: CommandToRun,
+  {folder, settings}: RunSurroundings,
+  shortens = false,
+): readonly string[] {
+  const id = String(first);
+  const words = args.map(String);
+  const known = flagsOfCommands[id];
+  if (known === undefined || words.includes('--help')) return [id, ...words];
+  const skipped = otherFlags(words, settings);
+  for (const {flag, run, fresh} of settings.filter((one) => known.includes(one.flag) && !skipped.includes(one.flag))) {
+    const given = wordsOf(flag, words);
+    const isSame = (some: readonly string[]) => some.join('\0') === fresh.join('\0');
+    if (given.length === 0 && !isSame(run)) words.push(...run);
+    if (given.length + run.length === 0 && fresh.length > 0 && flag === '--target' && id === 'bundle:push')
+      words.push('--no-target');
+    // Without its target, status shows all.
+    if (shortens && given.length > 0 && isSame(given) && !(id === 'status' && flag === '--target'))
+      words.splice(words.indexOf(given[0] ?? ''), given.length);
+  }
+  return [id, ...words, ...folder];
+}
+
+/** A flag and its value, if they are among the words. */
+function wordsOf(flag: string, words: readonly string[]): readonly string[] {
+  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  return at === -1 ? [] : words.slice(at, words[at] === flag ? at + 2 : at + 1);
+}
+
+/** The flags of backends that do not serve the command. An archive that is pushed needs no folder. */
+function otherFlags(words: readonly string[], settings: RunSurroundings['settings']): readonly string[] {
+  const backend = settings.find(({flag}) => flag === '--runtime-backend');
+  const [, name = 'auto'] = [...wordsOf('--runtime-backend', words), ...(backend?.run ?? [])];
+  const others: Readonly<Record<string, readonly string[]>> = {
+    auto: plugins,
+    legacy: [...api, ...plugins],
+    api: [...legacy, ...plugins],
+  };
+  const place = words.includes('--origin') ? 'legacy' : words.includes('--api-origin') ? 'api' : name;
+  return [...(others[place] ?? [...legacy, ...api]), ...(words.includes('--archive') ? folders : [])];
 }
 
 /** Whether one of the suggestions is to run a command. */

@@ -26,8 +26,6 @@ export interface Host extends Pick<BundlePlanOptions, 'refusesForeign' | 'collec
   now(): Date;
   /** What messages call the settings that a built-in backend lacks. @default as in the library */
   readonly settingNames?: SettingNames | undefined;
-  /** Flags that commands shown to the user repeat, to reach the same backend as this call. @default none */
-  readonly commandFlags?: readonly string[] | undefined;
   /** Is asked before an operation changes something, and told what comes of it. @default nobody is asked */
   readonly writes?: WriteObserver | undefined;
   /** Remembers failed checks, so that a rollback skips their bundles. @default nothing is remembered */

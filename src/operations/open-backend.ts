@@ -57,7 +57,7 @@ export async function openBackend(
   host: RunHost,
   backendName: RuntimeBackend = backend.name,
 ): Promise<OpenBackend> {
-  const {env, logger, userAgent, onCleanup, commandFlags} = host;
+  const {env, logger, userAgent, onCleanup} = host;
   const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;
   rejectProblems(optionProblems(options, ['pollInterval', 'timeout']));
   verifyRateLimit(rateLimit);
@@ -95,7 +95,7 @@ export async function openBackend(
     limits: {pollInterval, timeout},
     signal,
     secrets,
-    flags: (target) => placeFlags({projectSlug, targetSlug: target, backend: backendName}, commandFlags),
+    flags: (target) => placeFlags({projectSlug, targetSlug: target, backend: backendName}),
     place,
     clockAheadMs: () => clockAheadMs,
     context,

@@ -1,12 +1,20 @@
-import {exitCodes, isRuntimeCliError} from '../errors/index.js';
+import type {BackendSettings} from '../backends/built-ins.js';
+import {exitCodes, isRuntimeCliError, withCompleteCommands} from '../errors/index.js';
+import type {RunSurroundings} from '../errors/suggestion.js';
 import {messageOf} from '../errors/system-failure.js';
 import type {EventError, FailureEvent} from '../operations/events.js';
 import {callBackSafely} from '../operations/host.js';
-import type {CommonOptions} from '../operations/options.js';
+import type {CommonOptions, TargetOptions} from '../operations/options.js';
+import {flagValue} from '../text/suggest.js';
 import {createEventFeed} from './event-feed.js';
 import type {Callbacks, EventBody, PipelineHost} from './host.js';
 
-export type CallOptions = Callbacks & Pick<CommonOptions, 'signal'>;
+export type CallOptions = Callbacks & Pick<CommonOptions, 'signal'> & Place;
+
+/** The options that say what a call acts on. */
+type Place = {
+  readonly [K in 'preference' | 'projectSlug' | 'targetSlug' | keyof BackendSettings]?: TargetOptions[K] | undefined;
+};
 
 /** The options of a call without its callbacks. */
 export type DataOf<Options> = Omit<Options, keyof Callbacks>;
@@ -16,10 +24,11 @@ export type DataOf<Options> = Omit<Options, keyof Callbacks>;
  * outcome last. Warnings that the result does not have are those of the process.
  */
 export async function callFromLibrary<Options extends CallOptions, Result extends object>(
-  {onProgress, onRetry, onEvent, onFallback, onResolve, ...options}: Options,
+  given: Options,
   host: PipelineHost,
   operation: (options: DataOf<Options>, host: PipelineHost) => Promise<Result>,
 ): Promise<Result> {
+  const {onProgress, onRetry, onEvent, onFallback, onResolve, ...options} = given;
   const feed =
     onEvent &&
     createEventFeed(
@@ -44,11 +53,30 @@ export async function callFromLibrary<Options extends CallOptions, Result extend
     if (!('warnings' in result)) warnings.forEach((message) => host.logger.warn(message));
     feed?.({type: 'outcome', status: 'success', result});
     return result;
-  } catch (error) {
+  } catch (thrown) {
+    const error = isRuntimeCliError(thrown) ? withCompleteCommands(thrown, surroundingsOf(given, host)) : thrown;
     const status = options.signal?.aborted === true ? 'interrupted' : 'error';
     feed?.({type: 'outcome', status, error: reportOf(error, status)});
     throw error;
   }
+}
+
+/** What a call knows that a shell does not: all that it was given. */
+function surroundingsOf(options: Place, {env}: PipelineHost): RunSurroundings {
+  const {projectSlug, targetSlug, preference, logsOrigin, apiConnection} = options;
+  const values: readonly (readonly [flag: `--${string}`, value: string | undefined])[] = [
+    ['--project', projectSlug],
+    ['--target', targetSlug],
+    ['--runtime-backend', preference === 'auto' ? undefined : preference],
+    ['--origin', options.origin ?? env['MYCLI_RUNTIME_ORIGIN']],
+    ['--logs-origin', logsOrigin],
+    ['--api-origin', apiConnection?.origin],
+    ['--organization', apiConnection?.organizationId],
+  ];
+  const settings = values.flatMap(([flag, value]) =>
+    value === undefined ? [] : [{flag, run: flagValue(flag, value), fresh: []}],
+  );
+  return {folder: [], settings};
 }
 
 function reportOf(error: unknown, status: FailureEvent['status']): EventError {

@@ -11,8 +11,6 @@ import {describeDuration} from './report.js';
 
 /** What users can do after a deployment. */
 export interface NextSteps {
-  /** Flags that suggested commands repeat. */
-  readonly commandFlags?: readonly string[] | undefined;
   /** Whether there is a bundle to roll back to. */
   readonly canRollBack: boolean;
   /** Whether the backend has a history. */
@@ -51,7 +49,6 @@ export async function withNextSteps<Result extends Deployed>(
   const {targetSlug, status} = result;
   const hasHistory = open.backend.listDeployments !== undefined;
   const next = {
-    commandFlags: host.commandFlags,
     hasHistory,
     canDeploy: open.backend.deploy !== undefined,
     canRollBack: false,

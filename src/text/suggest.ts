@@ -17,16 +17,12 @@ export interface CommandPlace {
   readonly backend?: string | undefined;
 }
 
-/** The flags by which a command reaches the same place, followed by `more`. */
-export function placeFlags(
-  {projectSlug, targetSlug, backend}: CommandPlace,
-  more: readonly string[] = [],
-): readonly string[] {
+/** The flags by which a command reaches the same place. */
+export function placeFlags({projectSlug, targetSlug, backend}: CommandPlace): readonly string[] {
   return [
     ...(projectSlug === undefined ? [] : flagValue('--project', projectSlug)),
     ...(targetSlug === undefined ? [] : flagValue('--target', targetSlug)),
     ...(backend === undefined ? [] : flagValue('--runtime-backend', backend)),
-    ...more,
   ];
 }
 

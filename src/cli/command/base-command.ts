@@ -9,6 +9,7 @@ import type {HostConfig} from './plugins.js';
 import type {JsonDocument} from '../output/output.js';
 import {givenValue, markValues, rejectSwitchValues, unmarkValues} from './command-line.js';
 import {isRuntimeCliError} from '../../errors/index.js';
+import {flagValue} from '../../text/suggest.js';
 import {definitions, variableOf, type SettingKey} from '../../settings/definitions.js';
 import type {SettingsUse} from '../settings/load-settings.js';
 import type {BackendReach} from '../settings/reach-backends.js';
@@ -89,7 +90,11 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
     });
     // So says npm of `npx` and `npm exec`, which find what the shell may not.
     const program = session.env['npm_command'] === 'exec' ? ['npx', 'mycli'] : ['mycli'];
-    session.output.shortenHints({program, aliases: new Map(short)});
+    const folder = (['cwd', 'config'] as const).flatMap((name) => {
+      const value = this.flags[name];
+      return value === undefined ? [] : flagValue(`--${name}`, value);
+    });
+    session.output.completeHints({program, aliases: new Map(short), folder});
     try {
       return await this.execute(context);
     } catch (error) {

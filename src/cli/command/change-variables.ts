@@ -18,5 +18,5 @@ export async function changeVariables(
   const {renderChangedVariables} = await import('../output/targets.js');
   const wait = targetWait(settings, false);
   const result = await setVariables({...options, ...guardOptions(settings, context), ...wait, ...change}, host);
-  return renderChangedVariables(result, {waited: wait.wait, commandFlags: host.commandFlags}, context.output);
+  return renderChangedVariables(result, {waited: wait.wait}, context.output);
 }

@@ -8,7 +8,7 @@ import type {Output} from '../output/output.js';
 import type {CredentialFile} from '../settings/credential-file.js';
 import {completedAddresses, loadSettings, spacedVariables, type SettingsUse} from '../settings/load-settings.js';
 import type {Session} from './session.js';
-import {impliedFlags, secretValues, type ConfigFile, type FlagValues, type Settings} from '../settings/settings.js';
+import {secretValues, type ConfigFile, type FlagValues, type Settings} from '../settings/settings.js';
 
 type GivenFlags = FlagValues & {readonly 'backend-option'?: readonly string[] | undefined};
 
@@ -35,7 +35,7 @@ export class CommandContext {
     this.output = session.output;
     this.signal = session.signal;
     this.cwd = workingDirectory(session.cwd, flags['cwd']);
-    this.credentialFile = {directory: config.configDir, warn: (message) => session.output.warn(message)};
+    this.credentialFile = {directory: config.configDir, warn: (...said) => session.output.warn(...said)};
   }
 
   get stdin(): NodeJS.ReadStream {
@@ -59,15 +59,14 @@ export class CommandContext {
    * @throws RuntimeCliError of usage or input.
    */
   async loadSettings(use: SettingsUse = {}): Promise<Settings> {
-    const {flags, output} = this;
-    const {settings, sources} = await loadSettings(this, use);
+    const {output} = this;
+    const {settings, sources, named} = await loadSettings(this, use);
     this.settings = settings;
     this.configFile = sources.file;
     output.addSecrets(secretValues(settings));
     for (const line of completedAddresses(settings)) output.info(line);
     for (const line of spacedVariables(settings, this.env)) output.warn(line);
-    const otherFile = flags['config'] !== undefined || flags['cwd'] !== undefined;
-    output.shortenHints({impliedFlags: impliedFlags(settings, otherFile)});
+    output.completeHints({settings: named});
     return settings;
   }
 }

@@ -11,19 +11,20 @@ import type {Suggestion} from '../../errors/suggestion.js';
 import {messageOf, openFilesError} from '../../errors/system-failure.js';
 import {isLikelySecret} from '../../http/redact.js';
 import {isRecord} from '../../text/json.js';
+import type {Output} from '../output/output.js';
 import type {EventError} from '../../operations/events.js';
 import {leadingWords} from './command-line.js';
 import {commandNamed, flagNamed} from '../setup/other-clients.js';
 
-export function reportOf(error: RuntimeCliError): EventError {
-  const {code, message, exitCode, status, suggestions, method, path, requestId} = error;
+export function reportOf(error: RuntimeCliError, output: Pick<Output, 'texts'>): EventError {
+  const {code, message, exitCode, status, advice, method, path, requestId} = error;
   const known = Object.entries({...error.details, method, path, requestId}).filter(([, value]) => value !== undefined);
   return {
     code,
     message,
     exitCode,
     status,
-    suggestions,
+    suggestions: output.texts(advice),
     details: known.length > 0 ? Object.fromEntries(known) : undefined,
   };
 }

@@ -1,10 +1,8 @@
 import {createError} from '../../errors/index.js';
-import {flagValue} from '../../text/suggest.js';
 import {defaultListLimit} from '../../settings/schemas.js';
 import {
   definitions,
   headings,
-  secretKeys,
   settingKeys,
   summaryOf,
   type FlagName,
@@ -94,25 +92,6 @@ export const globalFlags = {
   debug: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Log details and stack traces to stderr.'}),
   quiet: Flags.boolean({helpGroup: 'GLOBAL', summary: 'Show only results, warnings and errors.'}),
 };
-
-/** Flags that suggested commands include anyway. */
-const named: ReadonlySet<string> = new Set(['project', 'target', 'runtime-backend']);
-const secretFlags: ReadonlySet<string> = new Set(secretKeys.flatMap((key) => definitions[key].flag?.name ?? []));
-
-/**
- * The given flags that a suggested command must repeat to reach the same backend. Never a secret, only the name of its
- * file.
- */
-export function repeatedFlags(given: FlagValues): readonly string[] {
-  const names = [...Object.keys(connectionFlags), 'config', 'cwd'].filter((name) => !named.has(name));
-  return names.flatMap((name) =>
-    [given[name]]
-      .flat()
-      .filter((value) => typeof value === 'string')
-      .filter((value) => !secretFlags.has(name) || value.startsWith('@'))
-      .flatMap((value) => flagValue(`--${name}`, value)),
-  );
-}
 
 export const invalidateFlag = {
   invalidate: Flags.string({

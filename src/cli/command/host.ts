@@ -4,7 +4,7 @@ import type {PluginConfig} from '../settings/write-hooks.js';
 import type {CommandContext} from './context.js';
 import {checkRecordFiles} from './records.js';
 
-interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'settingNames' | 'commandFlags'> {
+interface CommandHostOptions extends Pick<PipelineHost, 'secrets' | 'settings' | 'settingNames'> {
   /** Where plugins that follow changes are. @default nobody is asked */
   readonly config?: PluginConfig | undefined;
 }

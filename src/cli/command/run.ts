@@ -314,7 +314,7 @@ function fail(session: Session, error: unknown): number {
   const {message, advice, requestId} = own;
   output.error(message, requestId === undefined ? advice : [...advice, `Request ID: ${requestId}`]);
   for (let next = error; next instanceof Error; next = next.cause) output.debug(next.stack ?? next.message);
-  const report = reportOf(own);
+  const report = reportOf(own, output);
   output.document({error: report} satisfies ErrorDocument);
   session.events?.fail(report, signal.aborted ? 'interrupted' : 'error');
   return report.exitCode;

@@ -16,7 +16,7 @@ export function renderPush({result, next, took}: Outcome<PushResult>, output: Ou
   const {bundleId, projectSlug, backend, targetSlug, deployed, status} = result;
   output.outcome(describePush(result, took));
   if (targetSlug === undefined && next.canDeploy) {
-    const place = placeFlags({projectSlug, backend, targetSlug: 'TARGET'}, next.commandFlags);
+    const place = placeFlags({projectSlug, backend, targetSlug: 'TARGET'});
     output.hint(['Deploy it: ', {run: ['bundle:deploy', bundleId, ...place]}]);
   } else if (targetSlug !== undefined && deployed) {
     output.outcome(status === 'finished' ? `Deployed to ${targetSlug}.` : describeUnfinished(result, '', targetSlug));
@@ -70,15 +70,11 @@ export function renderBuildPreview(plan: BundlePlan, output: Output): BundleBuil
   return {dryRun: true, ...planned};
 }
 
-export function renderBuild(
-  {bundle, manifest, warnings}: BuildBundleResult,
-  commandFlags: readonly string[],
-  output: Output,
-): BundleBuildDocument {
+export function renderBuild({bundle, manifest, warnings}: BuildBundleResult, output: Output): BundleBuildDocument {
   const {format, path, size, sha256, contentSha256, files} = bundle;
   output.result(path);
   output.result(`sha256 ${sha256}`);
-  output.hint(['Push it: ', {run: ['bundle:push', '--archive', path, ...commandFlags]}]);
+  output.hint(['Push it: ', {run: ['bundle:push', '--archive', path]}]);
   return {
     archive: {format, path, manifest, size, sha256, contentSha256, files: files.length},
     message: bundle.message,
@@ -127,7 +123,7 @@ export function renderDeployment<Result extends DeployBundleResult & Partial<Rol
   );
   hintNext(result, next, output);
   if (rolledBackFrom !== undefined) {
-    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result, next.commandFlags)]}]);
+    output.hint(['Undo: ', {run: ['bundle:deploy', rolledBackFrom, ...placeFlags(result)]}]);
   }
   renderUrl(result, output);
   return result;
@@ -146,10 +142,10 @@ function renderUrl({url}: DeploymentOutcome, output: Output): void {
 /** What to do after a deployment: roll back once it has finished, if possible, or check on it before. */
 function hintNext(
   result: DeploymentOutcome & Pick<DeployBundleResult, 'backend' | 'projectSlug' | 'targetSlug'>,
-  {commandFlags, canRollBack, hasHistory}: NextSteps,
+  {canRollBack, hasHistory}: NextSteps,
   output: Output,
 ): void {
-  const flags = placeFlags(result, commandFlags);
+  const flags = placeFlags(result);
   const isFinished = result.status === 'finished';
   if (isFinished && canRollBack) output.hint(['Roll back: ', {run: ['bundle:rollback', ...flags]}]);
   if (!isFinished && hasHistory) output.hint(['Check on it: ', {run: ['status', ...flags]}]);

@@ -17,20 +17,25 @@ import {
 } from './terminal.js';
 import {asSentence} from '../../text/sentence.js';
 import {systemCode} from '../../errors/system-failure.js';
-import {flagValue, shellLine} from '../../text/suggest.js';
-import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
+import {shellLine} from '../../text/suggest.js';
+import {
+  completeCommand,
+  partsOf,
+  suggestionText,
+  type CommandToRun,
+  type RunSurroundings,
+  type Suggestion,
+} from '../../errors/suggestion.js';
 
 /** A result for programs: plain JSON, without `schemaVersion`. */
 export type JsonDocument = object;
 
 export type LineStyle = 'bold' | 'dim' | 'red' | 'yellow';
 
-interface HintContext {
+interface HintContext extends RunSurroundings {
   /** How the user runs mycli. */
   readonly program: readonly string[];
   readonly aliases: ReadonlyMap<string, string>;
-  /** Flags that the configuration or the environment give anyway, with their values. */
-  readonly impliedFlags: readonly {readonly flag: `--${string}`; readonly value: string}[];
 }
 
 export interface OutputOptions {
@@ -70,7 +75,7 @@ export class Output implements Logger {
   readonly #secrets = new Set<string>();
   readonly #warnings = new Set<string>();
   #redact = createRedactor([]);
-  #hints: HintContext = {program: ['mycli'], aliases: new Map(), impliedFlags: []};
+  #hints: HintContext = {program: ['mycli'], aliases: new Map(), folder: [], settings: []};
   #documentWritten = false;
   #hasLines = false;
   #onWarning: ((message: string) => void) | undefined;
@@ -95,8 +100,8 @@ export class Output implements Logger {
     return [...this.#secrets];
   }
 
-  /** Shortens the commands that users are told to type from now on. */
-  shortenHints(context: Partial<HintContext>): void {
+  /** What the commands that users are told to type depend on from now on. */
+  completeHints(context: Partial<HintContext>): void {
     this.#hints = {...this.#hints, ...context};
   }
 
@@ -181,8 +186,8 @@ export class Output implements Logger {
    * A warning, in one line, so that a server's cannot look like several. Repeated ones are printed once. The document
    * has them, too.
    */
-  warn(message: string, suggestions: readonly string[] = []): void {
-    const text = oneLineOf(this.clean([message, ...suggestions.map(asSentence)].join(' ')));
+  warn(message: string, suggestions: readonly Suggestion[] = []): void {
+    const text = oneLineOf(this.clean([message, ...this.texts(suggestions).map(asSentence)].join(' ')));
     if (this.#warnings.has(text)) return;
     this.#warnings.add(text);
     this.#onWarning?.(text);
@@ -243,7 +248,12 @@ export class Output implements Logger {
     return wrapSentence(line, terminalWidth(this.stream), indent);
   }
 
-  /** Text for users. Programs get its commands complete, which needs no configuration. */
+  /** Suggestions for programs: with the commands' full names, and the flags that configure the same anyway. */
+  texts(suggestions: readonly Suggestion[]): readonly string[] {
+    return suggestions.map((suggestion) => suggestionText(suggestion, this.#hints));
+  }
+
+  /** Text for users. */
   #render(sentence: Suggestion): string {
     return partsOf(sentence)
       .map((part) => (typeof part === 'string' ? this.clean(part) : unbroken(this.clean(this.#shortest(part)))))
@@ -251,15 +261,9 @@ export class Output implements Logger {
   }
 
   /** A command with its short name, and without the flags that would resolve to the same without it. */
-  #shortest({run: [id = '', ...args]}: CommandToRun): string {
-    const words = args.map(String);
-    for (const {flag, value} of this.#hints.impliedFlags) {
-      const pair = flagValue(flag, value);
-      const at = words.findIndex((_, index) => pair.every((word, offset) => words[index + offset] === word));
-      // Without its target, status shows all.
-      if (at !== -1 && !(id === 'status' && flag === '--target')) words.splice(at, pair.length);
-    }
-    return shellLine(...this.#hints.program, this.#hints.aliases.get(String(id)) ?? String(id), ...words);
+  #shortest(command: CommandToRun): string {
+    const [id = '', ...args] = completeCommand(command, this.#hints, true);
+    return shellLine(...this.#hints.program, this.#hints.aliases.get(id) ?? id, ...args);
   }
 
   // Masks value by value, because a secret in the finished text may be escaped.

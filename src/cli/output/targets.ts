@@ -40,18 +40,14 @@ export const variableColumns: readonly Column<VariableItem>[] = [
   {name: 'updatedBy', value: ({updatedBy}) => updatedBy},
 ];
 
-export function renderCreated(
-  result: TargetCreateDocument,
-  commandFlags: readonly string[] = [],
-  output: Output,
-): TargetCreateDocument {
+export function renderCreated(result: TargetCreateDocument, output: Output): TargetCreateDocument {
   const {targetSlug, projectSlug, backend, state, dryRun} = result;
   const what = describeTarget(result);
   if (dryRun) output.outcome(`Dry run: ${what} would be created.`);
   else {
     const isReady = state === 'ready';
     output.outcome(`Created ${what}${isReady || state === undefined ? '' : `: ${state}`}.`);
-    const flags = placeFlags({projectSlug, targetSlug: isReady ? targetSlug : undefined, backend}, commandFlags);
+    const flags = placeFlags({projectSlug, targetSlug: isReady ? targetSlug : undefined, backend});
     if (isReady) output.hint(['Deploy to it: ', {run: ['bundle:push', ...flags]}]);
     else output.hint(['Check on it: ', {run: ['target:list', ...flags]}]);
   }
@@ -79,7 +75,7 @@ export function renderDeleted(result: DeletedTarget, output: Output): DeletedTar
 /** Shows which variables were changed, and that the target is published again. */
 export function renderChangedVariables(
   result: SetVariablesResult,
-  {waited, commandFlags}: {readonly waited: boolean; readonly commandFlags: readonly string[] | undefined},
+  {waited}: {readonly waited: boolean},
   output: Output,
 ): SetVariablesResult {
   const {set, unset, dryRun, targetSlug, projectSlug, backend} = result;
@@ -91,7 +87,7 @@ export function renderChangedVariables(
     if (waited) output.outcome('The target was published again.');
     // The service of a plugin need not do so.
     else if (isBuiltIn(backend)) {
-      const flags = placeFlags({projectSlug, backend}, commandFlags);
+      const flags = placeFlags({projectSlug, backend});
       output.hint(['The service is publishing the target again. Check on it: ', {run: ['target:list', ...flags]}]);
     }
   }

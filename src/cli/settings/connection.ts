@@ -207,5 +207,5 @@ export function settingNames(settings: Settings): SettingNames {
 export function warnOfIncompleteApi({output, env}: ConnectionContext, settings: Settings): void {
   const error = incompleteApi(settings, env);
   if (error === undefined) return;
-  output.warn(`Pushes from here will fail. ${error.message}`, error.suggestions);
+  output.warn(`Pushes from here will fail. ${error.message}`, error.advice);
 }

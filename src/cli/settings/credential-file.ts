@@ -10,6 +10,7 @@ import {reasonOf} from '../../errors/system-failure.js';
 import {keyed} from '../../settings/schemas.js';
 import {withLock} from '../../files/lock.js';
 import {makePrivateDirectory, readPrivateFile, replacePrivateFile} from '../../files/write-files.js';
+import type {Output} from '../output/output.js';
 import type {Settings} from './settings.js';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -81,7 +82,7 @@ export function credentialKind(backend: BuiltInName, {apiToken}: Pick<Settings, 
 export interface CredentialFile {
   /** oclif's configuration folder; absolute. */
   readonly directory: string;
-  readonly warn: (message: string) => void;
+  readonly warn: Output['warn'];
 }
 
 const whereStored = 'Credentials are stored in HOME, or in XDG_CONFIG_HOME if it is set.';

@@ -31,6 +31,7 @@ import {
 import {
   explainEach,
   resolveSettings,
+  runSettings,
   type Setting,
   type Settings,
   type SettingsSources,
@@ -61,7 +62,31 @@ export async function loadSettings(context: SettingsContext, use: SettingsUse) {
   const sources = await readSources(context, use);
   const settings = resolveSettings(sources);
   const secrets = await readSecrets(settings, context);
-  return {sources, settings: {...settings, ...secrets, ...(await readCheckHeaders(settings, context))}};
+  const fresh = await freshSettings(settings, sources, context, use);
+  return {
+    sources,
+    settings: {...settings, ...secrets, ...(await readCheckHeaders(settings, context))},
+    /** What suggested commands may have to name. */
+    named: runSettings(settings, fresh, context.flags, context.cwd),
+  };
+}
+
+/** The settings of a shell in the same folder, without the variables of this run and without its flags. */
+async function freshSettings(
+  {targetSlug, runtimeBackend}: Settings,
+  {cwd, file}: SettingsSources,
+  {credentialFile}: SettingsContext,
+  {stored: takesStored = true}: SettingsUse,
+): Promise<Settings> {
+  const bare = {flags: {}, env: {}, cwd, file};
+  // What is wrong with them is reported where they are used.
+  const silent = {...credentialFile, warn: () => undefined};
+  const plain = resolveSettings(bare);
+  const stored = takesStored ? await storedSettings(plain, silent).catch(() => ({})) : {};
+  // A command that names them gets what the configuration has for them.
+  const named = {...bare, flags: {target: targetSlug?.value, 'runtime-backend': runtimeBackend.value}};
+  const {targetSlug: target, runtimeBackend: backend} = plain;
+  return {...resolveSettings({...named, stored}), targetSlug: target, runtimeBackend: backend};
 }
 
 async function readSources(

@@ -3,7 +3,7 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {qualifiedName} from '../../backends/names.js';
 import {createError} from '../../errors/index.js';
-import {commandLine, flagValue} from '../../text/suggest.js';
+import {flagValue} from '../../text/suggest.js';
 import {ownValue} from '../../text/json.js';
 import type {Environment} from '../../http/types.js';
 import {definitions, secretKeys, variableOf} from '../../settings/definitions.js';
@@ -120,9 +120,8 @@ export async function storedSecrets(
     const names = value instanceof OptionText && originsIn({[option]: value}).includes(other);
     return names ? flagValue('--backend-option', `${option}=${value.text}`) : [];
   });
-  file.warn(
-    `The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}. ` +
-      `To store them for it, run: ${commandLine('auth:login', ...flagValue('--runtime-backend', backend), ...typed)}`,
-  );
+  file.warn(`The secrets stored for the ${backend} backend are not used, because they were not stored for ${other}.`, [
+    ['To store them for it, run: ', {run: ['auth:login', ...flagValue('--runtime-backend', backend), ...typed]}],
+  ]);
   return {};
 }

@@ -6,7 +6,6 @@ import {createError, type RuntimeCliError} from '../../errors/index.js';
 import type {SettingKey} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/host.js';
-import {repeatedFlags} from '../command/flags.js';
 import {missingBuild, missingSettings, requireTogether, type Missing} from '../command/operation-options.js';
 import {incompleteApi, isPluginBackend, resolveConnection, settingNames, type Connection} from './connection.js';
 import {loadWantedBackends} from './load-backends.js';
@@ -33,7 +32,7 @@ export interface BackendReach<Needed extends SettingKey> {
  */
 export async function reachBackends<Needed extends SettingKey>(reach: BackendReach<Needed>) {
   const {context, settings, needs, builds, previews, alsoMissing = [], writes, readsLogs} = reach;
-  const {config, cwd, env, flags, signal} = context;
+  const {config, cwd, env, signal} = context;
   const {value: preference} = settings.runtimeBackend;
   const incomplete = incompleteApi(settings, env);
   refuseUnusedOptions(context, preference);
@@ -72,7 +71,6 @@ export async function reachBackends<Needed extends SettingKey>(reach: BackendRea
       settingNames: settingNames(settings),
       config: writes && followsWrites(config) ? config : undefined,
       settings: writes ? describeResolved(settings, cwd) : [],
-      commandFlags: repeatedFlags(flags),
     }),
   };
 }

@@ -4,6 +4,8 @@ import {OptionText} from '../../backends/option-text.js';
 import {backendTitle, mayUse} from '../../backends/names.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {asRecord, isRecord, ownValue} from '../../text/json.js';
+import type {RunSetting} from '../../errors/suggestion.js';
+import {flagValue} from '../../text/suggest.js';
 import {shownAddress} from '../../http/origin.js';
 import {isMaskedHeader, isSecretName} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
@@ -280,21 +282,40 @@ export function describeResolved(settings: Settings, cwd: string): readonly stri
 }
 
 /**
- * The flags that a command to type need not have, because the configuration or the environment give the same.
- * @param otherFile whether the configuration file, or its folder, is given by a flag, which that command may not have
+ * What suggested commands may have to name.
+ * @param fresh as a shell resolves them without the flags and variables of this run
+ * @param cwd that relative paths in flags belong to
  */
-export function impliedFlags(settings: Settings, otherFile: boolean) {
-  const kinds = otherFile ? ['environment'] : ['environment', 'config'];
-  const {runtimeBackend, apiOrigin} = settings;
-  const isOnlyLegacy = runtimeBackend.source.kind === 'default' && apiOrigin === undefined;
-  const chosen = isOnlyLegacy ? [{flag: '--runtime-backend' as const, value: 'legacy'}] : [];
-  const implied = (['projectSlug', 'targetSlug', 'runtimeBackend', 'origin'] as const).flatMap((key) => {
+export function runSettings(run: Settings, fresh: Settings, flags: FlagValues, cwd: string): readonly RunSetting[] {
+  return settingKeys.flatMap((key) => {
     const {flag, syntax} = definitions[key];
-    const setting = settings[key];
-    if (flag === undefined || setting === undefined || !kinds.includes(setting.source.kind)) return [];
-    return [{flag: `--${flag.name}` as const, value: shownText(syntax, setting.value)}];
+    if (flag === undefined) return [];
+    const textOf = (value: string) => (syntax === 'path' ? relative(cwd, value) || '.' : shownText(syntax, value));
+    const textsOf = (settings: Settings): readonly unknown[] => {
+      const value: unknown = settings[key]?.value;
+      // Never a secret, only the name of its file.
+      if (value instanceof Secret)
+        return settings === run && /^@/.test(String(flags[flag.name])) ? [flags[flag.name]] : [];
+      // The only one that can serve.
+      if (key === 'runtimeBackend' && value === 'auto' && run.apiOrigin === undefined) return ['legacy'];
+      return key === 'backendOptions' ? optionTexts(settings) : [value].flat();
+    };
+    const wordsOf = (settings: Settings) =>
+      textsOf(settings)
+        .filter((text) => typeof text === 'string' || typeof text === 'number')
+        .flatMap((text) => flagValue(`--${flag.name}`, textOf(String(text))));
+    return [{flag: `--${flag.name}` as const, run: wordsOf(run), fresh: wordsOf(fresh)}];
   });
-  return [...chosen, ...implied];
+}
+
+/** The options of the chosen backend, as they are typed. Of a secret, only the name of its file. */
+function optionTexts({runtimeBackend, backendOptions}: Settings): readonly string[] {
+  const options = Object.entries(ownValue(backendOptions.value, runtimeBackend.value) ?? {});
+  return options.flatMap(([name, value]) => {
+    const own = value instanceof OptionText ? value.text : value;
+    const text = typeof own === 'string' ? own : JSON.stringify(own);
+    return isSecretName(name) && !text.startsWith('@') ? [] : [`${name}=${text}`];
+  });
 }
 
 /** What an option is called where it was set: by its flag, its variable, or its key in the configuration file. */

@@ -102,9 +102,9 @@ async function checkService(context: CommandContext, settings: Settings, service
     return {check: {...owner, ...(await askService(context, settings, service))}, failed: false};
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    const {message: reason, suggestions} = error;
     const status = isRefusal(error) ? ('refused' as const) : ('unknown' as const);
-    return {check: {...owner, status, reason, suggestions}, failed: true};
+    const suggestions = context.output.texts(error.advice);
+    return {check: {...owner, status, reason: error.message, suggestions}, failed: true};
   }
 }
 

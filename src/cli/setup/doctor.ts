@@ -81,8 +81,8 @@ export async function runChecks(
       results.push(...(await check()).map((result) => ({name, ...result})));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
-      const {message, suggestions} = await withOldSettings(error, context);
-      results.push({name, ...finding('failed', message, suggestions)});
+      const {message, advice} = await withOldSettings(error, context);
+      results.push({name, ...finding('failed', message, context.output.texts(advice))});
     }
   }
   return results;
@@ -95,7 +95,7 @@ function finding(status: CheckResult['status'], message: string, suggestions: re
 const notChecked = [finding('skipped', 'Not checked: the configuration cannot be used.')];
 
 /** Whether a push would find a build that can be pushed. Nothing is said of a folder without a project. */
-async function checkBuild({cwd}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
+async function checkBuild({cwd, output}: CommandContext, settings: Settings): Promise<readonly Finding[]> {
   const project = settings.projectDirectory.value;
   const isSet = settings.buildDirectory.source.kind !== 'default';
   if (!isSet && (await detectBuild(project)) === undefined) return [];
@@ -109,7 +109,7 @@ async function checkBuild({cwd}: CommandContext, settings: Settings): Promise<re
     return [finding('ok', `${build} is a build${framework === undefined ? '' : ` of ${framework.name}`}.`)];
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    return [finding('warning', error.message, error.suggestions)];
+    return [finding('warning', error.message, output.texts(error.advice))];
   }
 }
 
@@ -155,11 +155,12 @@ async function checkVariables(
     const missing = wanted.filter((name) => !variables.some((variable) => variable.name === name));
     const target = `Target ${place.targetSlug}`;
     if (missing.length === 0) return [finding('ok', `${target} has all variables that are asked for.`)];
-    const set = commandLine('env:set', ...missing.map((name) => `${name}=@FILE`), ...placeFlags(place));
-    return [finding('warning', describeMissing(missing, target), [`Set them: ${set}`])];
+    const set = {run: ['env:set', ...missing.map((name) => `${name}=@FILE`), ...placeFlags(place)]};
+    return [finding('warning', describeMissing(missing, target), context.output.texts([['Set them: ', set]]))];
   } catch (error) {
     if (!isRuntimeCliError(error)) throw error;
-    return [finding('skipped', `The variables cannot be listed: ${error.message}`, error.suggestions)];
+    const suggestions = context.output.texts(error.advice);
+    return [finding('skipped', `The variables cannot be listed: ${error.message}`, suggestions)];
   }
 }
 

@@ -54,7 +54,7 @@ export async function planProject(
   const {cwd, output} = context;
   const {value: preference} = settings.runtimeBackend;
   // What the project's configuration will imply is not known yet.
-  output.shortenHints({impliedFlags: []});
+  output.completeHints({settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
   const detected = await detectBuild(cwd);
   if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));

@@ -8,10 +8,9 @@ import {
   missingSettings,
   requireTogether,
 } from '../../cli/command/operation-options.js';
-import {connectionFlags, repeatedFlags, flagsOf} from '../../cli/command/flags.js';
+import {connectionFlags, flagsOf} from '../../cli/command/flags.js';
 import {refuseOtherProject, withPushFolder} from '../../cli/setup/push-folder.js';
 import {createError} from '../../errors/index.js';
-import {flagValue} from '../../text/suggest.js';
 import {requireSetting} from '../../cli/settings/settings.js';
 
 export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
@@ -80,8 +79,6 @@ export default class BundleBuild extends BaseCommand<typeof BundleBuild> {
       const preview = await previewBuild({...build, output: output === '-' ? undefined : output, force}, host);
       return renderBuildPreview(preview, context.output);
     }
-    const {project} = this.flags;
-    const flags = [...(project === undefined ? [] : flagValue('--project', project)), ...repeatedFlags(this.flags)];
-    return renderBuild(await buildBundle({...build, output, force}, host), flags, context.output);
+    return renderBuild(await buildBundle({...build, output, force}, host), context.output);
   }
 }

@@ -38,6 +38,6 @@ export default class TargetCreate extends BaseCommand<typeof TargetCreate> {
     const {createTarget} = await import('../../pipelines/targets.js');
     const {renderCreated} = await import('../../cli/output/targets.js');
     const result = await createTarget({...options, ...targetWait(settings, true), name, copyFrom, dryRun}, host);
-    return renderCreated({...result, dryRun}, host.commandFlags, context.output);
+    return renderCreated({...result, dryRun}, context.output);
   }
 }

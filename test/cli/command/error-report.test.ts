@@ -1,12 +1,13 @@
 import {describe, expect, test} from 'vitest';
 import {asOwnError, reportOf, usageError, type OclifError} from '../../../src/cli/command/error-report.js';
 import {createError} from '../../../src/errors/index.js';
+import {collectOutput} from '../collect-output.js';
 
 function oclifError(message: string, fields: object = {}): OclifError {
   return Object.assign(new Error(message), {oclif: {exit: 2}}, fields);
 }
 
-const reported = (error: unknown) => reportOf(asOwnError(error));
+const reported = (error: unknown) => reportOf(asOwnError(error), collectOutput().output);
 
 describe('the report of an error', () => {
   test('an error without more to say has no more fields', () => {

@@ -1,13 +1,23 @@
-import {mkdir, writeFile} from 'node:fs/promises';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import process from 'node:process';
+import {text} from 'node:stream/consumers';
+import {fileURLToPath} from 'node:url';
+import glob from 'fast-glob';
 import {beforeEach, describe, expect, test} from 'vitest';
 import type {LocalRuntime, LocalRuntimeOptions} from '../../../src/testing.js';
-import type {Ended} from '../spawn-cli.js';
+import {flagsOfCommands} from '../../../src/errors/suggestion.js';
+import {BearerTokenStrategy, deployBundle} from '../../../src/index.js';
+import {binary, type Ended} from '../spawn-cli.js';
 import {runWarm} from '../warm-cli.js';
 import {makeFolder} from '../../folder.js';
 import {startRuntime} from '../../local-runtime/with-runtime.js';
 
 // What commands say when something is missing, and what they say to type next: true, complete, and once.
+
+const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
 let root: string;
 let project: string;
@@ -49,6 +59,186 @@ describe('a command to paste', () => {
   });
 });
 
+describe('a suggested command, pasted into a fresh shell of the same folder', () => {
+  // What the shell has by itself: a login, and the configuration of the folder.
+  const home = () => ({HOME: root, XDG_CONFIG_HOME: join(root, 'config'), XDG_DATA_HOME: join(root, 'data')});
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = project) =>
+    runWarm(args, {cwd, env: {...home(), ...env}});
+
+  async function paste(line: string, cwd = project): Promise<Ended> {
+    await writeFile(join(root, 'bin/mycli'), `#!/bin/sh\nexec '${process.execPath}' '${binary}' "$@"\n`, {mode: 0o755});
+    const child = spawn('sh', ['-c', line], {cwd, env: {...home(), PATH: `${join(root, 'bin')}:/usr/bin:/bin`}});
+    const outputs = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = (await once(child, 'close')) as [number];
+    const [stdout, stderr] = await outputs;
+    return {code, signal: null, stdout, stderr};
+  }
+
+  /** The command that follows `label`, as printed. */
+  function commandIn({stdout, stderr}: Ended, label: string): string {
+    const [, line] = new RegExp(`${label}\\s*(mycli .*)`).exec(stdout + stderr) ?? [];
+    return line ?? `there is no "${label}" in ${stdout}${stderr}`;
+  }
+
+  async function running(project: string, target: string): Promise<unknown> {
+    const {stdout} = await run(['bundle:history', '--project', project, '--target', target, '--limit', '1', '--json']);
+    return (JSON.parse(stdout) as {deployments?: readonly {bundleId: unknown}[]}).deployments?.[0]?.bundleId;
+  }
+
+  const push = ['bundle:push', '--wait', '--poll-interval', '0.05'];
+
+  beforeEach(async () => {
+    await mkdir(join(root, 'bin'));
+    await serve({deploymentSeconds: 0});
+    await writeFile(
+      join(project, 'mycli.config.json'),
+      JSON.stringify({projectSlug: 'my-shop', targetSlug: 'staging', origin: runtime.origin}),
+    );
+    const key = join(root, 'key.txt');
+    await writeFile(key, runtime.credentials.apiKey);
+    const login = ['auth:login', '--origin', runtime.origin, '--no-verify'];
+    await runWarm(login, {cwd: project, env: home(), stdin: runtime.credentials.apiKey});
+  });
+
+  test('rolls back the target and the project of variables, and the undo deploys there', async () => {
+    const variables = {MYCLI_TARGET: 'production', MYCLI_PROJECT: 'other-shop'};
+    await run(push);
+    await run(push);
+    await run(push, variables);
+    const rollback = commandIn(await run(push, variables), 'Roll back:');
+    expect(rollback).toBe('mycli rollback --project other-shop --target production');
+    const rolledBack = await paste(rollback);
+    expect(rolledBack).toMatchObject({code: 0});
+    expect(await running('other-shop', 'production')).toBe(3);
+    await run(push, variables);
+    const undo = commandIn(await run(['bundle:rollback', '--wait'], variables), 'Undo:');
+    expect(await paste(undo)).toMatchObject({code: 0});
+    expect([await running('my-shop', 'staging'), await running('other-shop', 'production')]).toEqual([2, 5]);
+  });
+
+  test('goes back to the target whose check has failed', async () => {
+    const production = {MYCLI_TARGET: 'production', MYCLI_CHECK_RETRIES: '0'};
+    await run(push);
+    await run(push, production);
+    const failed = await run([...push, '--check', '/nowhere', '--json'], production);
+    const {error} = JSON.parse(failed.stdout) as {error: {suggestions: readonly string[]}};
+    const advice = error.suggestions.find((line) => line.includes('bundle:rollback')) ?? '';
+    expect(failed.code).toBe(11);
+    const pasted = await paste(/mycli .*/.exec(advice)?.[0] ?? advice);
+    expect(pasted).toMatchObject({code: 0});
+    expect([await running('my-shop', 'staging'), await running('my-shop', 'production')]).toEqual([1, 2]);
+  });
+
+  test('deploys in the project of a variable, and without the target that was turned off', async () => {
+    const pushed = await run(['bundle:push', '--no-target'], {MYCLI_PROJECT: 'other-shop'});
+    const deploy = commandIn(pushed, 'Deploy it:').replace('TARGET', 'staging');
+    expect((await paste(deploy)).code).toBe(0);
+    expect([await running('my-shop', 'staging'), await running('other-shop', 'staging')]).toEqual([undefined, 1]);
+  });
+
+  test('goes to the service of a variable, with the file of its key', async () => {
+    const {runtime: other} = await startRuntime();
+    await writeFile(join(project, 'other.key'), other.credentials.apiKey);
+    const there = [...push, '--api-key', '@other.key'];
+    await run(there, {MYCLI_RUNTIME_ORIGIN: other.origin});
+    const command = commandIn(await run(there, {MYCLI_RUNTIME_ORIGIN: other.origin}), 'Roll back:');
+    expect(command).toBe(`mycli rollback --origin ${other.origin} --api-key @other.key`);
+    expect((await paste(command)).code).toBe(0);
+    expect(await running('my-shop', 'staging')).toBe(undefined);
+  });
+
+  test('stays in the folder and with the configuration of flags', async () => {
+    await writeFile(join(project, 'own.json'), JSON.stringify({targetSlug: 'own', projectSlug: 'my-shop'}));
+    const flags = ['-C', 'project', '--config', 'own.json'];
+    const env = {MYCLI_RUNTIME_ORIGIN: runtime.origin};
+    await run([...push, ...flags], env, root);
+    const command = commandIn(await run([...push, ...flags], env, root), 'Roll back:');
+    expect(command).toBe('mycli rollback --cwd project --config own.json');
+    expect((await paste(command, root)).code).toBe(0);
+    expect(await running('my-shop', 'own')).toBe(1);
+  });
+
+  test.each([
+    [
+      'of a project without bundles',
+      ['bundle:deploy', 'latest'],
+      {MYCLI_PROJECT: 'empty'},
+      'Push one with',
+      {project: 'empty', target: 'staging'},
+    ],
+    [
+      'of an error',
+      ['bundle:deploy', '99'],
+      {MYCLI_PROJECT: 'other-shop', MYCLI_TARGET: 'production'},
+      'Run:',
+      {project: 'other-shop', target: undefined},
+    ],
+    [
+      'of a new target',
+      ['target:create', 'qa'],
+      {MYCLI_PROJECT: 'other-shop'},
+      'Deploy to it:',
+      {project: 'other-shop', target: 'qa'},
+    ],
+    [
+      'of doctor',
+      ['doctor'],
+      {MYCLI_PROJECT: 'other-shop', MYCLI_TARGET: 'production'},
+      'Set them:',
+      {project: 'other-shop', target: 'production'},
+    ],
+    [
+      'after variables were set',
+      ['env:set', 'A=b'],
+      {MYCLI_PROJECT: 'other-shop', MYCLI_TARGET: 'production'},
+      'Check on it:',
+      {project: 'other-shop', target: undefined},
+    ],
+  ])('names what variables set: that %s', async (_, args, variables, label, place) => {
+    await run(push, {MYCLI_PROJECT: 'other-shop', MYCLI_TARGET: 'production'});
+    await writeFile(join(project, '.env.example'), 'ZZ=\n');
+    const ended = await run([...args], variables);
+    const words = commandIn({...ended, stdout: ended.stdout.replaceAll(/\n\s+/g, ' ')}, label)
+      .replace(/\.$/m, '')
+      .split(' ');
+    const valueOf = (flag: string) => (words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined);
+    expect(words[0]).toBe('mycli');
+    expect([valueOf('--project'), valueOf('--target') ?? (place.target === 'staging' ? 'staging' : undefined)]).toEqual(
+      [place.project, place.target],
+    );
+  });
+
+  test('names the options of a call of the library', async () => {
+    const options = {preference: 'auto', origin: runtime.origin, projectSlug: 'my-shop', targetSlug: 'qa'} as const;
+    const legacyAuth = new BearerTokenStrategy(runtime.credentials.apiKey);
+    const failure: unknown = await deployBundle({...options, legacyAuth, bundleId: 99}).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({
+      suggestions: [`Run: mycli bundle:list --project my-shop --runtime-backend legacy --origin ${runtime.origin}`],
+    });
+  });
+
+  test('has a row for each command that is suggested, with flags that it has', async () => {
+    const manifest = JSON.parse(await readFile(join(ownRoot, 'oclif.manifest.json'), 'utf8')) as Manifest;
+    for (const [id, flags] of Object.entries(flagsOfCommands)) {
+      const known = Object.keys(manifest.commands[id]?.flags ?? {});
+      expect({id, flags: flags.filter((flag) => !known.includes(flag.slice(2)))}).toEqual({id, flags: []});
+    }
+    const suggested = new Set<string>();
+    for (const file of await glob('src/**/*.ts', {cwd: ownRoot})) {
+      const source = await readFile(join(ownRoot, file), 'utf8');
+      for (const [, id = ''] of source.matchAll(/run: \['([\w:]+)'/g)) suggested.add(id);
+    }
+    const withSettings = [...suggested].filter((id) => manifest.commands[id]?.flags['origin'] !== undefined);
+    expect(withSettings.filter((id) => flagsOfCommands[id] === undefined)).toEqual([]);
+  });
+});
+
+interface Manifest {
+  readonly commands: Readonly<Record<string, {readonly flags: Readonly<Record<string, unknown>>}>>;
+}
+
 describe('an argument', () => {
   test('that is too many is named, and may be the project', async () => {
     const {code, stderr} = await mycli(['list', 'my-shop']);
@@ -72,8 +262,6 @@ describe('an argument', () => {
 });
 
 describe('a bundle that is not there', () => {
-  const bundleList = '  Run: mycli list';
-
   test.each([
     ['bundle:deploy', ['bundle:deploy', '99']],
     ['bundle:download', ['bundle:download', '99']],
@@ -82,7 +270,10 @@ describe('a bundle that is not there', () => {
   ])('is named once by %s, with the command that lists those that are', async (_, args) => {
     const {code, stderr} = await mycli([...args, '--quiet']);
     expect(code).toBe(7);
-    expect(stderr.split('\n').slice(0, 2)).toEqual(['Error: The project "shop" has no bundle 99.', bundleList]);
+    expect(stderr.split('\n').slice(0, 2)).toEqual([
+      'Error: The project "shop" has no bundle 99.',
+      `  Run: mycli list --project shop --origin ${runtime.origin}`,
+    ]);
     expect(stderr).not.toMatch(/\b404\b/);
   });
 
@@ -116,7 +307,9 @@ describe('what to type next', () => {
     const first = await mycli(['bundle:push', '--wait']);
     expect(first.stdout).not.toContain('Roll back');
     const second = await mycli(['bundle:push', '--wait']);
-    expect(second.stdout).toContain('Roll back: mycli rollback\n');
+    expect(second.stdout).toContain(
+      `Roll back: mycli rollback --project shop --target staging --origin ${runtime.origin}\n`,
+    );
   });
 
   test('repeats the flags that lead to the backend, and no secret', async () => {
@@ -135,7 +328,7 @@ describe('what to type next', () => {
     ]);
     const told = await runWarm([...push, ...flags], {cwd: project, env});
     expect(told.stdout).toContain(
-      `mycli status --target 'my target' --runtime-backend legacy --origin ${origin} --config empty.json\n`,
+      `mycli status --project shop --target 'my target' --origin ${origin} --config empty.json\n`,
     );
     expect(told.stdout).not.toContain(key);
   });
@@ -143,7 +336,9 @@ describe('what to type next', () => {
   test('after a build is the whole command, which needs no --v2', async () => {
     const {stdout} = await mycli(['bundle:build', '--project', 'other-shop']);
     const path = join(project, 'bundle.tar.gz');
-    expect(stdout).toContain(`Push it: mycli push --archive ${path} --project other-shop\n`);
+    expect(stdout).toContain(
+      `Push it: mycli push --archive ${path} --project other-shop --target staging --origin ${runtime.origin}\n`,
+    );
     const pushed = await mycli(['bundle:push', '--archive', path, '--project', 'other-shop', '--json']);
     expect(JSON.parse(pushed.stdout)).toMatchObject({archive: {format: 'v2'}, backend: 'legacy'});
   });
@@ -156,7 +351,9 @@ describe('what to type next', () => {
     const {code, stderr} = await mycli(['bundle:push', '--quiet'], {MYCLI_IF_CHANGED: '1'});
     expect(code).toBe(7);
     expect(stderr).toContain('Bundle 1 is unchanged, but deploying it to staging failed:');
-    expect(stderr).toContain('  To deploy it without another upload, run:\n  mycli deploy 1\n');
+    expect(stderr).toContain(
+      '  To deploy it without another upload, run:\n  mycli deploy 1 --project shop --target staging ',
+    );
   });
 });
 

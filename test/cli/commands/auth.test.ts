@@ -93,7 +93,9 @@ describe('auth:login', () => {
       last: {backend: 'legacy', legacy: `${runtimeOrigin}/base`},
     });
     expect([await modeOf(folder), await modeOf(file)]).toEqual(['700', '600']);
-    expect((await mycli(args, {stdin: ''})).stdout).toContain('pipe it: mycli auth:login < FILE.');
+    expect((await mycli(args, {stdin: ''})).stdout).toContain(
+      `pipe it: mycli auth:login --origin ${runtimeOrigin}/base --api-user ann < FILE.`,
+    );
     expect(await readdir(folder)).toEqual(['credentials.json']);
   });
 
@@ -426,7 +428,7 @@ describe('stored credentials', () => {
     expect(wrong).toMatchObject({
       code: 4,
       stdout: expect.stringMatching(
-        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*mycli auth:login to store others\./,
+        /Runtime \(API key\) at \S+: refused \(from MYCLI_API_KEY\)[^]*mycli auth:login .*to store others\./,
       ),
     });
     const half = {MYCLI_API_ORIGIN: runtime.origin, MYCLI_CLIENT_SECRET: canaries.secret, MYCLI_CLIENT_ID: 'other'};

@@ -58,7 +58,7 @@ describe('what a command needs and does not have', () => {
     });
     const env = {MYCLI_RUNTIME_ORIGIN: 'http://127.0.0.1:9999'};
     const {stderr} = await mycli(['bundle:list', '-p', 'shop'], env);
-    expect(stderr).toMatch(/Run mycli login, set /);
+    expect(stderr).toMatch(/Run mycli login --origin http:\/\/127\.0\.0\.1:9999, set /);
   });
 
   test('keeps its own error when it is one thing', async () => {

@@ -100,14 +100,14 @@ describe('for people', () => {
     {run: ['status', ...shop, '--target', 'my target'], told: "npx mycli status --target 'my target'"},
   ])('the command to type is as short as it can be: $told', ({run, told}) => {
     const {output, texts} = collect();
-    output.shortenHints({
+    output.completeHints({
       program: ['npx', 'mycli'],
       aliases: new Map([['bundle:rollback', 'rollback']]),
-      impliedFlags: [
-        {flag: '--project', value: 'shop'},
-        {flag: '--target', value: 'my target'},
-        {flag: '--runtime-backend', value: 'legacy'},
-      ],
+      settings: [
+        ['--project', 'shop'] as const,
+        ['--target', 'my target'] as const,
+        ['--runtime-backend', 'legacy'] as const,
+      ].map((words) => ({flag: words[0], run: words, fresh: words})),
     });
     output.error('It failed.', [['Run ', {run}, '.']]);
     expect(texts().stderr).toBe(`Error: It failed.\n  Run ${told}.\n`);

@@ -12,6 +12,7 @@ import {loginDialogue} from '../../../src/cli/setup/login.js';
 import {updateCredentials, type CredentialFile} from '../../../src/cli/settings/credential-file.js';
 import {openPortal} from '../../../examples/mycli-plugin-portal/test/portal.js';
 import {binary, start} from '../spawn-cli.js';
+import {suggestionText, type Suggestion} from '../../../src/errors/suggestion.js';
 import {runWarm} from '../warm-cli.js';
 import {collectOutput} from '../collect-output.js';
 import {createPluginBench} from '../with-plugins.js';
@@ -46,7 +47,9 @@ describe('the stored secrets of a backend', () => {
   beforeEach(async () => {
     warnings = [];
     const directory = await mkdtemp(join(tmpdir(), 'mycli-backend-login-'));
-    const warn = (message: string) => void warnings.push(message);
+    const warn = (message: string, suggestions: readonly Suggestion[] = []) => {
+      warnings.push([message, ...suggestions.map((said) => suggestionText(said))].join(' '));
+    };
     file = {directory, warn};
     const acme = {options: ['id', 'token'], values: {id: 'i', token: 'canary'}, origins: ['https://acme.example']};
     await updateCredentials(file, (stored) => ({...stored, backends: {acme}}));
@@ -147,7 +150,7 @@ test('a login to a plugin stores its secret options, which its commands use unti
   const memory = ['--backend-option', 'memory=m'];
   const advice = await run(['bundle:push', ...memory]);
   expect(advice.stderr).toContain(
-    'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: mycli login\n',
+    'Add token=... to MYCLI_BACKEND_OPTION (key=value,key=value), or run in a terminal: mycli login --runtime-backend acme --backend-option memory=m\n',
   );
 
   const login = await run(['auth:login', '--json'], `${token}\n`);
@@ -312,7 +315,7 @@ test('a backend that only reads variables gets the stored ones, and so does its 
     return ended;
   };
   const advice = await run(['bundle:push']);
-  expect(advice.stderr).toContain('Set SDK_KEY, or run in a terminal: mycli login\n');
+  expect(advice.stderr).toContain('Set SDK_KEY, or run in a terminal: mycli login --runtime-backend sdk\n');
   const refused = await run(['auth:login'], 'bad-canary\n');
   expect(refused).toMatchObject({code: 4, stderr: expect.stringContaining('The key *** has expired') as string});
   const login = await run(['auth:login', '--json'], 'good-canary\n');

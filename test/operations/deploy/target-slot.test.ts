@@ -83,7 +83,9 @@ describe('waitForSlot', () => {
         ...{code: 'ERR_WAIT_TIMEOUT', exitCode: 9},
         message: expect.stringContaining('still busy after 1 s: bundle 3') as string,
         suggestions: expect.arrayContaining([
-          'mycli bundle:history --project shop --target staging --runtime-backend legacy',
+          expect.stringMatching(
+            /^mycli bundle:history --project shop --target staging --runtime-backend legacy --origin http:\S+$/,
+          ),
         ]) as string[],
       },
       posts: 1,

@@ -143,7 +143,10 @@ test.each([
     'complete but without an answer',
     true,
     'Stopped. The bundle may have been uploaded.',
-    ['Check before you push again:', 'mycli bundle:list --project shop --runtime-backend legacy'],
+    [
+      'Check before you push again:',
+      expect.stringMatching(/^mycli bundle:list --project shop --runtime-backend legacy --origin http:\S+$/) as string,
+    ],
   ],
 ] as const)(
   'an interruption of an upload that is %s says what became of it',
