@@ -8,11 +8,14 @@ export const reasons = {
   '@standard-schema/spec': 'The types by which a plugin declares its options with the validator it likes. Types only.',
   '@inquirer/prompts': 'Asks questions in a terminal: lines, secrets, choices.',
   open: 'Opens a URL in the browser, on every platform.',
+  acorn:
+    'Parses what a script requires as it is loaded, to tell the code of a server. Only scripts that may require a package.',
   archiver: "Writes the archives of bundles. Most of its weight is tar-stream's.",
   'd3-hierarchy': 'Lays out the treemap of a bundle on the pages of the local runtime.',
   busboy: 'Reads uploads in the local runtime, as a stream.',
   'ci-info': 'Knows whether this is a CI system, so that nothing is redrawn there.',
-  'es-module-lexer': 'Finds what the server of a build imports, to name the packages that the bundle lacks.',
+  'es-module-lexer':
+    'Finds what modules of a build import: what only a server can load, and the packages that the bundle lacks.',
   'fast-glob': 'Finds the files of a build.',
   'fastest-levenshtein': 'Finds the nearest name to a misspelled one.',
   'get-tsconfig':

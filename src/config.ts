@@ -106,7 +106,7 @@ export interface MycliConfig extends TargetConfig {
   readonly ignore?: readonly string[] | undefined;
   /**
    * Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and
-   * a server's code in a static site.
+   * code of a server.
    */
   readonly allowSensitiveFiles?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */

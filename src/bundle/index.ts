@@ -23,6 +23,7 @@ export {
 export {verifyMarks} from './files/public-files.js';
 export {checkSensitiveFiles} from './files/sensitive-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
+export {checkArchivedScripts} from './prebuilt/archived-scripts.js';
 export {withReaders} from './prebuilt/bundle-readers.js';
 export {archiveFormat, openBundle} from './prebuilt/open-bundle.js';
 export type * from './types.js';

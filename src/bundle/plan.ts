@@ -5,17 +5,18 @@ import {checkBundleOptions, type BundlePlanOptions} from './config/check-options
 import {verifyBuildDirectory} from './files/build-output.js';
 import {misplacedRules, readIgnoreRules} from './files/ignore-rules.js';
 import {buildWarnings} from '../projects/check-build.js';
-import {frameworkOfBuild, programEntry} from '../projects/build-rows.js';
+import {frameworkOfBuild} from '../projects/build-rows.js';
 import {unfitEntry, unfitError} from '../projects/unfit-build.js';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {ownValue} from '../text/json.js';
-import {listsOf, refuseServerCode} from '../frameworks/server-files.js';
+import {listsOf} from '../frameworks/server-files.js';
 import {scanBuildDirectory, type Scan} from './files/scan.js';
 import {optionProblems, rejectProblems} from '../settings/definitions.js';
 import {v2Defaults} from '../settings/schemas.js';
 import {markFiles, type PatternLists} from './files/patterns.js';
 import {ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
+import {checkBuildScripts} from './files/server-code.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
 import {readConfigSources, type ConfigSource} from './config/config-sources.js';
 import {frameworkMetadata} from './config/defaults.js';
@@ -78,14 +79,6 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const all = [...sources, ...(framework ? [{from: framework.name, content: ofFramework}] : [])];
   const named = v2 && framework?.v2 ? withNames(all, framework.v2.parameterNames) : all;
   const resolved = resolveConfig(named, {static: options.static, framework: known, paths});
-  if (options.static && !options.allowSensitiveFiles) {
-    const own = files.filter(({linkTarget}) => linkTarget === undefined);
-    refuseServerCode(
-      own.map(({path}) => path),
-      framework,
-      await programEntry(buildDirectory),
-    );
-  }
   const unmatched = await markFiles(files, resolved.config, signal);
   const settings = withoutUnmatched(resolved, unmatched);
   const unmatchedOf = (key: keyof PatternLists) =>
@@ -94,6 +87,9 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
   const isOfRow = settings.sources.some(({setting, from}) => setting === 'ssrOnly' && from === known?.name);
   const unfit = framework && isOfRow ? await unfitEntry(framework, buildDirectory) : undefined;
   if (unfit) throw unfitError(unfit);
+  const isRows = options.static !== true && (isOfRow || framework?.lists !== undefined);
+  const scriptWarnings =
+    isRows || options.allowSensitiveFiles === true ? [] : await checkBuildScripts(files, settings, directories);
   verifyServerFiles(format, settings, {files, ignored: scan.ignored, unmatched: unmatched.ssrOnly, framework});
   const secretWarnings = await checkSensitiveFiles(files, {
     buildDirectory,
@@ -122,6 +118,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
         ...scan.ignored.map(({path}) => path),
       ]),
       ...secretWarnings,
+      ...scriptWarnings,
       ...unwantedFiles(files),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),
       ...strayFiles(files, settings),

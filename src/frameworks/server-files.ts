@@ -1,8 +1,17 @@
 import {createError} from '../errors/index.js';
-import {listPaths} from '../text/entry-names.js';
+import {listFirst, showPath} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
 import {dotNames, everythingIn, patternsIn} from './everything-in.js';
 import type {Framework} from './framework.js';
+
+/** A file that only a server has a use for. */
+export interface ServerScript {
+  readonly path: string;
+  /** Why, unless its place says it: `imports express`. */
+  readonly reason?: string;
+  /** Whether only what imports it says so. */
+  readonly isImported?: boolean;
+}
 
 /** The two lists of a build of a framework: what the row says is public, all else being its server's. */
 export function listsOf(
@@ -25,6 +34,8 @@ export function listsOf(
 const serverFolder = /^(?:server|functions|api|ssr|_worker\.js)$/;
 /** Folders of what browsers load, where a bundler may name a folder after a page of that name. */
 const assetFolder = /^(?:_.+|assets|browser|chunks|client|js|node_modules|public|static)$/;
+/** Functions of a server that Expo builds, below a folder that looks like one of what browsers load. */
+const hiddenFunctions = /(?:^|\/)_[^/]+\/functions\//;
 const script = /\.(?:[cm]?[jt]s|go|php|py|rb)$/;
 /** What the default patterns of a bundle keep private. */
 const coveredByDefaults = /^(?:ssr\.m?js$|server\/)/;
@@ -43,7 +54,7 @@ export function serverCodeIn(paths: readonly string[]): readonly string[] {
   const hasPage = (folder: string) => all.has(`${folder}index.html`);
   return paths.filter((path) => {
     if (!script.test(path) || path.endsWith('.d.ts')) return false;
-    if (['ssr.js', 'ssr.mjs', '_worker.js'].includes(path)) return true;
+    if (['ssr.js', 'ssr.mjs', '_worker.js'].includes(path) || hiddenFunctions.test(path)) return true;
     const parents = foldersOf(path);
     const first = parents.findIndex((folder) => serverFolder.test(nameOf(folder)) || assetFolder.test(nameOf(folder)));
     const found = parents[first];
@@ -53,6 +64,11 @@ export function serverCodeIn(paths: readonly string[]): readonly string[] {
     const isBeside = hasPage(folder) ? beside.some(hasPage) : beside.some((name) => folders.has(name));
     return isBeside && program.test(path.slice(folder.length));
   });
+}
+
+/** Whether a path is below a folder that is named for what browsers load. */
+export function isAssetPath(path: string): boolean {
+  return foldersOf(path).some((folder) => assetFolder.test(nameOf(folder)));
 }
 
 /** The folders above a path, the outermost first: `a/`, `a/b/`. */
@@ -65,20 +81,18 @@ function nameOf(folder: string): string {
 }
 
 /**
- * Refuses to publish a build with server code as a static site.
- * @param programEntry The entry of a program in the build, wherever it is.
- * @throws RuntimeCliError `ERR_SENSITIVE_FILES` naming the files and what to set instead.
+ * The error about a build that would publish code of a server as a static site: `ERR_SENSITIVE_FILES` naming the files
+ * and what to set instead.
  */
-export function refuseServerCode(
+export function staticServerError(
+  code: readonly ServerScript[],
   paths: readonly string[],
   framework: Framework | undefined,
-  programEntry?: string,
-): void {
-  const code = [...new Set([...serverCodeIn(paths), ...paths.filter((path) => path === programEntry)])];
-  if (code.length === 0) return;
-  const flags = code.every((path) => coveredByDefaults.test(path)) ? undefined : ssrOnlyFlags(code, paths);
+): Error {
+  const found = code.map(({path}) => path);
+  const flags = found.every((path) => coveredByDefaults.test(path)) ? undefined : ssrOnlyFlags(found, paths);
   const then = flags === undefined ? '' : ` Then pass ${flags}`;
-  throw createError('ERR_SENSITIVE_FILES', `A static site has no server code, but the build has ${listPaths(code)}.`, {
+  return createError('ERR_SENSITIVE_FILES', `A static site has no server code, but the build has ${listCode(code)}.`, {
     suggestions: [
       framework?.static === false
         ? `It is a build of ${framework.name}. Without static (--static, or the key of mycli.config), its server is private.`
@@ -86,12 +100,17 @@ export function refuseServerCode(
       'If the site does without them, exclude them with --ignore GLOB or in .bundleignore.',
       'If browsers load these files, pass --allow-sensitive-files.',
     ],
-    details: {files: code.slice(0, mostPaths), count: code.length},
+    details: {files: found.slice(0, mostPaths), count: code.length},
   });
 }
 
+/** `server.js (imports express), db.js (is imported by server.js)` */
+export function listCode(code: readonly ServerScript[]): string {
+  return listFirst(code, ', ', ({path, reason}) => showPath(path) + (reason === undefined ? '' : ` (${reason})`));
+}
+
 /** The flags that keep scripts of a server private, and all that is in their folders. */
-function ssrOnlyFlags(code: readonly string[], paths: readonly string[]): string {
+export function ssrOnlyFlags(code: readonly string[], paths: readonly string[]): string {
   const folders = code.map((path) => foldersOf(path).find((folder) => serverFolder.test(nameOf(folder))) ?? path);
   const patterns = [...new Set(folders)].flatMap((place) => (place.endsWith('/') ? patternsIn(place, paths) : place));
   return shellLine(...patterns.flatMap((pattern) => ['--ssr-only', pattern]));

@@ -27,8 +27,8 @@ export async function filesIn(directory: string, folder = ''): Promise<readonly 
   const found: string[] = [];
   for (const entry of entries) {
     const path = `${folder}${entry.name}`;
-    if (!entry.isDirectory()) found.push(path);
-    else if (entry.name !== 'node_modules' && entry.name !== '.git')
+    if (entry.isFile() || entry.isSymbolicLink()) found.push(path);
+    else if (entry.isDirectory() && entry.name !== 'node_modules' && entry.name !== '.git')
       found.push(...(await filesIn(directory, `${path}/`)));
   }
   return found;

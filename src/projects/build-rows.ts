@@ -3,10 +3,10 @@ import {join, posix} from 'node:path';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
 import {frameworks} from '../frameworks/frameworks.js';
-import {serverCodeIn} from '../frameworks/server-files.js';
 import {asRecord} from '../text/json.js';
-import {filesIn, firstOf, hasAll} from './build-folder.js';
+import {firstOf, hasAll} from './build-folder.js';
 import {namesIn, readConfigs, readJson, readProject, type Project} from './read-project.js';
+import {hasServerCode} from './server-scripts.js';
 
 /**
  * The row of a build, whose project's package.json or own files name the framework. Its paths are those of this build.
@@ -20,7 +20,8 @@ export async function frameworkOfBuild(
   let isServer: Promise<boolean> | undefined;
   for (const row of rows) {
     const found = await located(row, buildDirectory);
-    if (found !== undefined && !(row.static && (await (isServer ??= hasServerCode(buildDirectory))))) return found;
+    if (found !== undefined && !(row.static && (await (isServer ??= hasServerCode(buildDirectory, projectDirectory)))))
+      return found;
   }
   return undefined;
 }
@@ -43,14 +44,6 @@ export function entryOf(
   buildDirectory: string,
 ): Promise<string | undefined> {
   return firstOf(entries, (entry) => exists(join(buildDirectory, entry)));
-}
-
-/** The entry of a program whose sources a folder has: its own package.json names the packages of a server. */
-export async function programEntry(directory: string): Promise<string | undefined> {
-  const {dependencies} = await readJson(join(directory, 'package.json'));
-  const names = Object.keys(asRecord(dependencies));
-  const row = frameworks.find(({isProgram, packages}) => isProgram && packages.some((name) => names.includes(name)));
-  return row && entryOf(row, directory);
 }
 
 /** Rows that are told by what they build alone. Of those that are told alike, the most general comes first. */
@@ -192,9 +185,4 @@ async function withManifest(row: Framework, build: string, manifest: string): Pr
 export async function angularProject(directory: string): Promise<string> {
   const {projects} = await readJson(join(directory, 'angular.json'));
   return Object.keys(asRecord(projects))[0] ?? 'app';
-}
-
-/** Whether a build has code for a server. */
-export async function hasServerCode(directory: string): Promise<boolean> {
-  return serverCodeIn(await filesIn(directory)).length > 0;
 }

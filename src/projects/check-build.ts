@@ -1,10 +1,10 @@
 import {readdir} from 'node:fs/promises';
 import {builtinModules} from 'node:module';
 import {join, posix, relative, sep} from 'node:path';
-import type {parse as Parse} from 'es-module-lexer';
 import {shellLine} from '../text/suggest.js';
 import {readTextFile} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
+import {importsOf} from './module-imports.js';
 
 /** Modules of a server that are read to find what it imports: its entry and the chunks that it loads first. */
 const maxModules = 200;
@@ -36,8 +36,8 @@ export async function buildWarnings(
   const entry = framework.entries?.find((path) => paths.includes(path));
   if (entry === undefined) return warnings;
   if (framework.isProgram === true && !/^ssr\.m?js$/.test(entry)) {
-    const isExported = await hasDefault(join(directories.build, entry));
-    const first = isExported ? 'Add' : `Export the app or its handler from ${entry} as default, and add`;
+    const {hasDefault} = await importsOf(await readTextFile(join(directories.build, entry)).catch(() => ''));
+    const first = hasDefault ? 'Add' : `Export the app or its handler from ${entry} as default, and add`;
     warnings.push(
       `The Runtime starts ssr.js or ssr.mjs, and the build only has ${entry}. ${first} an ssr.mjs to the build: ` +
         `export {default} from './${entry}';`,
@@ -77,7 +77,6 @@ async function hasFiles(directory: string): Promise<boolean> {
 
 /** The packages that the entry, or a module of the build that it imports, needs and Node would not find. */
 async function missingPackages(entry: string, build: string, paths: readonly string[]): Promise<readonly string[]> {
-  const parse = await lexer();
   // A package of pnpm is a link.
   const installed = new Set(paths.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
   const missing = new Set<string>();
@@ -85,7 +84,7 @@ async function missingPackages(entry: string, build: string, paths: readonly str
   for (const path of modules) {
     const folder = posix.dirname(path);
     const source = await readTextFile(join(build, path)).catch(() => '');
-    for (const specifier of importsOf(parse, source)) {
+    for (const specifier of (await importsOf(source)).imports) {
       const imported = posix.join(folder, specifier);
       if (specifier.startsWith('.')) {
         if (!imported.startsWith('..') && modules.size < maxModules) modules.add(imported);
@@ -97,38 +96,6 @@ async function missingPackages(entry: string, build: string, paths: readonly str
     }
   }
   return [...missing].sort();
-}
-
-async function lexer(): Promise<typeof Parse> {
-  const {init, parse} = await import('es-module-lexer');
-  await init;
-  return parse;
-}
-
-/** Whether a module exports an app: one that only starts it has no default. All of CommonJS has one. */
-async function hasDefault(file: string): Promise<boolean> {
-  const parse = await lexer();
-  const source = await readTextFile(file).catch(() => '');
-  try {
-    const [, exports, , hasModuleSyntax] = parse(source);
-    return !hasModuleSyntax || exports.some(({n}) => n === 'default');
-  } catch {
-    // A syntax that the lexer does not know.
-    return true;
-  }
-}
-
-function importsOf(parse: typeof Parse, source: string): readonly string[] {
-  try {
-    const [imports, , , hasModuleSyntax] = parse(source);
-    // What is imported when it is needed may never be.
-    if (hasModuleSyntax) return imports.flatMap(({n, d}) => (n !== undefined && d === -1 ? [n] : []));
-  } catch {
-    // A syntax that the lexer does not know.
-  }
-  return [...source.matchAll(/^(?:(?:const|let|var) [^=;]+= |import [\w$]+ = )?require\(["']([^"']+)["']\)/gm)].map(
-    ([, name = '']) => name,
-  );
 }
 
 /** As Node looks for a package, without leaving the build. Paths, URLs and subpath imports are not packages. */

@@ -4,16 +4,9 @@ import type {Framework} from '../frameworks/framework.js';
 import {listPaths} from '../text/entry-names.js';
 import {shellLine} from '../text/suggest.js';
 import {firstOf, foldersIn} from './build-folder.js';
-import {
-  angularProject,
-  builtFolders,
-  frameworkOfBuild,
-  hasServerCode,
-  located,
-  programEntry,
-  rowsOf,
-} from './build-rows.js';
+import {angularProject, builtFolders, frameworkOfBuild, located, rowsOf} from './build-rows.js';
 import {buildCommandOf, namesIn, readProject, type Project} from './read-project.js';
+import {hasServerCode} from './server-scripts.js';
 import {builtForOtherHost, several, unfitBuild, unfitEntry, type UnfitBuild} from './unfit-build.js';
 
 /** The build of an application, as detected from its files. */
@@ -102,7 +95,7 @@ async function detectIn(project: Project): Promise<DetectedBuild | undefined> {
     const [folder, ...others] = await builtFolders(directory, row);
     if (folder === undefined || (elsewhere.includes(row) && (await isSource(join(directory, folder))))) continue;
     const build = join(directory, folder);
-    const isStatic = row.static && !(await hasServerCode(build));
+    const isStatic = row.static && !(await hasServerCode(build, directory));
     // A row of static builds knows nothing about a server that the project added.
     const framework = row.static === isStatic ? await located(row, build) : undefined;
     const unfit =
@@ -160,7 +153,7 @@ async function withSitesFirst(directory: string, folders: readonly string[]): Pr
 export async function isStaticBuild(directory: string, project?: string): Promise<boolean> {
   if (await isSource(directory)) return false;
   if ((await namesIn(directory)).includes('index.html')) {
-    return (await programEntry(directory)) === undefined && !(await hasServerCode(directory));
+    return !(await hasServerCode(directory, project));
   }
   return project !== undefined && (await frameworkOfBuild(project, directory))?.static === true;
 }

@@ -329,7 +329,7 @@ export const bundle = {
     default: false,
     summary:
       'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and ' +
-      "a server's code in a static site.",
+      'code of a server.',
   },
   compressionLevel: {
     flag: {name: 'compression-level', value: '0-9', hidden: true},

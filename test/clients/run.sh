@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh: lets published clients of such a hosting service push, deploy and wait against `runtime:start`; Turborepo pushes
-# examples/monorepo.
+# examples/monorepo; packages that sites copy are looked at for code of a server.
 # Called as `npm run test:suite clients` after `npm ci` at the root. The clients are installed into a temporary folder, without their
 # build tools: what a push does not use is replaced by an empty package (`overrides`), the client itself is as published.
 set -euo pipefail
@@ -9,7 +9,7 @@ base=$(mktemp -d -t mycli-clients-XXXXXX)
 trap 'rm -rf "$base"' EXIT
 trap 'exit 130' INT TERM HUP
 
-cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/rate-limit" "$base"
+cp -R "$here/nothing" "$here/pwa-kit-dev" "$here/storefront-next-dev" "$here/rate-limit" "$here/browser-packages" "$base"
 cp -R "$here/../../examples/monorepo" "$base"
 # Five storefronts are more than Turborepo pushes at once.
 rm -r "$base"/monorepo/storefronts/shop-{06..12}
@@ -30,6 +30,8 @@ for client in pwa-kit-dev storefront-next-dev; do
   pids+=($!)
 done
 install rate-limit &
+pids+=($!)
+install browser-packages --legacy-peer-deps &
 pids+=($!)
 (cd "$base/monorepo" && npm install --no-package-lock --no-audit --no-fund --loglevel=error --prefer-offline) &
 pids+=($!)

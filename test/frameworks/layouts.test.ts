@@ -1,17 +1,13 @@
 import {execSync} from 'node:child_process';
-import {mkdir, writeFile} from 'node:fs/promises';
-import {request, type IncomingMessage} from 'node:http';
-import {dirname, join} from 'node:path';
-import {text} from 'node:stream/consumers';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import fc from 'fast-check';
 import picomatch from 'picomatch';
-import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {markFiles} from '../../src/bundle/files/patterns.js';
 import {frameworks} from '../../src/frameworks/frameworks.js';
 import {listsOf, serverCodeIn} from '../../src/frameworks/server-files.js';
-import {startLocalRuntime, type LocalRuntime} from '../../src/testing.js';
-import {runWarm} from '../cli/warm-cli.js';
-import {makeFolder} from '../folder.js';
+import {publicFiles, useLayouts, type Planned} from './layout-project.js';
 
 // Builds as generators, package managers and workspaces lay them out. What belongs to a server says so.
 const own = '// secret of the server';
@@ -137,55 +133,15 @@ const layouts: Readonly<Record<string, Layout>> = {
   },
 };
 
-let runtime: LocalRuntime;
-beforeAll(async () => {
-  runtime = await startLocalRuntime({deploymentSeconds: 0});
-});
-afterAll(() => runtime.close());
+const {directory, write: writeFiles, mycli, statusOf} = useLayouts();
 
-let project: string;
-beforeEach(async () => {
-  project = await makeFolder();
-});
-
-async function write({packages, files}: Pick<Layout, 'packages' | 'files'>): Promise<void> {
+function write({packages, files}: Pick<Layout, 'packages' | 'files'>): Promise<void> {
   const manifest = {
     private: true,
     scripts: {build: 'x'},
     dependencies: Object.fromEntries(packages.map((p) => [p, '1'])),
   };
-  for (const [path, content] of Object.entries({'package.json': JSON.stringify(manifest), ...files})) {
-    await mkdir(dirname(join(project, path)), {recursive: true});
-    await writeFile(join(project, path), content);
-  }
-}
-
-interface Planned {
-  readonly warnings?: readonly string[];
-  readonly files: readonly {readonly path: string; readonly category: string}[];
-  readonly error?: {readonly exitCode: number; readonly message: string; readonly suggestions: readonly string[]};
-}
-
-async function mycli(...args: readonly string[]) {
-  const {apiKey, organizationId, clientId, clientSecret, tokenUrl} = runtime.credentials;
-  const api = {API_ORIGIN: runtime.origin, ORGANIZATION: organizationId, CLIENT_ID: clientId, TOKEN_URL: tokenUrl};
-  const settings = {...api, CLIENT_SECRET: clientSecret, RUNTIME_ORIGIN: runtime.origin, API_KEY: apiKey};
-  const env = Object.fromEntries(Object.entries(settings).map(([name, value]) => [`MYCLI_${name}`, value]));
-  const {stdout} = await runWarm([...args, '--json'], {cwd: project, env: {...env, XDG_CONFIG_HOME: project}});
-  return JSON.parse(stdout) as Planned;
-}
-
-const publicFiles = ({files}: Planned) => files.flatMap(({path, category}) => (category === 'ssrOnly' ? [] : [path]));
-
-/** The status with which a deployed file is answered. */
-async function statusOf(target: string, path: string): Promise<number> {
-  const {port} = new URL(runtime.appsOrigin);
-  const asked = request({host: '127.0.0.1', port, path: `/shop/${target}/${path}`}).end();
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    asked.once('response', resolve).once('error', reject);
-  });
-  await text(answer);
-  return answer.statusCode ?? 0;
+  return writeFiles({'package.json': JSON.stringify(manifest), ...files});
 }
 
 describe.each(Object.entries(layouts))('%s', (name, layout) => {
@@ -211,7 +167,7 @@ test('push: the commands that complete a build of Next.js in a workspace leave n
   const first = await mycli('push', '--dry-run', '-p', 'shop');
   const commands = warnings(first).map((text) => text.split('Before the push, run: ')[1] ?? '');
   expect([commands.length, publicFiles(first)]).toEqual([2, []]);
-  for (const command of commands) execSync(command, {cwd: project});
+  for (const command of commands) execSync(command, {cwd: directory()});
   const completed = await mycli('push', '--dry-run', '-p', 'shop');
   expect(warnings(completed)).toEqual([]);
   expect(publicFiles(completed)).toEqual(['apps/web/.next/static/a.js', 'apps/web/public/a.svg']);
@@ -243,7 +199,7 @@ const unbuilt: readonly (readonly [string, Layout['packages'], Layout['files'], 
 ];
 test.each(unbuilt)('push: %s is refused, before and after init', async (_, packages, files, settings, advice) => {
   await write({packages, files});
-  await writeFile(join(project, 'mycli.config.json'), JSON.stringify(settings));
+  await writeFile(join(directory(), 'mycli.config.json'), JSON.stringify(settings));
   const refused = {exitCode: 3, suggestions: [expect.stringMatching(advice) as string]};
   expect((await mycli('push', '--dry-run', '-p', 'shop')).error).toMatchObject(refused);
   await mycli('init', '--force', '--yes', '-p', 'shop', '-t', 'live');
@@ -308,7 +264,7 @@ describe('a static site', () => {
   test('push: static is refused for a build with a server, and the advice keeps the server private', async () => {
     await write({packages: ['astro', '@astrojs/node'], files: astro});
     const settings = {projectSlug: 'shop', buildDirectory: 'dist'};
-    const config = join(project, 'mycli.config.json');
+    const config = join(directory(), 'mycli.config.json');
     await writeFile(config, JSON.stringify({...settings, static: true}));
     const {error} = await mycli('push', '--dry-run');
     expect(error).toMatchObject({exitCode: 3, message: expect.stringContaining('server/entry.mjs') as string});

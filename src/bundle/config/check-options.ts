@@ -49,7 +49,7 @@ export interface BundleContentOptions {
   readonly ignore?: readonly string[] | undefined;
   /**
    * Includes files whose names suggest secrets (`.env*`, `.npmrc`, private keys) even if they are not server-only, and
-   * a server's code in a static site.
+   * code of a server.
    * @default false: such files are an error
    */
   readonly allowSensitiveFiles?: boolean | undefined;

@@ -224,7 +224,7 @@ function fromOf(sources: ResolvedConfig['sources'], key: string): string | undef
   return sources.find(({setting}) => setting === key)?.from;
 }
 
-function isStatic(sources: ResolvedConfig['sources']): boolean {
+export function isStatic(sources: ResolvedConfig['sources']): boolean {
   return fromOf(sources, 'ssrOnly') === 'static';
 }
 

@@ -5,6 +5,7 @@ import type {BackendSelection} from '../../backends/select.js';
 import {
   archiveFormat,
   archiveSize,
+  checkArchivedScripts,
   checkBundleOptions,
   checkSensitiveFiles,
   openBundle,
@@ -138,9 +139,11 @@ export async function planPush(route: PushRoute): Promise<PushPlan> {
   verifyLimits(open.backend, bundle);
   const {ssrOnly: patterns} = bundle.config;
   if (patterns.length > 0) verifyMarks({format, files: bundle.files, patterns});
+  const {allowSensitiveFiles = false, signal} = options;
   const warnings = [
-    ...(await checkSensitiveFiles(bundle.files, {allowed: options.allowSensitiveFiles ?? false})),
-    ...(await strictWarnings(bundle, options.signal)),
+    ...(allowSensitiveFiles ? [] : await checkArchivedScripts(bundle, signal)),
+    ...(await checkSensitiveFiles(bundle.files, {allowed: allowSensitiveFiles})),
+    ...(await strictWarnings(bundle, signal)),
     ...sizeWarnings(bundle),
   ];
   warnings.forEach((warning) => host.outlet.warn(warning));

@@ -1,0 +1,188 @@
+import {closeSync, openSync, readSync} from 'node:fs';
+import {join, posix, relative, sep} from 'node:path';
+import {readTextFile} from '../files/read-file.js';
+import {isServerModule} from '../frameworks/server-modules.js';
+import {frameworks} from '../frameworks/frameworks.js';
+import {isAssetPath, serverCodeIn, type ServerScript} from '../frameworks/server-files.js';
+import {sourceOf} from '../text/entry-names.js';
+import {asRecord, tryJson} from '../text/json.js';
+import {importsOf} from './module-imports.js';
+import {filesIn} from './build-folder.js';
+import {readJson} from './read-project.js';
+
+export interface FoundScripts {
+  readonly server: readonly ServerScript[];
+  /** What no browser can load, although it may be no server's: what a bundler has yet to resolve, as in a package. */
+  readonly unloadable: readonly ServerScript[];
+}
+
+/** Where the scripts of a build, or of an archive, are read. */
+export interface ScriptSource {
+  readonly paths: readonly string[];
+  /** The first `headBytes` of a file, byte by byte. */
+  readonly head: (path: string) => string;
+  /** All of it. */
+  readonly text: (path: string) => Promise<string>;
+}
+
+/** Bytes of a script that are looked at. What it imports stands at its top, or it is large because that was bundled. */
+export const headBytes = 64 * 1024;
+const script = /\.[cm]?js$/;
+/** Files of any kind whose first line may say what runs them. */
+const program = /(?:^|\/)[^./]+$/;
+const relativeImport = /(?:\bfrom|\bimport|\bimport\(|\brequire\s*\()\s*["'`](\.{1,2}\/[^"'`]+)/g;
+/** How an import may name a file. */
+const endings = ['', '.js', '.mjs', '.cjs', '.json', '/index.js', '/index.mjs', '/index.cjs'];
+/** A package's script for Node beside the one for browsers: `ort.node.min.js`. */
+const variant = /\.node(?=\.)/;
+
+export function scriptsOf(directory: string, paths: readonly string[]): ScriptSource {
+  const buffer = Buffer.allocUnsafe(headBytes);
+  return {
+    paths,
+    head(path) {
+      let file: number | undefined;
+      try {
+        file = openSync(sourceOf(directory, path), 'r');
+        return buffer.toString('latin1', 0, readSync(file, buffer));
+      } catch {
+        // Packing it reports what is wrong.
+        return '';
+      } finally {
+        if (file !== undefined) closeSync(file);
+      }
+    },
+    text: (path) => readTextFile(sourceOf(directory, path)).catch(() => ''),
+  };
+}
+
+/** Whether a file may be a script, by its name. */
+export function isLookedAt(path: string): boolean {
+  return script.test(path) || program.test(path);
+}
+
+/** Whether all of a script has to be read. @param head its first `headBytes` */
+export function mayBeServers(path: string, head: string): boolean {
+  if (head.startsWith('#!')) return true;
+  if (!script.test(path)) return false;
+  const bareName = /[\s(]*["'`](?![./]|[a-z]{2,}:\/\/|data:|blob:)([^"'`]+)/y;
+  // Of `import`, `from` and `require`. Searches for words take half the time of a regular expression for all of them.
+  for (const word of ['mport', 'from', 'quire']) {
+    for (let at = head.indexOf(word); at !== -1; at = head.indexOf(word, bareName.lastIndex)) {
+      bareName.lastIndex = at + word.length;
+      const [, name] = bareName.exec(head) ?? [];
+      if (name !== undefined && (word !== 'quire' || isServerModule(name))) return true;
+      bareName.lastIndex = at + word.length;
+    }
+  }
+  return false;
+}
+
+/**
+ * Finds the scripts that only a server can run: those that a browser cannot load, because they import what only Node
+ * has, and what these import.
+ * @param known Scripts of the server, by other signs.
+ */
+export async function findServerScripts(
+  {paths, head, text}: ScriptSource,
+  known: readonly ServerScript[] = [],
+): Promise<FoundScripts> {
+  const all = new Set(paths);
+  const server = new Map(known.map((one) => [one.path, one]));
+  const suspects: string[] = [];
+  for (const path of paths) {
+    const start = isLookedAt(path) && !server.has(path) ? head(path) : '';
+    if (start.startsWith('#!')) server.set(path, {path, reason: 'starts with #!'});
+    else if (mayBeServers(path, start)) suspects.push(path);
+  }
+  const unloadable: ServerScript[] = [];
+  const mapped = suspects.length === 0 ? [] : await mappedNames(paths, text);
+  const isMapped = (name: string) => mapped.some((key) => key === name || (key.endsWith('/') && name.startsWith(key)));
+  for (const path of suspects) {
+    const {isModule, imports} = await importsOf(await text(path));
+    const bare = imports.filter((name) => !/^(?:[./]|\w{2,}:\/\/|data:|blob:)/.test(name) && !isMapped(name));
+    const name = bare.find(isServerModule);
+    const isVariant = variant.test(path) && all.has(path.replace(variant, ''));
+    if (name !== undefined && !isVariant) server.set(path, {path, reason: `imports ${name}`});
+    else if (isModule && bare[0] !== undefined) unloadable.push({path, reason: `imports ${bare[0]}`});
+  }
+  for (const {path} of server.values()) {
+    for (const [, name = ''] of script.test(path) ? head(path).matchAll(relativeImport) : []) {
+      const target = posix.join(posix.dirname(path), name.replace(/[?#].*/, ''));
+      const found = endings.map((ending) => `${target}${ending}`).find((one) => all.has(one));
+      if (found !== undefined && !server.has(found))
+        server.set(found, {path: found, reason: `imported by ${path}`, isImported: true});
+    }
+  }
+  return {server: [...server.values()], unloadable: unloadable.filter(({path}) => !server.has(path))};
+}
+
+/** The names that the import maps of pages give to scripts. */
+async function mappedNames(paths: readonly string[], text: ScriptSource['text']): Promise<readonly string[]> {
+  const names = new Set<string>();
+  for (const path of paths.filter((one) => /\.html?$/.test(one))) {
+    for (const [, map = ''] of (await text(path)).matchAll(
+      /<script\b[^>]*\btype=["']?importmap\b[^>]*>(.*?)<\/script>/gis,
+    )) {
+      for (const name of Object.keys(asRecord(asRecord(tryJson(map))['imports']))) names.add(name);
+    }
+  }
+  return [...names];
+}
+
+/** What runs a program, in a script of package.json. */
+const runner = /(?:^|[\s/])(?:node|nodemon|bun|deno|tsx|ts-node|pm2|forever|electron)\s/;
+/** What only the package.json of a library has. */
+const libraryKeys = ['exports', 'module', 'types', 'typings', 'browser', 'unpkg'];
+
+/**
+ * The files of a build that a package.json starts, that of the project or one in the build: by its `start` scripts, by
+ * `main`, unless a page loads that or it is a library's, or as the framework of a server in its own packages.
+ */
+export async function startedScripts(
+  project: string,
+  build: string,
+  {paths, text}: Pick<ScriptSource, 'paths' | 'text'>,
+): Promise<readonly ServerScript[]> {
+  const all = new Set(paths);
+  const found: ServerScript[] = [];
+  for (const folder of new Set([project, build])) {
+    const manifest = await readJson(join(folder, 'package.json'));
+    const {main, scripts, dependencies} = manifest;
+    const fileOf = (name: string) => {
+      const path = relative(build, join(folder, name)).split(sep).join('/');
+      return endings.map((ending) => `${path}${ending}`).find((one) => all.has(one));
+    };
+    const start = Object.entries(asRecord(scripts)).flatMap(([name, command]) =>
+      /^start(?::|$)/.test(name) && runner.test(String(command)) ? String(command).split(/\s+/) : [],
+    );
+    for (const word of start) found.push(...started(fileOf(word), 'started by package.json'));
+    const row = frameworks.find(
+      ({isProgram, packages}) => isProgram && packages.some((name) => name in asRecord(dependencies)),
+    );
+    const entry = folder === build ? row?.entries?.find((one) => all.has(one)) : undefined;
+    found.push(...started(entry, `a program with ${String(row?.name)}`));
+    const path = typeof main === 'string' && !libraryKeys.some((key) => key in manifest) ? fileOf(main) : undefined;
+    const pages =
+      path === undefined ? [] : await Promise.all(paths.filter((one) => /^[^/]+\.html?$/.test(one)).map(text));
+    if (path !== undefined && !pages.some((page) => page.includes(posix.basename(path))))
+      found.push(...started(path, 'main of package.json'));
+  }
+  return found;
+}
+
+function started(path: string | undefined, reason: string): readonly ServerScript[] {
+  return path !== undefined && script.test(path) ? [{path, reason}] : [];
+}
+
+/**
+ * Whether a build has code for a server, by the names and the scripts that are not where what browsers load usually is:
+ * a push looks at each.
+ */
+export async function hasServerCode(build: string, project = build): Promise<boolean> {
+  const paths = await filesIn(build);
+  if (serverCodeIn(paths).length > 0) return true;
+  const source = scriptsOf(build, paths);
+  if ((await startedScripts(project, build, source)).length > 0) return true;
+  return (await findServerScripts({...source, paths: paths.filter((path) => !isAssetPath(path))})).server.length > 0;
+}
