@@ -37,7 +37,7 @@ describe('findServerScripts', () => {
     expect((await find({[path]: script, 'index.html': ''})).server).toEqual({[path]: reason});
   });
 
-  // Extracts of packages that sites copy: npm run test:clients looks at all of their files.
+  // Extracts of packages that sites copy: npm run test:suite clients looks at all of their files.
   test.each<[what: string, script: string]>([
     ['Emscripten', 'var Module=function(){if(ENVIRONMENT_IS_NODE){var fs=require("fs");require("path")}}();'],
     ['Emscripten, as a module', 'if (isNode) { const {createRequire} = await import("module"); }\nexport default 1;'],
