@@ -1,7 +1,7 @@
 import {relative} from 'node:path';
 import {BaseCommand, Flags, type CommandContext} from '../cli/command/base-command.js';
 import {bundleFlags, connectionFlags, shown} from '../cli/command/flags.js';
-import {canAsk} from '../cli/setup/prompts.js';
+import {isAttended} from '../cli/setup/prompts.js';
 import {planProject, refuseExistingConfig, writeProject} from '../cli/setup/plan-project.js';
 import type {InitDocument} from '../cli/output/documents.js';
 
@@ -48,7 +48,7 @@ export default class Init extends BaseCommand<typeof Init> {
   protected async execute(context: CommandContext): Promise<InitDocument> {
     const {output, cwd} = context;
     const {force, yes, verify} = this.flags;
-    const asks = !yes && canAsk(context);
+    const asks = !yes && isAttended(context);
     const mode = this.flags.import ? 'all' : asks ? 'ask' : 'names';
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();

@@ -57,6 +57,7 @@ export async function run(host: NodeJS.Process, root: string): Promise<void> {
     leave(session);
   });
   adoptWarnings(host, session.output);
+  if (session.output.interactive) yieldTerminal(host, session.output);
   // Plugins' hooks may print before the command is known.
   if (session.output.json) session.output.claimStdout();
   const running = async () => {
@@ -151,6 +152,44 @@ export function ownSignals(host: Pick<EventEmitter, 'on'>, endNow: (exitCode: nu
     signal.addEventListener('abort', () => setTimeout(() => reject(signal.reason), cleanupMs));
   });
   return {signal, overdue};
+}
+
+/**
+ * Shows the cursor before Ctrl-Z stops or Ctrl-\\ ends the process. `stream` tells `stop`, which ends a question, and
+ * `continue`, when lists and questions are drawn again.
+ */
+function yieldTerminal(host: NodeJS.Process, output: Output): void {
+  const {stream} = output;
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+    output.showCursor();
+    stream.emit('stop');
+  };
+  const goOn = () => {
+    if (isStopped) stream.emit('continue');
+    isStopped = false;
+  };
+  const onStop = () => {
+    stop();
+    // Once a question has ended.
+    setImmediate(() => {
+      // What has started us stops as well, such as npx: a terminal in raw mode tells nobody else.
+      host.kill(0, 'SIGTSTP');
+      host.once('SIGTSTP', onStop);
+      // Where no shell could let it go on, the system has not stopped it.
+      setImmediate(goOn);
+    });
+  };
+  host.once('SIGTSTP', onStop);
+  host.once('SIGQUIT', () => {
+    output.showCursor();
+    host.kill(host.pid, 'SIGQUIT');
+  });
+  host.on('SIGCONT', () => {
+    if (!isStopped) stop();
+    setImmediate(goOn);
+  });
 }
 
 /**

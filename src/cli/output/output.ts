@@ -142,7 +142,12 @@ export class Output implements Logger {
   releaseStream(): void {
     if (!this.redraws) return;
     this.stream.write = this.#writeStderr;
-    this.stream.write('\u001B[?25h');
+    this.showCursor();
+  }
+
+  /** Shows the cursor, whoever holds back other output, before the process is stopped. */
+  showCursor(): void {
+    this.#writeStderr('\u001B[?25h');
   }
 
   releaseStdout(): void {
@@ -175,6 +180,15 @@ export class Output implements Logger {
   /** What to do next, after the outcome. It is no result, so `--quiet` leaves it out. */
   hint(sentence: Suggestion): void {
     if (!this.#options.quiet) this.outcome(sentence);
+  }
+
+  /** Prints what a question is about where it is asked: on stderr, with `--quiet` and `--json` too. */
+  get subject() {
+    return {
+      width: terminalWidth(this.stream),
+      clean: (text: string) => this.clean(text),
+      result: (line: string) => void this.stream.write(`${this.#plain(this.clean(line))}\n`),
+    };
   }
 
   /** A message about progress or next steps. */

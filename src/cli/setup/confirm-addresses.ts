@@ -8,7 +8,7 @@ import {checkOrigins, serviceUrl, trustedOrigins} from '../settings/connection.j
 import {readCredentials, trustAddresses} from '../settings/credential-file.js';
 import type {BackendReach} from '../settings/reach-backends.js';
 import type {Settings} from '../settings/settings.js';
-import {canAsk, confirm} from './prompts.js';
+import {confirm, isAttended} from './prompts.js';
 
 /**
  * Those addresses of a configuration file that are new on this machine: the user has neither set up a project with
@@ -43,7 +43,7 @@ export async function confirmAddresses(
   {writes = false, readsLogs = false}: Pick<BackendReach<never>, 'writes' | 'readsLogs'> = {},
 ): Promise<void> {
   const isUsed = (key: AddressKey) => (key === 'check' ? writes : key !== 'logsOrigin' || readsLogs);
-  const asks = canAsk(context);
+  const asks = isAttended(context);
   const sent = addressKeys.filter(isUsed).flatMap((key) => sentTo(settings, key));
   const addresses = sent.filter(({isStored}) => asks || isStored);
   const unknown = await unknownAddresses(context, addresses, true);

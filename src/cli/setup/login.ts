@@ -5,7 +5,7 @@ import type {Backend, BackendLoginContext} from '../../backends/contract.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import {isBuiltIn} from '../../backends/names.js';
-import {amendError, createError, isRuntimeCliError} from '../../errors/index.js';
+import {amendError, createError, isRuntimeCliError, type RuntimeCliError} from '../../errors/index.js';
 import {shellLine} from '../../text/suggest.js';
 import {partsOf, type CommandToRun, type Suggestion} from '../../errors/suggestion.js';
 import {shownAddress} from '../../http/origin.js';
@@ -31,7 +31,7 @@ import {describeSettings, missingSetting, requireSetting, type Settings} from '.
 import {unknownAddresses} from './confirm-addresses.js';
 import {askService, isRefusal, type Service} from './check-credentials.js';
 import {takeOver, type ImportMode} from './take-over.js';
-import {askText, askYesNo, canAsk, confirm, openBrowser, readSecretInput} from './prompts.js';
+import {askText, askYesNo, canAsk, confirm, openBrowser, pipeSecret, readSecretInput} from './prompts.js';
 
 /** An address that only the configuration file sets, and how to name it on the command line. */
 interface ConfiguredAddress {
@@ -342,10 +342,17 @@ async function signInToPlugin(
   try {
     return (await logIn(context, pluginLogin(context, settings, registration), verifies)).kind;
   } catch (error) {
-    if (context.signal.aborted || !isRuntimeCliError(error)) throw error;
-    context.output.error(error.message, []);
+    tellFailure(context, error);
     return undefined;
   }
+}
+
+/** Says why a login of a new project failed, so that no answer is lost. Throws what nobody can correct. */
+function tellFailure({output, signal}: CommandContext, error: unknown): RuntimeCliError {
+  const ends = ['ERR_INTERRUPTED', 'ERR_OUTPUT', 'ERR_USAGE'];
+  if (signal.aborted || !isRuntimeCliError(error) || ends.includes(error.code)) throw error;
+  output.error(error.message, error.advice.includes(pipeSecret) ? [pipeSecret] : []);
+  return error;
 }
 
 /**
@@ -374,15 +381,15 @@ export async function signIn(
   let input = secret?.value.reveal();
   let verifies = verify;
   for (;;) {
-    input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
-    if (asks && input.trim() === '') return undefined;
     try {
+      input ??= await readSecretInput(`${login.prompt} (hidden, empty to skip)`, context);
+      if (asks && input.trim() === '') return undefined;
       await verifyAndStore(context, login.enter(input), verifies);
       return kind;
     } catch (error) {
-      if (!asks || context.signal.aborted || !isRuntimeCliError(error) || error.code === 'ERR_OUTPUT') throw error;
-      context.output.error(error.message, []);
-      const isWrong = isRefusal(error) || error.code === 'ERR_OPTION_INVALID';
+      if (!asks) throw error;
+      const failure = tellFailure(context, error);
+      const isWrong = isRefusal(failure) || failure.code === 'ERR_OPTION_INVALID';
       if (!isWrong && (await askYesNo(`Store the ${label} without checking it?`, false, context))) verifies = false;
       else input = undefined;
     }

@@ -4,7 +4,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 import {createError} from '../../errors/index.js';
 import {asSentence} from '../../text/sentence.js';
 import type {Session} from '../command/session.js';
-import {canAsk, confirm} from './prompts.js';
+import {confirm, isAttended} from './prompts.js';
 
 export interface PluginSource {
   /** What oclif takes for the same. */
@@ -46,10 +46,15 @@ function pathOf(name: string, cwd: string): string {
  * @throws RuntimeCliError `ERR_USAGE` if the answer is no.
  */
 export async function confirmSources(sources: readonly PluginSource[], session: Session): Promise<void> {
-  const {output, stdin} = session;
+  const {output} = session;
   const places = sources.flatMap(({from}) => from ?? []).join(' and ');
   if (places === '') return;
-  output.info(asSentence(`Not from the registry: installing ${places}`));
-  if (!canAsk({output, stdin})) return;
-  await confirm('Its code will run with your permissions. Install it?', 'Cancelled. Nothing was installed.', session);
+  const what = asSentence(`Not from the registry: installing ${places}`);
+  if (!isAttended(session)) output.info(what);
+  else
+    await confirm(
+      `${what} Its code will run with your permissions. Install it?`,
+      'Cancelled. Nothing was installed.',
+      session,
+    );
 }

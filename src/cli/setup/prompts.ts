@@ -1,20 +1,29 @@
 import process from 'node:process';
-import type {Readable} from 'node:stream';
+import {PassThrough, type Readable} from 'node:stream';
+import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
+import {setImmediate, setTimeout} from 'node:timers/promises';
 import type * as Prompts from '@inquirer/prompts';
+import {isCI} from 'ci-info';
 import {createError, isRuntimeCliError} from '../../errors/index.js';
+import type {Suggestion} from '../../errors/suggestion.js';
 import {looksSecret} from '../../http/redact.js';
 import type {Environment} from '../../http/types.js';
 import type {Output} from '../output/output.js';
 
 export interface QuestionContext {
-  readonly output: Pick<Output, 'interactive' | 'stream' | 'clean' | 'info'>;
-  readonly stdin: Readable & {readonly isTTY?: boolean | undefined};
+  readonly output: Pick<Output, 'interactive' | 'unicode' | 'stream' | 'clean' | 'info'>;
+  readonly stdin: Readable & {readonly isTTY?: boolean | undefined; setRawMode?(isRaw: boolean): void};
   readonly signal: AbortSignal;
 }
 
 export function canAsk({output, stdin}: Pick<QuestionContext, 'output' | 'stdin'>): boolean {
   return output.interactive && stdin.isTTY === true;
+}
+
+/** Whether somebody is there to answer. Where they could not see the question, asking it is an error. */
+export function isAttended({stdin}: Pick<QuestionContext, 'stdin'>): boolean {
+  return stdin.isTTY === true && !isCI;
 }
 
 /**
@@ -39,8 +48,7 @@ export async function confirm(question: string, refusal: string, context: Questi
 }
 
 export function askYesNo(question: string, fallback: boolean, context: QuestionContext): Promise<boolean> {
-  const message = context.output.clean(question);
-  return ask(({confirm}, terminal) => confirm({message, default: fallback}, terminal), context);
+  return ask(question, ({confirm}, shown, terminal) => confirm({...shown, default: fallback}, terminal), context);
 }
 
 export interface Question {
@@ -63,12 +71,8 @@ export async function askText({text: question, fallback, check}: Question, conte
       return context.output.clean(error.message);
     }
   };
-  const config = {
-    message: `${context.output.clean(question)}:`,
-    validate,
-    ...(fallback === undefined ? {} : {default: fallback}),
-  };
-  const answer = await ask(({input}, terminal) => input(config, terminal), context);
+  const config = {validate, ...(fallback === undefined ? {} : {default: fallback})};
+  const answer = await ask(`${question}:`, ({input}, shown, at) => input({...shown, ...config}, at), context);
   return answer.trim();
 }
 
@@ -77,46 +81,141 @@ export function askChoice(
   choices: readonly {readonly name: string; readonly value: string}[],
   context: QuestionContext,
 ): Promise<string> {
-  return ask(({select}, terminal) => select({message, choices}, terminal), context);
+  const style = {keysHelpTip: () => 'Arrow keys to move, Enter to select'};
+  const prompt: Prompt<string> = ({select}, shown, terminal) =>
+    select({...shown, theme: {...shown.theme, style}, choices}, terminal);
+  return ask(message, prompt, context);
 }
 
-/** Reads a secret: typed in a terminal without echo, or all of stdin. */
-export function readSecretInput(what: string, context: QuestionContext): Promise<string> {
+export const pipeSecret: Suggestion = ['Pipe it: ', {run: ['auth:login']}, ' < FILE.'];
+
+/**
+ * Reads a secret: typed in a terminal without echo, or all of stdin.
+ * @throws RuntimeCliError `ERR_OPTION_INVALID` if several lines are pasted.
+ */
+export async function readSecretInput(what: string, context: QuestionContext): Promise<string> {
   if (context.stdin.isTTY !== true) {
     // Whoever forgot to close a pipe would wait without knowing for what.
     context.output.info(`Reading the ${what} from stdin, up to its end.`);
     return text(context.stdin);
   }
-  const message = `${context.output.clean(what)}:`;
-  return ask(({password}, terminal) => password({message, toggleMask: false}, terminal), context);
+  const refuseMore = () => {
+    const message = `The ${what} has more than one line, which cannot be entered here. Nothing was stored.`;
+    throw createError('ERR_OPTION_INVALID', message, {suggestions: [pipeSecret]});
+  };
+  const prompt: Prompt<string> = ({password}, shown, terminal) => password({...shown, toggleMask: false}, terminal);
+  return ask(`${what}:`, prompt, context, refuseMore);
 }
 
+/** What prompts look like where only ASCII is shown. */
+const asciiTheme = {
+  prefix: {idle: '?', done: '+'},
+  spinner: {interval: 80, frames: ['-', '\\', '|', '/']},
+  icon: {cursor: '>'},
+};
+
+type Prompt<Answer> = (
+  prompts: Pick<typeof Prompts, 'confirm' | 'input' | 'password' | 'select'>,
+  shown: {readonly message: string; readonly theme?: typeof asciiTheme},
+  terminal: NonNullable<Parameters<typeof Prompts.input>[1]>,
+) => Promise<Answer>;
+
+/** Why a question ends that is asked again: the process was stopped, as by Ctrl-Z. */
+const stopped = Symbol('stopped');
+
+/**
+ * Asks a question in the terminal, and again when the process goes on after a stop.
+ * @param onMore called if more lines were entered at once
+ * @throws RuntimeCliError `ERR_USAGE` if nobody could see it.
+ */
 async function ask<Answer>(
-  prompt: (
-    prompts: Pick<typeof Prompts, 'confirm' | 'input' | 'password' | 'select'>,
-    terminal: NonNullable<Parameters<typeof Prompts.input>[1]>,
-  ) => Promise<Answer>,
-  {stdin, output, signal}: QuestionContext,
+  question: string,
+  prompt: Prompt<Answer>,
+  context: QuestionContext,
+  onMore?: () => void,
 ): Promise<Answer> {
-  // The library waits for ever when the input ends.
-  const ended = new AbortController();
-  const end = () => ended.abort();
-  const onKey = (_text: unknown, {ctrl, name}: {readonly ctrl: boolean; readonly name?: string}) => {
-    if (ctrl && name === 'd') end();
+  const {output, signal} = context;
+  const message = output.clean(question);
+  if (!output.interactive) {
+    const reason = output.stream.isTTY === true ? 'TERM is dumb, or CI is set' : 'stderr is not a terminal';
+    throw createError('ERR_USAGE', `"${message}" cannot be asked, because ${reason}.`, {
+      suggestions: ['Run the command in a terminal, without redirecting stderr.'],
+    });
+  }
+  // By name, so that the bundle has no other prompts.
+  const {confirm, input, password, select} = await import('@inquirer/prompts');
+  const shown = {message, ...(output.unicode ? {} : {theme: asciiTheme})};
+  for (;;) {
+    try {
+      const prompts = {confirm, input, password, select};
+      return await askOnce((terminal) => prompt(prompts, shown, terminal), context, onMore);
+    } catch (error) {
+      if (error !== stopped) throw error;
+      await once(output.stream, 'continue', {signal});
+    }
+  }
+}
+
+/** Milliseconds without a key after which whatever was typed ahead or pasted has come to its end. */
+const quietMs = 50;
+
+const [pasteOn, pasteOff] = ['\u001B[?2004h', '\u001B[?2004l'];
+
+/**
+ * The terminal is raw until the last key has come: it shows nothing of what is typed before the question or pasted
+ * beyond the answer, which is dropped and reaches no shell.
+ */
+async function askOnce<Answer>(
+  prompt: (terminal: {input: Readable; output: Output['stream']; signal: AbortSignal}) => Promise<Answer>,
+  {stdin, output: {stream}, signal: given}: QuestionContext,
+  onMore?: () => void,
+): Promise<Answer> {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([given, ending.signal]);
+  const end = () => ending.abort(createError('ERR_USAGE', 'The input ended before a value was entered.'));
+  const stop = () => ending.abort(stopped);
+  const keys = new PassThrough();
+  let [lastAt, isAsked, isEntered, isPasting, hasMore] = [0, false, false, false, false];
+  const onData = (chunk: Buffer) => {
+    lastAt = performance.now();
+    const [isCtrlC, isCtrlD] = [3, 4].map((key) => chunk.includes(key));
+    if (isCtrlC) ending.abort(createError('ERR_INTERRUPTED', 'Interrupted.'));
+    else if (isCtrlD) end();
+    else if (isAsked) keys.write(chunk);
   };
-  stdin.once('end', end).on('keypress', onKey);
+  keys.on('keypress', (typed: string | undefined, {name}: {readonly name?: string}) => {
+    if (name === 'paste-start' || name === 'paste-end') isPasting = name === 'paste-start';
+    else if (name === 'return' || name === 'enter') isEntered = true;
+    else if (isEntered && typed?.trim()) hasMore = true;
+  });
+  const dropKeys = async () => {
+    do {
+      await setTimeout(quietMs, undefined, {signal});
+      // After its timers, Node reads what has come.
+      await setImmediate(undefined, {signal});
+    } while (isPasting || performance.now() - lastAt < quietMs);
+  };
+  stdin.setRawMode?.(true);
+  stdin.on('data', onData).once('end', end).resume();
+  stream.once('stop', stop);
   try {
-    const terminal = {input: stdin, output: output.stream, signal: AbortSignal.any([signal, ended.signal])};
-    // By name, so that the bundle has no other prompts.
-    const {confirm, input, password, select} = await import('@inquirer/prompts');
-    return await prompt({confirm, input, password, select}, terminal);
+    await dropKeys();
+    isAsked = true;
+    stream.write(pasteOn);
+    const answer = await prompt({input: keys, output: stream, signal});
+    // The prompt has paused them.
+    keys.resume();
+    await dropKeys();
+    if (hasMore) onMore?.();
+    return answer;
   } catch (error) {
     signal.throwIfAborted();
-    if (ended.signal.aborted) throw createError('ERR_USAGE', 'The input ended before a value was entered.');
-    const isInterrupted = error instanceof Error && error.name === 'ExitPromptError';
-    throw isInterrupted ? createError('ERR_INTERRUPTED', 'Interrupted.') : error;
+    throw error;
   } finally {
-    stdin.off('end', end).off('keypress', onKey);
+    if (isAsked) stream.write(pasteOff);
+    stream.off('stop', stop);
+    stdin.off('data', onData).off('end', end).pause();
+    stdin.setRawMode?.(false);
   }
 }
 

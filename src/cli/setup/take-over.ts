@@ -88,12 +88,13 @@ export async function takeOver(context: CommandContext, settings: Settings, mode
     const accepted = mode === 'names' ? additions.filter(({key}) => isName(key)) : additions;
     skipped.push(...additions.filter((one) => !accepted.includes(one)));
     if (accepted.length + conflicts.length === 0) return;
-    output.info(`Found settings of another client in ${name}:`);
+    const tell = (line: string) => (mode === 'ask' ? output.subject.result(line) : output.info(line));
+    tell(`Found settings of another client in ${name}:`);
     const keys = accepted.map(({key}) => key);
     const added = Object.fromEntries<unknown>(
       accepted.map(({key, value, source}) => [key, {value, source}]),
     ) as Partial<Settings>;
-    for (const line of [...describeSettings({...current, ...added}, keys, cwd), ...conflicts]) output.info(`  ${line}`);
+    for (const line of [...describeSettings({...current, ...added}, keys, cwd), ...conflicts]) tell(`  ${line}`);
     if (accepted.length === 0) return;
     if (mode !== 'ask' || (await askYesNo(`Use what ${name} has?`, true, context))) current = {...current, ...added};
   }

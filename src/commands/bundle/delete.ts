@@ -34,7 +34,7 @@ export default class BundleDelete extends BaseCommand<typeof BundleDelete> {
     const {bundleColumns} = await import('../../cli/output/lists.js');
     const {printTable} = await import('../../cli/output/table.js');
     const confirm: DeleteBundlesOptions['confirm'] = (backend, bundleIds, listed) => {
-      if (listed.length > 0) printTable(listed, bundleColumns, context.output);
+      if (listed.length > 0) printTable(listed, bundleColumns, context.output.subject);
       const what = `${bundleIds.length === 1 ? 'bundle' : 'bundles'} ${bundleIds.join(', ')}`;
       return consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
     };

@@ -57,7 +57,7 @@ export default class BundlePrune extends BaseCommand<typeof BundlePrune> {
         dryRun,
         confirm: async (backend, bundles) => {
           if (yes) return;
-          printTable(bundles, bundleColumns, output);
+          printTable(bundles, bundleColumns, output.subject);
           const what = bundles.length === 1 ? 'this bundle' : `these ${String(bundles.length)} bundles`;
           await consent(`Delete ${what} of ${projectTitle(projectSlug, backend)}?`);
         },

@@ -45,7 +45,7 @@ export default class PreviewPrune extends BaseCommand<typeof PreviewPrune> {
         dryRun,
         confirm: async (backend, previews) => {
           if (yes) return;
-          printTable(previews, previewColumns, context.output);
+          printTable(previews, previewColumns, context.output.subject);
           await consent(
             `Delete ${count(previews.length, 'preview')} of ${projectTitle(options.projectSlug, backend)}?`,
           );

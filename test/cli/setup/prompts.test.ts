@@ -26,7 +26,11 @@ function terminal(keys: string, {signal = new AbortController().signal} = {}) {
     text += chunk;
   });
   return {
-    context: {output: {interactive: true, stream, clean: sanitize, info: () => undefined}, stdin, signal},
+    context: {
+      output: {interactive: true, stream, unicode: true, clean: sanitize, info: () => undefined},
+      stdin,
+      signal,
+    },
     /** What is left on the screen, without cursor movements. */
     shown: () => stripVTControlCharacters(text),
   };
