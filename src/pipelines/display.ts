@@ -27,7 +27,7 @@ const symbols = {
 };
 
 const csi = '\u001B[';
-const [saveCursor, restoreCursor] = ['\u001B7', '\u001B8'];
+const [saveCursor, restoreCursor, hideCursor] = ['\u001B7', '\u001B8', `${csi}?25l`];
 const [lineStart, eraseLine, eraseBelow] = [`${csi}G`, `${csi}2K`, `${csi}J`];
 
 /** Lines below the list that stay free: after an Enter the cursor is there, and the list has not been scrolled. */
@@ -67,11 +67,20 @@ class StepList implements ListrRenderer {
       const pauseMs = Math.max(0, this.#drawnAt + frameMs - performance.now());
       this.#next ??= setTimeout(() => this.#draw(), pauseMs);
     });
+    this.#stream.on('continue', this.#drawAnew);
   }
+
+  /** Below what the shell has written while the process was stopped. */
+  readonly #drawAnew = () => {
+    this.#output.toStdout(hideCursor, false);
+    this.#drawn = [];
+    this.#draw();
+  };
 
   /** Draws the last state, all of it: what has left the screen at the top stays in the scrollback. */
   end(): void {
     this.#events.off(ListrEventType.SHOULD_REFRESH_RENDER);
+    this.#stream.off('continue', this.#drawAnew);
     clearTimeout(this.#next);
     this.#output.toStdout(`${this.#backTo(0)}${lineStart}${eraseBelow}${this.#lines().map(ended).join('')}`, false);
     this.#output.release();

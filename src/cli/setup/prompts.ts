@@ -139,7 +139,7 @@ async function ask<Answer>(
   if (!output.interactive) {
     const reason = output.stream.isTTY === true ? 'TERM is dumb, or CI is set' : 'stderr is not a terminal';
     throw createError('ERR_USAGE', `"${message}" cannot be asked, because ${reason}.`, {
-      suggestions: ['Run the command in a terminal, without redirecting stderr.'],
+      suggestions: ['Run it in a terminal without redirecting stderr, or pass flags so that nothing is asked.'],
     });
   }
   // By name, so that the bundle has no other prompts.

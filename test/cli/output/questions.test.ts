@@ -64,7 +64,7 @@ describe.skipIf(!hasScript)('a secret', () => {
     terminal.type(pasted);
     await terminal.shows('prompt> ');
     expect(terminal.shown()).toContain('has more than one line, which cannot be entered here. Nothing was stored.');
-    expect(terminal.shown()).toContain('Pipe it: mycli login < FILE.');
+    expect(terminal.shown()).toMatch(/Pipe it: mycli login.* < FILE\./);
     terminal.type('echo code-$?\r');
     await terminal.shows('code-3');
     terminal.type('exit\r');
@@ -90,7 +90,7 @@ describe.skipIf(!hasScript)('a secret', () => {
     terminal.type(`${mycli} init --runtime-backend legacy -t production --build-directory build\r`);
     await terminal.shows('(hidden, empty to skip): [input is masked]');
     terminal.type(`\u001B[200~${pastedKey}\u001B[201~\r`);
-    await terminal.shows(/Pipe it: mycli login < FILE\..*\[input is masked\]/s);
+    await terminal.shows(/Pipe it: mycli login.* < FILE\..*\[input is masked\]/s);
     terminal.type(`${runtime.credentials.apiKey}\r`);
     await terminal.shows('prompt> ');
     expect(terminal.shown()).toContain('Wrote mycli.config.');
@@ -213,5 +213,47 @@ describe.skipIf(!hasScript)('a question', () => {
     expect(await terminal.ended).toBe(2);
     expect(terminal.sent()).toContain('cannot be asked, because TERM is dumb, or CI is set.');
     expect(terminal.sent()).not.toContain('\u001B');
+  });
+});
+
+describe.skipIf(!hasScript)('a push that hangs', () => {
+  /** Its list is drawn, and the cursor is hidden. */
+  const pushing = async () => {
+    ({runtime} = await startRuntime({faults: ['hangx1:route=upload']}));
+    const more = {MYCLI_RUNTIME_ORIGIN: runtime.origin, MYCLI_API_KEY: runtime.credentials.apiKey};
+    const terminal = inShell(more);
+    terminal.type(`${mycli} push\r`);
+    await terminal.shows('Upload the bundle');
+    return terminal;
+  };
+  const cursor = (sent: string) => {
+    return sent.lastIndexOf('\u001B[?25h') > sent.lastIndexOf('\u001B[?25l') ? 'shown' : 'hidden';
+  };
+
+  test('shows the cursor while Ctrl-Z has stopped it, and draws its list below after fg', async () => {
+    const terminal = await pushing();
+    expect(cursor(terminal.sent())).toBe('hidden');
+    for (const round of [1, 2]) {
+      terminal.type('\u001A');
+      await terminal.shows('prompt> ');
+      expect([round, cursor(terminal.sent())]).toEqual([round, 'shown']);
+      terminal.type('fg\r');
+      await terminal.shows(/ push.*Backend: Runtime.*Upload the bundle/s);
+      expect([round, cursor(terminal.sent())]).toEqual([round, 'hidden']);
+    }
+    terminal.type('\u0003');
+    await terminal.shows('prompt> ');
+    expect(cursor(terminal.sent())).toBe('shown');
+    terminal.type('echo code-$?\r');
+    await terminal.shows('code-130');
+  });
+
+  test('shows the cursor when Ctrl-\\ ends it', async () => {
+    const terminal = await pushing();
+    terminal.type('\u001C');
+    await terminal.shows('prompt> ');
+    expect(cursor(terminal.sent())).toBe('shown');
+    terminal.type('echo code-$?\r');
+    await terminal.shows('code-131');
   });
 });
