@@ -53,7 +53,7 @@ export default class Init extends BaseCommand<typeof Init> {
     if (!force) await refuseExistingConfig(cwd);
     const settings = await context.loadSettings();
     const plan = await planProject(context, settings, {asks, verify, mode});
-    const file = await writeProject(context, plan);
+    const file = await writeProject(context, plan, force);
     output.result(`Wrote ${relative(cwd, file)}.`);
     const {problem} = plan;
     if (problem) output.warn(problem.message, problem.advice);

@@ -77,16 +77,20 @@ export async function takenFromRollbacks(open: OpenBackend, ids: readonly Bundle
 /**
  * Deletes bundles with the chosen backend, one after the other. It goes on if the server refuses one, but stops at a
  * failure that the others would share (credentials, network, rate limit).
+ * @param mayBeGone whether somebody else may have deleted some, which are passed over
  */
 export async function deleteBundlesFrom(
   open: OpenBackend,
   ids: readonly BundleId[],
   onDeletion: (deletion: BundleDeletion) => void,
+  mayBeGone: boolean,
 ): Promise<readonly BundleId[]> {
   await allowChange(open, {operation: 'delete', bundleIds: ids});
   const deleted: BundleId[] = [];
   const failures: {readonly bundleId: BundleId; readonly error: RuntimeCliError}[] = [];
+  let tried = 0;
   for (const bundleId of ids) {
+    tried += 1;
     try {
       await invoke(open, 'deleteBundle', {bundleId}).catch(async (reason: unknown) => {
         throw await explainMissingBundle(reason, open, bundleId);
@@ -95,6 +99,7 @@ export async function deleteBundlesFrom(
       callBackSafely(() => onDeletion({bundleId}));
     } catch (error) {
       if (!isRuntimeCliError(error)) throw error;
+      if (mayBeGone && error.code === 'ERR_BUNDLE_UNKNOWN') continue;
       failures.push({bundleId, error});
       callBackSafely(() => onDeletion({bundleId, error}));
       if (error.code !== 'ERR_REJECTED' && error.code !== 'ERR_BUNDLE_UNKNOWN') break;
@@ -103,7 +108,7 @@ export async function deleteBundlesFrom(
   open.host.writes?.learn({bundleIds: deleted});
   const [first] = failures;
   if (first === undefined) return deleted;
-  const notTried = ids.slice(deleted.length + failures.length);
+  const notTried = ids.slice(tried);
   const outcome = [
     ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}.`]),
     ...failures.map(({bundleId, error}) => describeFailure(bundleId, error)),

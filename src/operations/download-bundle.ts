@@ -16,6 +16,7 @@ import {invoke} from './call-backend.js';
 import type {OpenBackend} from './open-backend.js';
 import type {CommonOptions, ProjectOptions, ProjectResult} from './options.js';
 import {PartFile, type PartRequest} from './part-file.js';
+import {withLock} from '../files/lock.js';
 import {asSentence} from '../text/sentence.js';
 
 /** Options of `downloadBundle`. */
@@ -74,11 +75,21 @@ export function downloadCapabilities({
  * An interrupted download is kept next to it as `FILE.part`, and the next one resumes it if the server supports that.
  */
 export async function downloadBundleFrom(open: OpenBackend, options: Destination): Promise<DownloadBundleResult> {
-  const {force = false} = options;
-  const {project, host} = open;
   const bundleId = await resolveBundleId(open, options.bundleId);
-  const paths = outputPaths(options, bundleId, host);
+  const paths = outputPaths(options, bundleId, open.host);
+  const {force = false} = options;
   for (const path of new Set(Object.values(paths))) await verifyOutput(path, force);
+  // Two that write one part would both take the other's bytes for the server's.
+  return withLock(paths.compressed, () => downloadTo(open, bundleId, paths, force), {patienceMs: 0});
+}
+
+async function downloadTo(
+  open: OpenBackend,
+  bundleId: BundleId,
+  paths: ReturnType<typeof outputPaths>,
+  force: boolean,
+): Promise<DownloadBundleResult> {
+  const {project, host} = open;
   const part = new PartFile(`${paths.compressed}.part`, {...project, bundleId});
   const {activity, timeouts} = await open.context();
   const {resumedFrom, reported} = await fetchArchive(open, bundleId, part, (transferred, total) => {
@@ -207,6 +218,7 @@ async function verifyArchive(
     return archive;
   } catch (error) {
     signal.throwIfAborted();
+    if (systemCode(error) !== undefined) throw outputError(part.path, error);
     await part.discard();
     throw createError(
       'ERR_RESPONSE_INVALID',

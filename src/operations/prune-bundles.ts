@@ -60,7 +60,7 @@ const notableSkewMs = 5 * 60_000;
 
 interface Prunable {
   readonly prune: readonly BundleItem[];
-  readonly bundles: number;
+  readonly bundles: readonly BundleItem[];
   /** What is to be said about the clocks. */
   readonly warning?: string | undefined;
 }
@@ -79,7 +79,7 @@ export async function findPrunable(open: OpenBackend, rules: PruneRules): Promis
   const isNotable = rules.olderThanMs !== undefined && Math.abs(aheadMs) > notableSkewMs;
   return {
     prune: planPrune(bundles, histories, rules, new Date(open.host.now().getTime() + aheadMs)),
-    bundles: bundles.length,
+    bundles,
     warning: isNotable ? describeClock(aheadMs) : undefined,
   };
 }
@@ -91,18 +91,15 @@ function describeClock(aheadMs: number): string {
   return `The clock of this machine is ${difference} ${relation} that of the service, which counts for ages.`;
 }
 
-/** Of the bundles that were found, those that are still not needed, oldest first. */
-export async function stillPrunable(
-  found: readonly BundleItem[],
-  open: OpenBackend,
-  rules: PruneRules,
-): Promise<readonly BundleId[]> {
-  const {prune} = await findPrunable(open, rules);
-  const ids = new Set(prune.map(({bundleId}) => bundleId));
-  return found
-    .map(({bundleId}) => bundleId)
-    .filter((id) => ids.has(id))
-    .toReversed();
+/** Of the bundles that were found, those that are still there: the ones still not needed, oldest first, and the others. */
+export async function stillPrunable(found: readonly BundleItem[], open: OpenBackend, rules: PruneRules) {
+  const {prune, bundles} = await findPrunable(open, rules);
+  const stay = bundles.filter((bundle) => !prune.includes(bundle) && bundle.status !== 'deleting');
+  const among = (items: readonly BundleItem[]) => {
+    const ids = new Set(items.map(({bundleId}) => bundleId));
+    return found.map(({bundleId}) => bundleId).filter((id) => ids.has(id));
+  };
+  return {prune: among(prune).toReversed(), needed: among(stay)};
 }
 
 export function planPrune(

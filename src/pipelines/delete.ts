@@ -36,7 +36,7 @@ export async function deleteBundles(options: DeleteBundlesOptions, host: Pipelin
   });
   const {open, ids, listed} = await resolved.run();
   await confirm?.(open.project.backend, ids, listed);
-  const deleting = withDeleteStep(resolved.after(open), ids.length, () => Promise.resolve(ids), onDeletion);
+  const deleting = withDeleteStep(resolved.after(open), ids.length, () => Promise.resolve(ids), {onDeletion});
   return {...open.project, deleted: await deleting.run()};
 }
 
@@ -45,7 +45,7 @@ function withDeleteStep(
   opened: Pipeline<OpenBackend>,
   length: number,
   idsOf: () => Promise<readonly BundleId[]>,
-  onDeletion?: DeleteBundlesOptions['onDeletion'],
+  {onDeletion, mayBeGone = false}: Pick<DeleteBundlesOptions, 'onDeletion'> & {readonly mayBeGone?: boolean} = {},
 ): Pipeline<readonly BundleId[]> {
   return opened.change('delete', `Delete ${count(length, 'bundle')}`, async (open, {outlet}) => {
     const ids = await idsOf();
@@ -55,7 +55,7 @@ function withDeleteStep(
       if (deletion.error === undefined && ids.length > 1) outlet.note(`Deleted bundle ${String(deletion.bundleId)}`);
       callBackSafely(() => onDeletion?.(deletion));
     };
-    const deleted = await deleteBundlesFrom(open, ids, tell);
+    const deleted = await deleteBundlesFrom(open, ids, tell, mayBeGone);
     outlet.title(`Deleted ${count(deleted.length, 'bundle')}`);
     return deleted;
   });
@@ -71,8 +71,8 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
     async ({open}, {outlet}) => {
       const {prune, bundles, warning} = await findPrunable(open, options);
       if (warning !== undefined) outlet.warn(warning);
-      outlet.title(`Found ${String(prune.length)} of ${count(bundles, 'bundle')} to prune`);
-      return {open, found: prune, kept: bundles - prune.length};
+      outlet.title(`Found ${String(prune.length)} of ${count(bundles.length, 'bundle')} to prune`);
+      return {open, found: prune, kept: bundles.length - prune.length};
     },
   );
   const {open, found, kept} = await searching.run();
@@ -84,12 +84,20 @@ export async function pruneBundles(options: PruneBundlesOptions, host: PipelineH
     return result;
   }
   await confirm?.(open.project.backend, found);
+  let needed: readonly BundleId[] = [];
   const stillFound = async () => {
-    const ids = await stillPrunable(found, open, options);
-    for (const {bundleId} of found)
-      if (!ids.includes(bundleId))
-        open.host.outlet.warn(`Bundle ${String(bundleId)} is needed again, so it was not deleted.`);
-    return ids;
+    const {prune, ...still} = await stillPrunable(found, open, options);
+    ({needed} = still);
+    return prune;
   };
-  return {...result, deleted: await withDeleteStep(searching.after(open), found.length, stillFound).run()};
+  const deleted = await withDeleteStep(searching.after(open), found.length, stillFound, {mayBeGone: true}).run();
+  const gone = found.map(({bundleId}) => bundleId).filter((id) => ![...needed, ...deleted].includes(id));
+  const warn = (ids: readonly BundleId[], what: string) => {
+    if (ids.length === 0) return;
+    const were = `${count(ids.length, 'bundle')} ${ids.length === 1 ? 'was' : 'were'}`;
+    open.host.outlet.warn(`${were} ${what}: ${ids.join(', ')}.`);
+  };
+  warn(needed, 'needed again and not deleted');
+  warn(gone, 'deleted by somebody else meanwhile');
+  return {...result, deleted};
 }

@@ -148,7 +148,7 @@ async function deleteTheirs(open: OpenBackend, ids: readonly BundleId[], outlet:
     if (error === undefined) deleted.push(bundleId);
   };
   try {
-    await deleteBundlesFrom(open, ids, note);
+    await deleteBundlesFrom(open, ids, note, true);
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
     outlet.warn(error.message);

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
 import {chmod, lstat, mkdir, readdir, readFile, rename, symlink, writeFile} from 'node:fs/promises';
+import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {Backend} from '../../src/backends/contract.js';
@@ -45,6 +46,32 @@ describe('a download', () => {
     });
     expect(progress.at(-1)).toEqual({phase: 'download', transferred: bytes.length, total: bytes.length});
     expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
+  });
+
+  test('is written by one at a time: a second one to the same file says so and leaves the first alone', async () => {
+    const service = await startService();
+    await service.push();
+    let second: Promise<unknown> | undefined;
+    const first = await download(service, {
+      onProgress: () => void (second ??= download(service).catch((error: unknown) => error)),
+    });
+    const path = join(service.project.directory, 'bundle-1.tar.gz');
+    expect(await second).toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: `${path} cannot be written: another mycli is changing it.`,
+    });
+    expect(first).toMatchObject({path, files: 4});
+    expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
+  });
+
+  test('whose part is removed is no fault of the server', async () => {
+    const service = await startService();
+    await service.push();
+    const part = join(service.project.directory, 'bundle-1.tar.gz.part');
+    await expect(download(service, {onProgress: () => rmSync(part, {force: true})})).rejects.toMatchObject({
+      code: 'ERR_OUTPUT',
+      message: `${part} cannot be written: no such file or directory.`,
+    });
   });
 
   test('does not replace a file, and asks for nothing then; with force it does', async () => {

@@ -152,19 +152,48 @@ describe('pruning', () => {
     expect(await prune(service, {confirm: () => Promise.reject(new Error('asked'))})).toMatchObject({found: []});
   });
 
-  test('spares what was deployed while the user was asked', async () => {
+  /** The service with bundles 1 to 4, and a host that keeps warnings. */
+  async function fourBundles() {
     const service = await startService();
-    for (let pushes = 0; pushes < 3; pushes += 1) await service.push();
-    const {runtime, connection, project} = service;
+    for (let pushes = 0; pushes < 4; pushes += 1) await service.push();
+    const warnings: string[] = [];
+    const onEvent = (event: EventBody) => {
+      if (event.type === 'warning') warnings.push(event.message);
+    };
+    const {connection, project} = service;
+    const pruneToo = (options: Partial<PruneBundlesOptions> = {}) =>
+      pruneBundles({...connection, preference: 'legacy', keep: 1, ...options}, {...project.host, onEvent});
+    return {service, warnings, pruneToo};
+  }
+
+  test('tells in one sentence what somebody else has deleted while the user was asked', async () => {
+    const {service, warnings, pruneToo} = await fourBundles();
+    expect(await pruneToo({confirm: async () => void (await prune(service))})).toMatchObject({deleted: []});
+    expect(warnings).toEqual(['3 bundles were deleted by somebody else meanwhile: 3, 2, 1.']);
+    expect(deletions(service)).toBe(3);
+  });
+
+  test('that happens twice at the same time deletes everything once, and fails nowhere', async () => {
+    const {service, warnings, pruneToo} = await fourBundles();
+    const both = await Promise.all([pruneToo(), pruneToo()]);
+    expect(both.flatMap(({deleted}) => deleted).toSorted()).toEqual([1, 2, 3]);
+    for (const warning of warnings) expect(warning).toContain('deleted by somebody else meanwhile');
+    expect(await left(service)).toEqual([4]);
+  });
+
+  test('spares what was deployed while the user was asked, and tells it', async () => {
+    const {service, warnings, pruneToo} = await fourBundles();
+    const {connection, project} = service;
     const confirm = async () => {
       await deployBundle(
         {...connection, preference: 'legacy', bundleId: 2, targetSlug: 'live', wait: true, pollInterval: 0.01},
         project.host,
       );
     };
-    expect(await prune(service, {confirm})).toMatchObject({deleted: [1]});
-    expect(await left(service)).toEqual([3, 2]);
-    expect(runtime.requests.filter(({route}) => route === 'delete')).toHaveLength(1);
+    expect(await pruneToo({confirm})).toMatchObject({deleted: [1, 3]});
+    expect(await left(service)).toEqual([4, 2]);
+    expect(deletions(service)).toBe(2);
+    expect(warnings).toEqual(['1 bundle was needed again and not deleted: 2.']);
   });
 
   test.each([

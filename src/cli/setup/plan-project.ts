@@ -6,6 +6,7 @@ import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
 import type {MycliConfig} from '../../config.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
+import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
@@ -331,18 +332,26 @@ export async function offerSetup(context: CommandContext, settings: Settings): P
   if (isSetUp || output.json || !canAsk(context)) return settings;
   if (!(await askYesNo('This project is not set up. Set it up now?', true, context))) return settings;
   const plan = await planProject(context, settings, {asks: true, verify: true, mode: 'ask'});
-  const file = await writeProject(context, plan);
+  const file = await writeProject(context, plan, false);
   output.info(`Wrote ${relative(cwd, file)}.`);
   return context.loadSettings();
 }
 
-/** Writes a typed configuration file, whose addresses are trusted from then on. Returns its path. */
+/**
+ * Writes a typed configuration file, whose addresses are trusted from then on. Returns its path.
+ * @param force whether it replaces one
+ */
 export async function writeProject(
   context: CommandContext,
   {config, configName, addresses}: ProjectPlan,
+  force: boolean,
 ): Promise<string> {
   const path = join(context.cwd, configName);
-  await replaceTextFile(path, configText(configName, config));
+  await withLock(path, async () => {
+    // While questions were answered, another one may have been written.
+    if (!force) await refuseExistingConfig(context.cwd);
+    await replaceTextFile(path, configText(configName, config));
+  });
   if (addresses.length > 0) {
     // The project is set up all the same: a login asks to confirm the address.
     await trustAddresses(context.credentialFile, addresses).catch((error: unknown) =>

@@ -198,6 +198,21 @@ describe.skipIf(!hasScript)('a question', () => {
     expect(await readdir(root)).toEqual(['build', 'err.txt']);
   });
 
+  test('of a second init may be answered too late: the first one has written', async () => {
+    const terminals = [inShell(), inShell()];
+    for (const terminal of terminals) {
+      terminal.type(`${mycli} init --runtime-backend legacy -p shop -t staging --build-directory build\r`);
+      await terminal.shows('[input is masked]');
+    }
+    for (const terminal of terminals) {
+      terminal.type('\r');
+      await terminal.shows('prompt> ');
+    }
+    expect(terminals[0]?.shown()).toContain('Wrote mycli.config.ts.');
+    expect(terminals[1]?.shown()).toMatch(/Error: .*mycli\.config\.ts already contains a configuration\./);
+    expect((await readdir(root)).toSorted()).toEqual(['.config', 'build', 'mycli.config.ts']);
+  });
+
   test('has only ASCII where the locale has', async () => {
     const terminal = openTerminal(`${mycli} init`, {cwd: root, env: {...env, LC_ALL: 'C', MYCLI_RUNTIME_ORIGIN: ''}});
     await terminal.shows('What do you deploy to?');
