@@ -109,6 +109,8 @@ export interface MycliConfig extends TargetConfig {
    * code of a server.
    */
   readonly allowSensitiveFiles?: boolean | undefined;
+  /** Publish source maps without a warning. */
+  readonly allowSourceMaps?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
   readonly compressionLevel?: number | undefined;
   /** Use the v2 format with Runtime (API key). */

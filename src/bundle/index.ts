@@ -21,7 +21,8 @@ export {
   type PatternLists,
 } from './files/patterns.js';
 export {verifyMarks} from './files/public-files.js';
-export {checkSensitiveFiles} from './files/sensitive-files.js';
+export {checkSensitiveFiles, hasSensitiveName} from './files/sensitive-files.js';
+export {checkUnneeded, unneededIn} from './files/unneeded-files.js';
 export {planBundle, type BundlePlan} from './plan.js';
 export {checkArchivedScripts} from './prebuilt/archived-scripts.js';
 export {withReaders} from './prebuilt/bundle-readers.js';

@@ -18,6 +18,7 @@ import {markFiles, type PatternLists} from './files/patterns.js';
 import {ssrOnlyFlag, strayFiles, verifyServerFiles} from './files/public-files.js';
 import {checkBuildScripts} from './files/server-code.js';
 import {checkSensitiveFiles} from './files/sensitive-files.js';
+import {checkUnneeded} from './files/unneeded-files.js';
 import {readConfigSources, type ConfigSource} from './config/config-sources.js';
 import {frameworkMetadata} from './config/defaults.js';
 import {resolveConfig, withoutUnmatched, type SettingSource} from './config/resolve-config.js';
@@ -96,6 +97,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
     allowed: options.allowSensitiveFiles ?? false,
     serverOnlyFlag: (paths) => ssrOnlyFlag(settings.config.ssrOnly, paths),
   });
+  const unneededWarnings = checkUnneeded(files, {...options, framework});
   const message = messageOf(options, origin);
   signal?.throwIfAborted();
 
@@ -119,6 +121,7 @@ export async function planBundle(options: BundlePlanOptions): Promise<BundlePlan
       ]),
       ...secretWarnings,
       ...scriptWarnings,
+      ...unneededWarnings,
       ...unwantedFiles(files),
       ...(framework === undefined || options.static === true ? [] : await buildWarnings(framework, directories, paths)),
       ...strayFiles(files, settings),

@@ -97,7 +97,7 @@ export const catalogue = {
   ERR_IGNORED_ENTRY: {kind: 'input', summary: 'An ignore rule excludes a server entry point.'},
   ERR_SENSITIVE_FILES: {
     kind: 'input',
-    summary: 'Files whose names suggest secrets, or server code in a static site, would be public.',
+    summary: 'Files whose names suggest secrets, a database or server code in a static site would be public.',
   },
   ERR_BUNDLE_TOO_LARGE: {kind: 'input', summary: 'The bundle exceeds a limit of the backend.'},
   ERR_ARCHIVE_INVALID: {

@@ -34,6 +34,8 @@ export interface Framework {
   readonly public?: readonly string[];
   /** Instead of `public`, the lists of the framework's own client, which a project's own lists extend. */
   readonly lists?: {readonly ssrOnly: readonly string[]; readonly ssrShared: readonly string[]};
+  /** Whether its builds have source maps beside public scripts, or its own client publishes those. */
+  readonly sourceMaps?: boolean;
   /** Folders of the project that the build needs and does not contain by itself, and where they go in the build. */
   readonly copies?: readonly {readonly from: string; readonly to: string}[];
   /** What it leaves when it was built in a way that can't be pushed: paths in the project, and what to set. */

@@ -139,6 +139,7 @@ export const frameworks: readonly Framework[] = [
       ssrOnly: ['ssr.js', 'ssr.js.map', 'config/**', ...everythingIn('node_modules/', 3)],
       ssrShared: ['static/**/*', '**/*.js', '**/*.js.map', '**/*.json'],
     },
+    sourceMaps: true,
     ownSettings: 'pwa-kit',
     installed: ['@salesforce/pwa-kit-react-sdk', '@salesforce/pwa-kit-runtime', '@salesforce/pwa-kit-dev'],
     listsOverrides: true,
@@ -432,12 +433,13 @@ export const frameworks: readonly Framework[] = [
     ...nitro,
   },
   site('docusaurus', 'Docusaurus', ['@docusaurus/core'], 'docusaurus build', 'build'),
-  site('gatsby', 'Gatsby', ['gatsby'], 'gatsby build', 'public'),
+  site('gatsby', 'Gatsby', ['gatsby'], 'gatsby build', 'public', {sourceMaps: true}),
   site('eleventy', 'Eleventy', ['@11ty/eleventy'], 'eleventy', '_site'),
-  site('create-react-app', 'Create React App', ['react-scripts'], 'react-scripts build', 'build'),
+  site('create-react-app', 'Create React App', ['react-scripts'], 'react-scripts build', 'build', {sourceMaps: true}),
   site('preact-cli', 'Preact CLI', ['preact-cli'], 'preact build', 'build', {
     // The server's bundle, which only its own prerendering runs.
     ignore: ['/ssr-build/'],
+    sourceMaps: true,
   }),
   site('slidev', 'Slidev', ['@slidev/cli'], 'slidev build', 'dist'),
   site('rspress', 'Rspress', ['@rspress/core', 'rspress'], 'rspress build', 'doc_build'),

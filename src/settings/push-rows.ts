@@ -331,6 +331,12 @@ export const bundle = {
       'Include files whose names suggest secrets (.env*, .npmrc, private keys) even if they are not server-only, and ' +
       'code of a server.',
   },
+  allowSourceMaps: {
+    flag: {name: 'allow-source-maps', hidden: true},
+    schema: schemas.toggle,
+    default: false,
+    summary: 'Publish source maps without a warning.',
+  },
   compressionLevel: {
     flag: {name: 'compression-level', value: '0-9', hidden: true},
     schema: schemas.compressionLevel,

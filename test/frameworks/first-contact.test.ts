@@ -112,6 +112,20 @@ const contacts: Readonly<Record<string, Contact>> = {
     push: {public: ['index.html', 'three/controls.js'], warning: /No browser can load .* three\/controls\.js/},
     static: {public: ['index.html', 'three/controls.js'], warning: /name the packages in an import map/},
   },
+  'a plain folder of HTML': {
+    files: {'index.html': page, '.vscode/sftp.json': '{"password": "secret"}', 'backup.sql': secret, 'app.py': secret},
+    folder: '.',
+    push: /The folder \. looks like a static site/,
+    dir: /\.vscode\/sftp\.json \(passwords of servers\)/,
+    static: /\.vscode\/sftp\.json \(passwords of servers\)/,
+  },
+  'a plain folder of HTML with what a warning tells': {
+    files: {'index.html': page, 'app.py': secret, Dockerfile: ''},
+    folder: '.',
+    push: /The folder \. looks like a static site/,
+    dir: {public: ['Dockerfile', 'app.py', 'index.html'], warning: /app\.py \(a source\)/},
+    static: {public: ['Dockerfile', 'app.py', 'index.html'], warning: /Dockerfile \(configuration of containers\)/},
+  },
 };
 
 function verify(planned: Planned, end: End): void {

@@ -53,6 +53,8 @@ export interface BundleContentOptions {
    * @default false: such files are an error
    */
   readonly allowSensitiveFiles?: boolean | undefined;
+  /** Whether source maps are public on purpose, so that no warning tells of them. @default false */
+  readonly allowSourceMaps?: boolean | undefined;
   /** v2 only. gzip level, 0 to 9. @default 6 */
   readonly compressionLevel?: number | undefined;
 }

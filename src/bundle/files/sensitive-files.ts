@@ -32,6 +32,10 @@ const sensitiveNames: readonly SensitiveName[] = [
   {path: /(?:^|\/)\.(?:docker\/config\.json|dockercfg)$/i, holds: 'logins of container registries'},
   {path: /(?:^|\/)(?:\.kube\/config|[^/]*\.?kubeconfig)$/i, holds: 'keys of a cluster'},
   {path: /(?:^|\/)(?:dw\.json|\.mobify(?:--[^/]*)?)$/i, holds: 'keys of the hosting service'},
+  {
+    path: /(?:^|\/)(?:\.vscode\/sftp\.json|sftp-config\.json|\.ftpconfig|\.remote-sync\.json|\.idea\/(?:dataSources|webServers)[^/]*\.xml)$/i,
+    holds: 'passwords of servers',
+  },
   {path: /\.(?:tfstate(?:\.backup)?|tfvars)$/i, holds: 'values of an infrastructure'},
   {path: /^(?!(?:.*\/)?node_modules\/).*\.(?:php|phtml)$/i, holds: 'a program, which would be sent instead of run'},
   {path: /\.(?:p12|pfx|jks|keystore|ppk|kdbx)$/i, holds: 'private keys or passwords'},

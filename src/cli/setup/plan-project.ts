@@ -4,17 +4,21 @@ import {optionsOf, unsetOptions} from '../../backends/configuration.js';
 import {backendTitle} from '../../backends/names.js';
 import {OptionText} from '../../backends/option-text.js';
 import type {BackendRegistration} from '../../backends/registry.js';
+import {hasSensitiveName, unneededIn} from '../../bundle/index.js';
 import type {MycliConfig} from '../../config.js';
 import {createError, type RuntimeCliError} from '../../errors/index.js';
 import {withLock} from '../../files/lock.js';
 import {exists} from '../../files/read-file.js';
 import {replaceTextFile} from '../../files/write-files.js';
 import {copyCommands} from '../../projects/check-build.js';
+import {filesIn} from '../../projects/build-folder.js';
 import {detectBuild, type DetectedBuild} from '../../projects/detect-build.js';
 import {readJson} from '../../projects/read-project.js';
 import {definitions} from '../../settings/definitions.js';
 import {slugMessage} from '../../settings/schemas.js';
+import {listPaths} from '../../text/entry-names.js';
 import {asRecord} from '../../text/json.js';
+import {shellLine} from '../../text/suggest.js';
 import type {CommandContext} from '../command/context.js';
 import {missingSettings, requireTogether} from '../command/operation-options.js';
 import {configIn} from '../settings/config-file.js';
@@ -57,7 +61,7 @@ export async function planProject(
   // What the project's configuration will imply is not known yet.
   output.completeHints({settings: []});
   if (isPluginBackend(preference)) await pluginOf(preference, context, settings);
-  const detected = await detectBuild(cwd);
+  const detected = await withoutDoubt(await detectBuild(cwd), cwd);
   if (detected?.exists === true || detected?.framework !== undefined) output.info(describeBuild(detected));
   if (detected?.unfit !== undefined) output.warn(`${detected.unfit.problem} ${detected.unfit.advice}.`);
   const suggested = await withSuggestions(await takeOver(context, settings, setup.mode), detected, cwd);
@@ -162,6 +166,21 @@ function describeBuild({framework, buildDirectory, exists: isBuilt, static: isSt
   const what = framework === undefined ? 'Found a build' : `Detected ${framework.name}`;
   const where = buildDirectory === '.' ? 'this folder' : buildDirectory;
   return `${what}: ${isStatic ? 'a static site' : 'an application'} in ${where}.`;
+}
+
+/**
+ * A folder that only looks like a site is not taken for one if it has what no visitor needs: whoever pushes it says so.
+ */
+async function withoutDoubt(detected: DetectedBuild | undefined, cwd: string): Promise<DetectedBuild | undefined> {
+  if (detected?.isGuess !== true) return detected;
+  const {buildDirectory} = detected;
+  const paths = (await filesIn(join(cwd, buildDirectory))).filter((path) => !packageFiles.includes(path));
+  const found = [...unneededIn(paths), ...paths.map((path) => ({path})).filter(hasSensitiveName)];
+  if (found.length === 0) return detected;
+  const names = listPaths(found.map(({path}) => path));
+  const problem = `${buildDirectory === '.' ? 'This folder' : buildDirectory} has a page, and what no visitor needs: ${names}.`;
+  const advice = `If it is the site, list in .bundleignore what is not for visitors, then run ${shellLine('mycli', 'push', buildDirectory, '--static')}`;
+  return {...detected, unfit: {problem, advice}};
 }
 
 async function withSuggestions(settings: Settings, detected: DetectedBuild | undefined, cwd: string) {
@@ -308,9 +327,12 @@ function addressKeys(backend: string): readonly ServiceKey[] {
   return backend === 'api' ? ['apiOrigin', 'tokenUrl'] : [];
 }
 
+/** What npm and its like have in the folder of a site. */
+const packageFiles = ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'];
+
 /** What a project's own folder has besides its site. A server may need its packages. */
 async function notForVisitors(cwd: string, configName: string, isStatic: boolean): Promise<readonly string[]> {
-  const names = isStatic ? ['package.json', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'node_modules'] : [];
+  const names = isStatic ? packageFiles : [];
   const found = await Promise.all(names.map((name) => exists(join(cwd, name))));
   return [configName, ...names.filter((_, index) => found[index])];
 }

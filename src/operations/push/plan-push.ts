@@ -8,6 +8,7 @@ import {
   checkArchivedScripts,
   checkBundleOptions,
   checkSensitiveFiles,
+  checkUnneeded,
   openBundle,
   planBundle,
   strictWarnings,
@@ -143,6 +144,7 @@ export async function planPush(route: PushRoute): Promise<PushPlan> {
   const warnings = [
     ...(allowSensitiveFiles ? [] : await checkArchivedScripts(bundle, signal)),
     ...(await checkSensitiveFiles(bundle.files, {allowed: allowSensitiveFiles})),
+    ...checkUnneeded(bundle.files, options),
     ...(await strictWarnings(bundle, signal)),
     ...sizeWarnings(bundle),
   ];

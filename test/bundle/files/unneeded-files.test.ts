@@ -1,0 +1,74 @@
+import {describe, expect, test} from 'vitest';
+import {planBundle} from '../../../src/bundle/index.js';
+import {makeFolder, type Tree} from '../../folder.js';
+import {planOptions, smallBuild} from '../project.js';
+
+type Options = Parameters<typeof planOptions>[1];
+
+const plan = async (tree: Tree, options: Options = {}) =>
+  planBundle(planOptions(await makeFolder({...smallBuild, ...tree}), options));
+const warningsOf = async (tree: Tree, options: Options = {}) => (await plan(tree, options)).warnings;
+
+describe('planBundle', () => {
+  test.each([
+    ['backup.sql', 'a dump of a database'],
+    ['dump.sql.gz', 'a dump of a database'],
+    ['data/shop.sqlite3', 'a database'],
+    ['dev.db', 'a database'],
+    ['config.json.bak', 'a backup'],
+  ])('planBundle: %s is no visitor’s, and refused', async (path, reason) => {
+    const tree = {[`build/static/${path}`]: ''};
+    await expect(plan(tree)).rejects.toMatchObject({
+      code: 'ERR_SENSITIVE_FILES',
+      message: `Anyone could download what no visitor needs: static/${path} (${reason}).`,
+    });
+    expect(await warningsOf(tree, {allowSensitiveFiles: true})).toEqual([expect.stringContaining(`static/${path}`)]);
+    expect(await warningsOf(tree, {ignore: [path.split('/').at(-1) ?? '']})).toEqual([]);
+    expect(await warningsOf({[`build/server/${path}`]: ''})).toEqual([]);
+  });
+
+  test.each([
+    ...['app.ts', 'main.tsx', 'App.vue', 'App.svelte', 'app.py', 'app.rb', 'main.go', 'deploy.sh'].map((name) => [
+      name,
+      'a source',
+    ]),
+    ...['package.json', 'pnpm-lock.yaml', 'composer.json'].map((name) => [name, 'the packages of the project']),
+    ...['tsconfig.app.json', 'vite.config.mts', 'Makefile'].map((name) => [name, 'configuration of a build']),
+    ...['Dockerfile', 'docker-compose.prod.yml', 'compose.yaml'].map((name) => [name, 'configuration of containers']),
+    ...['.vscode/settings.json', '.idea/workspace.xml', '.editorconfig'].map((name) => [
+      name,
+      'configuration of an editor',
+    ]),
+    ...['.github/workflows/a.yml', '.gitlab-ci.yml'].map((name) => [name, 'configuration of CI']),
+    ['prisma/schema.prisma', 'the schema of a database'],
+    ['index.html.old', 'a backup'],
+  ])('planBundle: of %s, a warning tells', async (path, reason) => {
+    expect(await warningsOf({[`build/static/a/${path}`]: ''})).toContain(
+      `Anyone can download what no visitor needs: static/a/${path} (${reason}). Exclude it with --ignore GLOB or in .bundleignore.`,
+    );
+  });
+
+  test.each([
+    ['types beside a script', ['lib.d.ts', 'lib.d.mts']],
+    ['a stream of video', ['video/1.ts', 'video/2.ts', 'video/all.m3u8']],
+    ['a database that a page reads', ['shop.sqlite', 'lib/sql-wasm.wasm']],
+    ['what its name only resembles', ['packages.json', 'map', 'sql.js', 'tsconfig.html', 'github/a.html', 'a.db.html']],
+  ])('planBundle: %s is for visitors', async (_, paths) => {
+    expect(await warningsOf(Object.fromEntries(paths.map((path) => [`build/static/${path}`, ''])))).toEqual([]);
+  });
+
+  test('planBundle: public source maps are counted, unless they are allowed or usual', async () => {
+    const maps = {'build/static/a.js.map': '', 'build/static/b.css.map': '', 'build/server/a.js.map': ''};
+    expect(await warningsOf(maps)).toEqual([
+      'The bundle publishes source maps (files: 2), from which anyone can read the sources: static/a.js.map, ' +
+        "static/b.css.map. Pass --ignore '*.map' to exclude them, or --allow-source-maps.",
+    ]);
+    expect(await warningsOf(maps, {allowSourceMaps: true})).toEqual([]);
+    const gatsby = {
+      'package.json': '{"dependencies": {"gatsby": "5"}}',
+      'public/index.html': '',
+      'public/a.js.map': '',
+    };
+    expect(await warningsOf(gatsby, {buildDirectory: 'public', static: true})).toEqual([]);
+  });
+});
