@@ -1,4 +1,4 @@
-import {existsSync, readdirSync} from 'node:fs';
+import {existsSync, readdirSync, type Dirent} from 'node:fs';
 import {join, posix} from 'node:path';
 import {exists} from '../files/read-file.js';
 import type {Framework} from '../frameworks/framework.js';
@@ -11,14 +11,16 @@ import {hasServerCode} from './server-scripts.js';
 /**
  * The row of a build, whose project's package.json or own files name the framework. Its paths are those of this build.
  * Undefined if none has its marks there.
+ * @param isSite whether only rows of builds without a server count
  */
 export async function frameworkOfBuild(
   projectDirectory: string,
   buildDirectory: string,
+  {isSite = false} = {},
 ): Promise<Framework | undefined> {
   const {rows} = await rowsOf(await readProject(projectDirectory));
   let isServer: Promise<boolean> | undefined;
-  for (const row of rows) {
+  for (const row of isSite ? rows.filter((one) => one.static) : rows) {
     const found = await located(row, buildDirectory);
     if (found !== undefined && !(row.static && (await (isServer ??= hasServerCode(buildDirectory, projectDirectory)))))
       return found;
@@ -149,22 +151,23 @@ export async function located(row: Framework, build: string): Promise<Framework 
 
 /**
  * A folder in a build that has all of `paths`, at the depth at which a workspace may have an application. A build may
- * have thousands of folders: waiting for a thread would take longer than reading them.
+ * have thousands of folders: waiting for a thread would take longer than reading them, and so would looking for each path.
  */
 function folderOf(build: string, paths: readonly string[], base = '', depth = 4): string | undefined {
-  for (const name of depth === 0 ? [] : foldersOf(join(build, base))) {
-    const folder = posix.join(base, name);
-    if (paths.every((path) => existsSync(join(build, folder, path)))) return folder;
-    const below = folderOf(build, paths, folder, depth - 1);
-    if (below !== undefined) return below;
+  const entries = entriesOf(join(build, base));
+  const mayHave = (path: string) => entries.some(({name}) => name === path.split('/')[0]);
+  if (base !== '' && paths.every(mayHave) && paths.every((path) => existsSync(join(build, base, path)))) return base;
+  for (const entry of depth === 0 ? [] : entries) {
+    if (!entry.isDirectory() || entry.name === 'node_modules') continue;
+    const found = folderOf(build, paths, base === '' ? entry.name : `${base}/${entry.name}`, depth - 1);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function foldersOf(directory: string): readonly string[] {
+function entriesOf(directory: string): readonly Dirent[] {
   try {
-    const entries = readdirSync(directory, {withFileTypes: true});
-    return entries.flatMap((entry) => (entry.isDirectory() && entry.name !== 'node_modules' ? [entry.name] : []));
+    return readdirSync(directory, {withFileTypes: true});
   } catch {
     return [];
   }

@@ -155,7 +155,7 @@ export async function isStaticBuild(directory: string, project?: string): Promis
   if ((await namesIn(directory)).includes('index.html')) {
     return !(await hasServerCode(directory, project));
   }
-  return project !== undefined && (await frameworkOfBuild(project, directory))?.static === true;
+  return project !== undefined && (await frameworkOfBuild(project, directory, {isSite: true})) !== undefined;
 }
 
 /** Whether a page loads what only a build makes a script of. */

@@ -3,8 +3,8 @@ import {defaultWait, longestTimeoutSeconds} from '../../settings/schemas.js';
 import type {OpenBackend} from '../open-backend.js';
 import type {WaitOptions} from '../options.js';
 
-/** The first pause between looks, in milliseconds. */
-const firstPauseMs = 500;
+/** The least pause between looks, in milliseconds. */
+const leastPauseMs = 500;
 
 /** Waits. @throws `signal.reason` when aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -13,9 +13,9 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The pause after the nth look: grows by half each time, up to the interval. */
-export function pauseMs(intervalMs: number, looks: number): number {
-  return Math.min(intervalMs, firstPauseMs * 1.5 ** (looks - 1));
+/** The pause after waiting for so long: a fifth of it, so that the end is seen no later than that, up to the interval. */
+export function pauseMs(intervalMs: number, waitedMs: number): number {
+  return Math.min(intervalMs, Math.max(leastPauseMs, waitedMs / 5));
 }
 
 /**
@@ -28,10 +28,9 @@ export function startPoll({limits, signal}: Pick<OpenBackend, 'limits' | 'signal
   const intervalMs = Math.min(pollInterval, longestTimeoutSeconds) * 1000;
   // A timer, because the system time may jump.
   const limitMs = Math.ceil(Math.min(timeout, longestTimeoutSeconds) * 1000);
-  const endsAt = performance.now() + limitMs;
+  const startedAt = performance.now();
   /** Milliseconds until the time is up; undefined without a limit. */
-  const leftMs = () => (limitMs > 0 ? Math.max(0, Math.round(endsAt - performance.now())) : undefined);
-  let looks = 0;
+  const leftMs = () => (limitMs > 0 ? Math.max(0, Math.round(startedAt + limitMs - performance.now())) : undefined);
   return {
     /** Maximum seconds to wait; 0 for no limit. */
     timeout,
@@ -41,8 +40,7 @@ export function startPoll({limits, signal}: Pick<OpenBackend, 'limits' | 'signal
     isLate: () => leftMs() === 0,
     /** Pauses until the next look is due (with `longest`, for the whole interval), or the time is up. */
     async pause({longest} = {longest: false}) {
-      looks += 1;
-      const ms = longest ? intervalMs : pauseMs(intervalMs, looks);
+      const ms = longest ? intervalMs : pauseMs(intervalMs, performance.now() - startedAt);
       await pause(Math.min(ms, leftMs() ?? ms), signal);
     },
   };
