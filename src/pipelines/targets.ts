@@ -101,11 +101,13 @@ export async function deleteTarget(options: DeleteTargetOptions, host: PipelineH
   await guardTarget('delete-target', options, host);
   if (!dryRun) await confirm?.(open.project.backend, target);
   const deleting = finding.after(target).change('delete', `Delete target ${targetSlug}`, async (doomed, {outlet}) => {
-    await deleteTargetFrom(open, doomed, dryRun);
-    outlet.title(`${dryRun ? 'Would delete' : 'Deleted'} target ${targetSlug}`);
+    const isDone = await deleteTargetFrom(open, doomed, options);
+    const what = isDone ? `${dryRun ? 'Would delete' : 'Deleted'} target` : 'Somebody else has deleted target';
+    outlet.title(`${what} ${targetSlug}`);
+    return isDone;
   });
-  await deleting.run();
-  return {...result, deleted: !dryRun, warnings: deleting.warnings};
+  const isDone = await deleting.run();
+  return {...result, deleted: isDone && !dryRun, warnings: deleting.warnings};
 }
 
 export async function listVariables(options: TargetOptions, host: PipelineHost): Promise<ListVariablesResult> {

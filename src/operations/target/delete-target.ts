@@ -58,27 +58,34 @@ function productionRefused(targetSlug: string): Error {
   });
 }
 
-/** Deletes a target, once. If the answer is unclear, it looks whether the target is still there. */
+/**
+ * Deletes a target, once. If the answer is unclear, it looks whether the target is still there. Resolves to false if
+ * somebody else has deleted one that need not exist.
+ */
 export async function deleteTargetFrom(
   open: OpenBackend,
   {targetSlug, state}: DoomedTarget,
-  dryRun: boolean,
-): Promise<void> {
-  if (state === 'deleting') return;
+  {dryRun = false, ifExists = false}: Pick<DeleteTargetOptions, 'dryRun' | 'ifExists'>,
+): Promise<boolean> {
+  if (state === 'deleting') return true;
   await allowChange(open, {operation: 'delete-target', targetSlug, dryRun});
-  if (dryRun) return;
+  if (dryRun) return true;
   try {
     await invoke(open, 'deleteTarget', {targetSlug});
+    return true;
   } catch (error) {
     if (!isRuntimeCliError(error) || open.signal.aborted) throw error;
-    if (!mayBeDone(error)) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
+    const mayBeGone = ifExists && error.status === 404;
+    if (!mayBeDone(error) && !mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
     const targets = await targetsIfListed(open).catch(() => undefined);
     open.signal.throwIfAborted();
     const left = targets?.find((one) => one.targetSlug === targetSlug);
     if (targets !== undefined && (left === undefined || left.state === 'deleting')) {
+      if (mayBeGone) return false;
       open.host.outlet.warn(`The service answered with an error, but target ${targetSlug} is gone or being deleted.`);
-      return;
+      return true;
     }
+    if (mayBeGone) throw await explainMissingTarget(error, open, targetSlug, 'delete-target');
     const known = targets === undefined ? 'Whether it is still there is not known' : 'It is still listed';
     throw amendError(error, {
       message: `Target ${targetSlug} may be deleted yet. ${known}${left?.state ? ` (${left.state})` : ''}. ${error.message}`,

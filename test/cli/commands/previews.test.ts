@@ -120,3 +120,18 @@ test.each([
   expect(previewSlugs(branch)[0]).toMatch(slug);
   expect(previewName(branch)).toMatch(name);
 });
+
+test('two preview:prune at the same time delete everything, and neither fails', async () => {
+  for (const branch of ['a', 'b', 'c']) await documentOf(['preview:up', branch, '--message', branch]);
+  const {project, env} = bench;
+  const args = ['preview:prune', '--expires', '0d', '--yes', '--json'];
+  const both = await Promise.all([1, 2].map(() => runCli(binary, args, {cwd: project, env})));
+  const documents = both.map(({code, stdout, stderr}) => {
+    expect(code, stderr + stdout).toBe(0);
+    return JSON.parse(stdout) as {deleted: readonly string[]; warnings?: readonly string[]};
+  });
+  const deleted = new Set(documents.flatMap((document) => document.deleted));
+  expect([...deleted].toSorted()).toEqual(['preview-a', 'preview-b', 'preview-c']);
+  expect(documents.flatMap(({warnings = []}) => warnings)).toEqual([]);
+  expect(await branches()).toEqual([]);
+});
