@@ -80,6 +80,8 @@ export interface MycliConfig extends TargetConfig {
   readonly connectTimeout?: number | undefined;
   /** Maximum time in which nothing is sent or received; default 60. */
   readonly idleTimeout?: number | undefined;
+  /** How often an upload that breaks off is sent again; default 2. */
+  readonly uploadRetries?: number | undefined;
   /** Build output folder; default build. */
   readonly buildDirectory?: string | undefined;
   /** Folder that contains config.server.ts or .js; default: that of the configuration file. */

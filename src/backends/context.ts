@@ -23,7 +23,7 @@ type ContextFields = Pick<
 >;
 type ClientOptions = Pick<
   HttpClientOptions,
-  'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'timeouts' | 'onRetry' | 'onDate'
+  'userAgent' | 'rateLimit' | 'reroute' | 'secrets' | 'timeouts' | 'uploadRetries' | 'onRetry' | 'onDate'
 >;
 
 /** What a backend's context is created from. `secrets`: values to mask in every message. */

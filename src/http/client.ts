@@ -6,7 +6,7 @@ import {decompress} from './decompress.js';
 import {askBeforeAttempt, Call, isWrite, keepOwnOptions} from './connection/call.js';
 import {ConnectionError} from './connection/watch.js';
 import {createFailureRetry} from './failure-retry.js';
-import {defaultLimits, type TimeLimits} from './limits.js';
+import {defaultLimits, defaultUploadRetries, type TimeLimits} from './limits.js';
 import {createRateLimitHooks, resolveRateLimitPolicy, type RateLimitMiddlewareConfig} from './rate-limit/index.js';
 import {parseJson} from '../text/json.js';
 import {createRedactor} from './redact.js';
@@ -32,6 +32,8 @@ export interface HttpClientOptions {
   readonly onCall?: (() => () => void) | undefined;
   /** Called when a request that may have changed something was answered with 2xx. */
   readonly onWritten?: (() => void) | undefined;
+  /** How often an upload that breaks off is sent again. @default 2 */
+  readonly uploadRetries?: number | undefined;
   /** @default those of `defaultLimits` */
   readonly timeouts?: Partial<TimeLimits> | undefined;
 }
@@ -58,7 +60,7 @@ export async function createHttpClient(options: HttpClientOptions): Promise<Got 
  * the rules for them name another.
  */
 export function clientRules(options: HttpClientOptions) {
-  const {rateLimit, onRetry, timeouts, secrets = []} = options;
+  const {rateLimit, onRetry, timeouts, uploadRetries = defaultUploadRetries, secrets = []} = options;
   const redact = createRedactor(secrets);
   const logger: Logger = {
     debug: (message) => options.logger.debug(redact(message)),
@@ -71,12 +73,26 @@ export function clientRules(options: HttpClientOptions) {
     logger,
     rateLimit: {...rateLimit, logger: rateLimit?.logger ?? logger, onRetry: rateLimit?.onRetry ?? onRetry},
     timeouts: {...defaultLimits, ...timeouts},
+    uploadRetries,
   };
 }
 
 /** As `createHttpClient`, by rules that the caller keeps to, too. */
 export async function createClient(rules: ReturnType<typeof clientRules>): Promise<Got & StreamingClient> {
-  const {env, userAgent, signal, onCall, onDate, onWritten, reroute, secrets, logger, rateLimit, timeouts} = rules;
+  const {
+    env,
+    userAgent,
+    signal,
+    onCall,
+    onDate,
+    onWritten,
+    reroute,
+    secrets,
+    logger,
+    rateLimit,
+    timeouts,
+    uploadRetries,
+  } = rules;
   const policy = resolveRateLimitPolicy(rateLimit);
   const hooks = createRateLimitHooks(rateLimit);
   const errors = {secrets, limitedStatusCodes: policy.statusCodes};
@@ -89,7 +105,7 @@ export async function createClient(rules: ReturnType<typeof clientRules>): Promi
     decompress: false,
     strictContentLength: true,
     parseJson,
-    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit)},
+    retry: {limit: 0, calculateDelay: createFailureRetry(policy, rateLimit, uploadRetries)},
     hooks: {
       init: [keepOwnOptions, keepSignal],
       beforeRequest: [

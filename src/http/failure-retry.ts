@@ -1,37 +1,46 @@
 import type {RequestError, RetryFunction} from 'got';
-import {Call, isRepeatable, maxRepeats, statusName} from './connection/call.js';
-import {failureKind, failureReason, isLocalRefusal, knownError} from './errors/failure.js';
+import {Call, isBroken, isRepeatable, maxRepeats, statusName} from './connection/call.js';
+import {failureKind, failureReason, isLocalRefusal, knownError, type FailureKind} from './errors/failure.js';
+import {isMaintenance} from './errors/response-error.js';
 import {RequestCount} from './rate-limit/hooks.js';
 import {announceRetry, planRetry, type RateLimitMiddlewareConfig, type RateLimitPolicy} from './rate-limit/policy.js';
 import type {RetryEvent} from './types.js';
 
 /**
  * got's `retry.calculateDelay`, for everything but answered rate limits: requests that were never sent are retried like
- * a rate limit, safe ones are repeated, others never.
+ * a rate limit, safe ones are repeated, uploads that broke off are sent again, others never.
  */
-export function createFailureRetry(policy: RateLimitPolicy, config: RateLimitMiddlewareConfig): RetryFunction {
+export function createFailureRetry(
+  policy: RateLimitPolicy,
+  config: RateLimitMiddlewareConfig,
+  uploadRetries: number,
+): RetryFunction {
   return ({error}) => {
     // A hook requested this retry and has already waited. 0 would refuse it.
     if (error.name === 'RetryError') return 1;
     const call = Call.of(error.options.context);
     if (call === undefined || call.failure !== undefined || knownError(error) !== undefined) return 0;
     if (error.options.signal?.aborted) return 0;
-    const event = planUnsent(error, call, policy) ?? planRepeat(error, call, policy);
+    const event = planUnsent(error, call, policy) ?? planRepeat(error, call, {...policy, uploadRetries});
     if (event === undefined) return 0;
     announceRetry(event, config);
     return Math.max(1, event.delayMs);
   };
 }
 
-/** The retry of a request that the server has not begun: it was rate-limited or nothing listened. */
+/** What no retry helps against, although nothing was sent. A proxy has refused the tunnel. */
+const lasting: ReadonlySet<FailureKind> = new Set(['unknown-host', 'certificate', 'proxy', 'not-http']);
+
+/** The retry of a request that the server has not begun: it was rate-limited, or there was no connection. */
 function planUnsent(error: RequestError, call: Call, policy: RateLimitPolicy): RetryEvent | undefined {
   const {options, response} = error;
   const status = response?.statusCode;
   // The status alone is a rate limit, even if the rest of its answer was cut off.
   const isLimit = error.name !== 'HTTPError' && status !== undefined && policy.statusCodes.includes(status);
-  const isRefused =
-    failureKind(error) === 'unreachable' && !call.attempt.connected && !isLocalRefusal(error, options, call.attempt);
-  if (!isLimit && !isRefused) return undefined;
+  const {attempt} = call;
+  const isUnconnected = status === undefined && attempt.started && !attempt.connected;
+  const isUnsent = isUnconnected && !lasting.has(failureKind(error)) && !isLocalRefusal(error, options, attempt);
+  if (!isLimit && !isUnsent) return undefined;
   const count = RequestCount.of(options.context);
   const reason = isLimit ? statusName(status) : failureReason(error);
   const event = planRetry({...failureOf(error), retries: count.retries, reason}, policy);
@@ -39,18 +48,36 @@ function planUnsent(error: RequestError, call: Call, policy: RateLimitPolicy): R
   return event;
 }
 
-/** The repetition of a request that changes nothing, because the server failed or its answer was lost. */
-function planRepeat(error: RequestError, call: Call, policy: RateLimitPolicy): RetryEvent | undefined {
-  const status = error.response?.statusCode;
+/** Statuses of gateways that have no service for an upload, or that end one that takes too long. */
+const breakingStatuses: ReadonlySet<number> = new Set([408, 502, 503, 504]);
+
+/**
+ * The repetition of a request that changes nothing, because the server failed or its answer was lost, or of an upload
+ * that broke off before the server can have had all of it.
+ */
+function planRepeat(
+  error: RequestError,
+  call: Call,
+  {uploadRetries, ...policy}: RateLimitPolicy & {readonly uploadRetries: number},
+): RetryEvent | undefined {
+  const {options, response} = error;
+  const {attempt} = call;
+  const status = response?.statusCode;
   const kind = failureKind(error);
-  const hasFailed = status !== undefined && status >= 500 && !policy.statusCodes.includes(status);
+  const isRead = isRepeatable(options);
+  const isSentAgain = isBroken(options, attempt) && !isMaintenance(response);
+  if (!(isRead || isSentAgain) || error.name === 'ParseError') return undefined;
+  const hasFailed =
+    status !== undefined &&
+    (isRead ? status >= 500 : breakingStatuses.has(status)) &&
+    !policy.statusCodes.includes(status);
   const isLost =
-    (status === undefined || (status >= 200 && status < 300)) &&
-    call.attempt.started &&
+    (status === undefined || (isRead && status >= 200 && status < 300)) &&
+    attempt.started &&
     (kind === 'lost' || kind === 'stalled');
-  if (!isRepeatable(error.options) || !(hasFailed || isLost) || error.name === 'ParseError') return undefined;
+  if (!hasFailed && !isLost) return undefined;
   const reason = hasFailed ? statusName(status) : failureReason(error);
-  const limits = {...policy, maxRetries: maxRepeats};
+  const limits = {...policy, maxRetries: isRead ? maxRepeats : uploadRetries};
   const event = planRetry({...failureOf(error), retries: call.repeats, reason}, limits);
   if (event !== undefined) call.repeats += 1;
   return event;

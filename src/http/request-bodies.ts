@@ -53,13 +53,13 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltIn
   return {
     multipart(parts) {
       const {contentType, segments} = multipartSegments(parts, readable(parts.file.source));
-      return body(contentType, segments);
+      return onlyWhole(body(contentType, segments));
     },
     base64Json({value, field, source}) {
       const members = JSON.stringify({...value, [field]: undefined}).slice(0, -1);
       const start = textSegment(`${members}${members === '{' ? '' : ','}${JSON.stringify(field)}:"`);
       const whole = {before: 0, total: source.size, counted: source.size};
-      return body('application/json', [start, base64Segment(readable(source)), textSegment('"}')], whole);
+      return onlyWhole(body('application/json', [start, base64Segment(readable(source)), textSegment('"}')], whole));
     },
     file(source, {contentType = 'application/octet-stream', start = 0, end = source.size - 1} = {}) {
       const isWhole = start === 0 && end === source.size - 1;
@@ -68,6 +68,11 @@ export function createRequestBodies(options: RequestBodiesOptions = {}): BuiltIn
       return body(contentType, [sourceSegment(isWhole ? readable(source) : part)], whole);
     },
   };
+}
+
+/** Marks a body that says itself where it ends: no service can use a part of it, so it can be sent again. */
+function onlyWhole({headers, context}: BodyOptions): BodyOptions {
+  return {headers, context: {...context, onlyWhole: true}};
 }
 
 interface Whole {

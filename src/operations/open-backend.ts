@@ -59,7 +59,7 @@ export async function openBackend(
 ): Promise<OpenBackend> {
   const {env, logger, userAgent, onCleanup} = host;
   const {projectSlug, targetSlug, wait, rateLimit, pollInterval, timeout} = options;
-  rejectProblems(optionProblems(options, ['pollInterval', 'timeout']));
+  rejectProblems(optionProblems(options, ['pollInterval', 'timeout', 'uploadRetries']));
   verifyRateLimit(rateLimit);
   const configDirectory = configDirectoryOf(options, host);
   const secrets = [...(host.secrets ?? []), ...secretsOf(backend, options, env)];
@@ -76,6 +76,7 @@ export async function openBackend(
     userAgent,
     rateLimit,
     timeouts: timeoutsOf(options),
+    uploadRetries: options.uploadRetries,
     secrets,
     onSecret(secret) {
       secrets.push(secret);

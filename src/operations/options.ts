@@ -60,6 +60,11 @@ export interface CommonOptions {
   readonly connectTimeout?: number | undefined;
   /** Maximum seconds without progress while sending a request or receiving its response. @default 60 */
   readonly idleTimeout?: number | undefined;
+  /**
+   * How often an upload is sent again, from its first byte, if it breaks off before the server can have had all of it.
+   * The waits are those of `rateLimit`. @default 2
+   */
+  readonly uploadRetries?: number | undefined;
   /** Base directory for relative paths. @default the process's working directory */
   readonly cwd?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import {defaultLimits} from '../http/limits.js';
+import {defaultLimits, defaultUploadRetries} from '../http/limits.js';
 import {defaultRateLimit} from '../http/rate-limit/policy.js';
 import type {SettingRows} from './row.js';
 import * as schemas from './schemas.js';
@@ -178,6 +178,12 @@ export const connection = {
     schema: schemas.requestSeconds,
     default: defaultLimits.idleMs / 1000,
     summary: 'Maximum time in which nothing is sent or received; default {default}.',
+  },
+  uploadRetries: {
+    flag: {name: 'upload-retries', value: 'N', hidden: true},
+    schema: schemas.count,
+    default: defaultUploadRetries,
+    summary: 'How often an upload that breaks off is sent again; default {default}.',
   },
 } as const satisfies SettingRows;
 

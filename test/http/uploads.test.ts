@@ -1,10 +1,14 @@
+import {lookup} from 'node:dns';
+import https from 'node:https';
 import {networkInterfaces} from 'node:os';
 import {Readable} from 'node:stream';
 import {setImmediate} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
 import {createRequestBodies, type BodyOptions, type RetryEvent, type UploadProgress} from '../../src/http/index.js';
 import {parseMultipart, quick, rejection, testClient, testSource, zeroSource} from './test-client.js';
-import {closedPort, refuseFirst, startRecordingServer, startServer, startTcpServer} from './with-server.js';
+import {startProxy} from './proxies.js';
+import {selfSigned} from './self-signed.js';
+import {closedPort, refuseFirst, sendJson, startRecordingServer, startServer, startTcpServer} from './with-server.js';
 
 const megabyte = 1024 * 1024;
 
@@ -196,6 +200,61 @@ describe('rate limits of the client', () => {
     expect(events.map(({attempt, reason, status}) => ({attempt, reason, status}))).toEqual(
       [1, 2, 3].map((attempt) => ({attempt, reason: 'connection refused', status: undefined})),
     );
+  });
+});
+
+describe('an upload that was not connected is sent after a wait', () => {
+  type Lookup = (
+    host: string,
+    options: unknown,
+    found: (error: Error | null, address?: string, family?: 4) => void,
+  ) => void;
+
+  test.each<[string, Lookup]>([
+    ['no route to the host', (_, __, found) => found(Object.assign(new Error('no'), {code: 'EHOSTUNREACH'}))],
+    ['no connection for 0.3 s', () => undefined],
+  ])('%s', async (reason, fail) => {
+    const server = await startRecordingServer(refuseFirst(0));
+    const events: RetryEvent[] = [];
+    const {http} = await testClient({timeouts: {connectMs: 300}, onRetry: (event) => events.push(event)});
+    let lookups = 0;
+    const dnsLookup: Lookup = (host, options, found) => {
+      lookups += 1;
+      if (lookups === 1) fail(host, options, found);
+      else Reflect.apply(lookup, undefined, ['127.0.0.1', options, found]);
+    };
+    const upload = {...multipart(), dnsLookup} as object;
+    expect(await http.post(`http://far.example.test:${server.port}/x`, upload)).toMatchObject({statusCode: 201});
+    expect(events).toMatchObject([{attempt: 1, maxRetries: 3, reason}]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('the handshake was cut off', async () => {
+    const tls = https.createServer(selfSigned, (request, response) => {
+      request.resume().once('end', () => sendJson(response, 201, {}));
+    });
+    let connections = 0;
+    const server = await startTcpServer((socket) => {
+      connections += 1;
+      if (connections > 1) tls.emit('connection', socket);
+      else socket.once('data', () => socket.destroy());
+    });
+    const {http} = await testClient();
+    const upload = {...multipart(), https: {certificateAuthority: selfSigned.cert}} as object;
+    expect(await http.post(server.origin.replace('http:', 'https:'), upload)).toMatchObject({statusCode: 201});
+    expect(connections).toBe(2);
+  });
+
+  test('a proxy could not reach the host', async () => {
+    const answers = ['502 Bad Gateway', '407 Proxy Authentication Required'];
+    const proxy = await startProxy({
+      tunnel: (socket) => socket.end(`HTTP/1.1 ${String(answers.shift())}\r\n\r\n`),
+    });
+    const events: RetryEvent[] = [];
+    const {http} = await testClient({env: {HTTPS_PROXY: proxy.origin}, onRetry: (event) => events.push(event)});
+    const error = await rejection(http.post('https://far.example.test/x', multipart()));
+    expect(error).toMatchObject({exitCode: 6, message: expect.stringContaining('407') as string});
+    expect(events).toMatchObject([{attempt: 1, reason: 'the proxy returned 502 Bad Gateway'}]);
   });
 });
 

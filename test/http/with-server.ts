@@ -48,17 +48,20 @@ export async function startTcpServer(listener: (socket: Socket) => void): Promis
   );
 }
 
-/** Starts a server that reads each request to its end, keeps it, and lets `answer` do the rest. */
+/** Starts a server that reads each request that has an end, keeps it, and lets `answer` do the rest. */
 export async function startRecordingServer(
   answer: (response: ServerResponse, request: RecordedRequest, count: number) => void,
 ): Promise<TestServer & {readonly requests: readonly RecordedRequest[]}> {
   const requests: RecordedRequest[] = [];
   const server = await startServer((message, response) => {
-    void readAll(message).then((body) => {
+    const keep = (body: Buffer) => {
       const {method = '', url = '', headers} = message;
       const request = {method, url, headers, body};
       requests.push(request);
       answer(response, request, requests.length);
+    };
+    readAll(message).then(keep, (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNRESET') throw error;
     });
   });
   return {...server, requests};

@@ -17,8 +17,11 @@ export interface Fault {
   readonly name: string;
   /** Whether the service carries out the request first. */
   readonly effect: boolean;
-  /** When it happens, as far as the request has arrived. @default 'whole' */
-  readonly when?: 'head' | 'half';
+  /**
+   * When it happens, as far as the request has arrived. After `stop`, the service reads no more of it.
+   * @default 'whole'
+   */
+  readonly when?: 'head' | 'half' | 'stop';
   /** Exit code of a call whose read or write meets it each time. */
   readonly ends: readonly [read: number, write: number];
   /** Whether a read is tried again after it, so that once is no harm. */
@@ -77,7 +80,13 @@ function member(name: string, pattern: RegExp, value: string, ends = invalid): F
 }
 
 /** A connection that fails. */
-function cut(name: string, effect: boolean, ends: Ends, reply: Fault['reply'] | Reply, when?: 'head' | 'half'): Fault {
+function cut(
+  name: string,
+  effect: boolean,
+  ends: Ends,
+  reply: Fault['reply'] | Reply,
+  when?: Exclude<Fault['when'], undefined>,
+): Fault {
   const made = typeof reply === 'function' ? reply : () => reply;
   return {name, effect, ends, retried: ends[0] === 6, reply: made, ...(when && {when})};
 }
@@ -165,6 +174,13 @@ export const faults: readonly Fault[] = [
   cut('a reset before the body', false, lost, {bytes: '', then: 'reset'}, 'head'),
   cut('a close before the body', false, lost, {bytes: ''}, 'head'),
   cut('a reset at half of the body', false, lost, {bytes: '', then: 'reset'}, 'half'),
+  cut('a reset while the body is sent', false, lost, {bytes: '', then: 'reset'}, 'stop'),
+  cut('a stall while the body is sent', false, lost, {bytes: '', piece: 'HTTP/1.1 102 Processing\r\n\r\n'}, 'stop'),
+  ...[408, 413, 500, 502, 503, 504].map((status): Fault => {
+    const fault = refusal(status);
+    const reply: Fault['reply'] = (...given) => ({...fault.reply(...given), then: 'close'});
+    return {...fault, name: `${status} while the body is sent`, when: 'stop', reply};
+  }),
   cut('a close after the request, which was not carried out', false, lost, {bytes: ''}),
   cut('a close after the request', true, lost, {bytes: ''}),
   cut('a reset after the request', true, lost, {bytes: '', then: 'reset'}),

@@ -34,6 +34,7 @@ export function violations(run: Run, archive: Buffer): readonly string[] {
     ...(run.ended === 'done' ? successProblems(run, effects, archive) : []),
     ...(run.ended === 'failed' ? errorProblems(run, effects) : []),
     ...countProblems(run, effects),
+    ...repeatProblems(run),
     ...fallbackProblems(run),
     ...speechProblems(run),
     ...eventProblems(run),
@@ -175,7 +176,12 @@ function codeProblem({service, operation}: Run, {exitCode, message}: RuntimeCliE
   const [read, write] = one.fault.ends;
   // Not carried out, it may not have been sent whole.
   const codes = isWrite(one.name)
-    ? [write, ...(one.fault.effect ? [] : [6]), ...ofTargets(operation, one.fault)]
+    ? [
+        write,
+        ...(one.fault.effect ? [] : [6]),
+        ...(one.fault.when === 'stop' ? [7] : []),
+        ...ofTargets(operation, one.fault),
+      ]
     : [read];
   return !codes.includes(exitCode) && `it ended with ${exitCode} instead of ${codes.join(' or ')}: ${message}`;
 }
@@ -221,6 +227,17 @@ function countProblems(run: Run, {bundles, deployments}: Effects): readonly Prob
         (name === 'archive' || name === 'site') && authorization !== '' && `credentials were sent with ${line}`,
     ),
   ];
+}
+
+/** An upload is only sent again if the service cannot have had all of it, or said that it did nothing. */
+function repeatProblems(run: Run): readonly Problem[] {
+  const {isLarge = false} = run.operation;
+  const uploads = run.service.seen.filter(({name}) => name === 'upload');
+  return uploads.map(({fault, service}, index) => {
+    const isSafe = fault?.status === 429 || fault?.status === 401 || (isLarge && fault?.when === 'stop');
+    const isRepeated = uploads.slice(index + 1).some((later) => later.service === service);
+    return !isTwice(run) && isRepeated && !isSafe && `after ${fault?.name ?? 'a success'}, the upload was sent again`;
+  });
 }
 
 /** After something may have been done by Api, legacy is not asked for it. */

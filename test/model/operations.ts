@@ -42,6 +42,8 @@ export interface Operation {
   readonly ends?: number;
   /** Which of the first bundles a target runs that it deploys: counted from 1. */
   readonly bundle?: number;
+  /** Whether its upload is larger than what a connection takes that nobody reads. */
+  readonly isLarge?: boolean;
   /** The files that it leaves when it succeeds. */
   readonly output?: readonly string[];
   run(call: Call): Promise<unknown>;
@@ -73,6 +75,8 @@ function auto(call: Call) {
 const build = {buildDirectory: 'build', ssrOnly: ['ssr.js'], ssrShared: ['static/**/*']};
 const archive = {archive: 'v2.tar.gz'};
 const archiveV1 = {archive: 'v1.tar.gz'};
+const large = {archive: 'large-v2.tar.gz'};
+const largeV1 = {archive: 'large-v1.tar.gz'};
 const staging = {targetSlug: 'staging'} as const;
 const preview = {targetSlug: 'preview', pollInterval: 0.001} as const;
 const live = {...staging, wait: true} as const;
@@ -155,6 +159,27 @@ export const operations: readonly Operation[] = [
   {name: 'look at everything', kind: 'read', run: look},
 ];
 
+/** The pushes of both backends, in all formats, with large archives. */
+export const largePushes: readonly Operation[] = [
+  push('push much to Api', (call) => pushRuntimeBundle({...api(call), ...large}), {isLarge: true}),
+  push(
+    'push much to Api or legacy, and wait',
+    (call) => pushRuntimeBundle({...auto(call), ...large, ...live, v2: true}),
+    {
+      ...waits,
+      isLarge: true,
+    },
+  ),
+  push('push much as v1, and wait', (call) => pushRuntimeBundle({...legacy(call), ...largeV1, ...live}), {
+    ...waits,
+    isLarge: true,
+  }),
+  push('push much as v2, and wait', (call) => pushRuntimeBundle({...legacy(call), ...large, ...live}), {
+    ...waits,
+    isLarge: true,
+  }),
+];
+
 /** The second push finds nothing that has changed. */
 async function pushTwice(call: Call): Promise<unknown> {
   let record: PushRecord | undefined;
@@ -180,7 +205,7 @@ async function look(call: Call): Promise<unknown> {
 
 /** Finds an operation by its name. */
 export function operationNamed(name: string): Operation {
-  const found = operations.find((operation) => operation.name === name);
+  const found = [...operations, ...largePushes].find((operation) => operation.name === name);
   if (found === undefined) throw new Error(`no operation is called "${name}"`);
   return found;
 }

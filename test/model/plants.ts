@@ -20,13 +20,18 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'take what was sent whole for what was never sent',
-    from: 'attempt.sent || (attempt.handedOver && attempt.connected)',
-    to: 'attempt.sent && !attempt.connected',
+    from: 'this.sent || (this.handedOver && this.connected)',
+    to: 'this.sent && !this.connected',
   },
   {
     name: 'take the 504 of a gateway for a refusal',
     from: 'new Set([408, 502, 504])',
     to: 'new Set([408, 502])',
+  },
+  {
+    name: 'send an upload again that was sent whole',
+    from: "context['onlyWhole'] === true && delivered === undefined && !mayBeWhole",
+    to: "context['onlyWhole'] === true && delivered === undefined",
   },
   {
     name: "forget the deployment's ID",

@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto';
 import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -45,6 +46,9 @@ export interface Supplies extends AsyncDisposable {
   readonly archive: Buffer;
 }
 
+/** More than the buffers of a connection on this machine take, in a form that no gzip makes shorter. */
+const largeBytes = 8 * 1024 * 1024;
+
 /** Makes what operations send. */
 export async function createSupplies(): Promise<Supplies> {
   const folder = await mkdtemp(join(tmpdir(), 'model-'));
@@ -53,6 +57,10 @@ export async function createSupplies(): Promise<Supplies> {
   await writeFile(join(folder, 'build', 'static', 'app.css'), 'h1 { color: teal; }\n');
   const content = {cwd: folder, projectSlug: 'shop', message: 'one'};
   for (const format of ['v1', 'v2'] as const) await buildBundle({...content, format, output: `${format}.tar.gz`});
+  await mkdir(join(folder, 'large'));
+  await writeFile(join(folder, 'large', 'ssr.js'), randomBytes(largeBytes));
+  for (const format of ['v1', 'v2'] as const)
+    await buildBundle({...content, buildDirectory: 'large', format, output: `large-${format}.tar.gz`});
   const archive = await readFile(join(folder, 'v2.tar.gz'));
   return {folder, archive, [Symbol.asyncDispose]: () => rm(folder, {recursive: true})};
 }

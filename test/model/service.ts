@@ -63,7 +63,7 @@ export async function startService(
         .setNoDelay(),
     );
     let received = Buffer.alloc(0);
-    let current: {request: Seen; start: number; length: number} | undefined;
+    let current: {request: Seen; parts: Buffer[]; size: number; length: number} | undefined;
     let isOver = false;
 
     const fail = (fault: Fault, body: Buffer): void => {
@@ -83,7 +83,7 @@ export async function startService(
         const end = () => {
           if (piece !== undefined) drip(socket, piece);
           else if (then === 'reset') socket.resetAndDestroy();
-          else if (then === 'close') socket.end();
+          else if (then === 'close') socket.end(() => socket.resume());
         };
         if (bytes.length === 0) end();
         else socket.write(bytes, end);
@@ -94,8 +94,8 @@ export async function startService(
 
     socket.on('data', (chunk) => {
       if (isOver) return;
-      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       if (current === undefined) {
+        received = Buffer.concat([received, chunk]);
         const end = received.indexOf('\r\n\r\n');
         if (end === -1) return;
         const head = received.toString('latin1', 0, end);
@@ -107,19 +107,27 @@ export async function startService(
         const service = url.startsWith('/storefront/') ? 'api' : 'legacy';
         const request: Seen = {name, line, service, authorization, fault, answered: false};
         seen.push(request);
-        current = {request, start: end + 4, length: Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0)};
+        const first = received.subarray(end + 4);
+        received = Buffer.alloc(0);
+        const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
+        current = {request, parts: [first], size: first.length, length};
         if (/^transfer-encoding: chunked$/im.test(head)) current.length = Infinity;
+      } else {
+        current.parts.push(chunk);
+        current.size += chunk.length;
       }
-      const {request, start, length} = current;
-      const body = received.subarray(start);
-      const isWhole = length === Infinity ? body.subarray(-5).toString() === '0\r\n\r\n' : body.length >= length;
+      const {request, parts, size, length} = current;
+      const isWhole =
+        length === Infinity ? Buffer.concat(parts).subarray(-5).toString() === '0\r\n\r\n' : size >= length;
       const {fault} = request;
-      if (fault?.when === 'head' || (fault?.when === 'half' && (isWhole || body.length >= length / 2))) {
-        fail(fault, body);
+      if (fault?.when === 'stop') socket.pause();
+      const isTime = fault?.when === 'half' && (isWhole || size >= length / 2);
+      if (fault && (fault.when === 'head' || fault.when === 'stop' || isTime)) {
+        fail(fault, Buffer.concat(parts));
         return;
       }
       if (!isWhole) return;
-      received = Buffer.alloc(0);
+      const body = Buffer.concat(parts);
       if (fault) {
         fail(fault, body);
         return;

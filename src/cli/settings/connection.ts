@@ -44,18 +44,19 @@ export function resolveConnection(context: ConnectionContext, settings: Settings
         ? undefined
         : {origin: addressOf(context, 'apiOrigin', apiOrigin, usesApi), organizationId: organizationId.value, auth},
     backendOptions: ownValue(backendOptions.value, preference) ?? {},
-    ...timeLimits(settings),
+    ...networkLimits(settings),
     rateLimit: valuesIn(settings, 'rateLimit'),
     secrets: secretValues(settings),
   };
 }
 
-/** How long requests may take. */
-export function timeLimits({requestTimeout, connectTimeout, idleTimeout}: Settings) {
+/** How long requests may take, and how often an upload is sent again. */
+export function networkLimits({requestTimeout, connectTimeout, idleTimeout, uploadRetries}: Settings) {
   return {
     requestTimeout: requestTimeout.value,
     connectTimeout: connectTimeout.value,
     idleTimeout: idleTimeout.value,
+    uploadRetries: uploadRetries.value,
   };
 }
 

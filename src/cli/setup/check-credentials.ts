@@ -10,7 +10,7 @@ import {shownAddress} from '../../http/origin.js';
 import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/host.js';
 import {describeTime} from '../output/table.js';
-import {incompleteApi, isPluginBackend, resolveConnection, timeLimits} from '../settings/connection.js';
+import {incompleteApi, isPluginBackend, resolveConnection, networkLimits} from '../settings/connection.js';
 import {credentialKind, credentialRows} from '../settings/credential-file.js';
 import {optionsFor, readPluginSettings, type PluginSettings} from '../settings/plugin-settings.js';
 import {surroundingsOf} from '../settings/reach-backends.js';
@@ -63,7 +63,7 @@ export async function askService(
     if (backend.verify === undefined)
       return {status: 'unknown', reason: `The ${backend.name} backend cannot verify credentials.`};
     const slugs = {projectSlug: projectSlug?.value, targetSlug: settings.targetSlug?.value};
-    const call = {backend, backendOptions, ...slugs, ...timeLimits(settings), signal};
+    const call = {backend, backendOptions, ...slugs, ...networkLimits(settings), signal};
     const {account} = await verifyBackend(call, commandHost(context));
     return {status: 'accepted', user: account};
   }

@@ -13,7 +13,7 @@ import {definitions} from '../../settings/definitions.js';
 import type {CommandContext} from '../command/context.js';
 import {commandHost} from '../command/host.js';
 import type {AuthLoginDocument} from '../output/documents.js';
-import {addressOf, assertTrustedOrigin, timeLimits, trustedOriginsVariable} from '../settings/connection.js';
+import {addressOf, assertTrustedOrigin, networkLimits, trustedOriginsVariable} from '../settings/connection.js';
 import {
   credentialKind,
   credentialPath,
@@ -248,7 +248,7 @@ export function pluginLogin(context: CommandContext, settings: Settings, registr
     async ask() {
       if (backend.login === undefined) return enter(await askForSecrets(backend, context));
       const operations = await import('../../operations/identify.js');
-      const call = {backend, backendOptions: given, ...timeLimits(settings), signal};
+      const call = {backend, backendOptions: given, ...networkLimits(settings), signal};
       return enter(await operations.logIn({...call, ...loginDialogue(backend, context)}, commandHost(context)));
     },
   };

@@ -175,7 +175,8 @@ async function openTunnel(
         return;
       }
       socket.destroy();
-      reject(new ConnectionError('ERR_PROXY', `the proxy returned ${statusName(statusCode)}`));
+      const code = statusCode >= 500 ? 'ERR_PROXY_FAILED' : 'ERR_PROXY';
+      reject(new ConnectionError(code, `the proxy returned ${statusName(statusCode)}`));
     });
     request.end();
   });

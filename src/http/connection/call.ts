@@ -12,13 +12,18 @@ export class Attempt {
   /** The connection accepted the last byte of the request. */
   sent = false;
   /** The connection was given the last byte. Nothing tells whether the server gets it if the connection ends then. */
-  handedOver = false;
+  handedOver = true;
   chunks = 0;
   /** Only if the server accepted the request before it was sent: resolves to whether it read all of it. */
   delivered: Promise<boolean> | undefined;
   /** The proxy being connected to instead of the server. */
   proxy: Proxy | undefined;
   #body: AsyncGenerator | undefined;
+
+  /** Whether the server may have the whole request. If not, it has not carried it out. */
+  get mayBeWhole(): boolean {
+    return this.sent || (this.handedOver && this.connected);
+  }
 
   /** Sends `body`, which has `length` bytes, with this attempt, recording when it ends. */
   send(body: AsyncGenerator, length: number): AsyncGenerator {
@@ -33,6 +38,7 @@ export class Attempt {
 
   async *#follow(body: AsyncGenerator, length: number): AsyncGenerator {
     let bytes = 0;
+    this.handedOver = length === 0;
     for await (const chunk of body) {
       bytes += chunk instanceof Uint8Array ? chunk.length : 0;
       this.handedOver = bytes >= length;
@@ -93,6 +99,11 @@ export function isRepeatable({method, context}: Pick<RequestOptions, 'method' | 
 
 export function isWrite(options: Pick<RequestOptions, 'method' | 'context'>): boolean {
   return !isRepeatable(options) && options.method !== 'OPTIONS';
+}
+
+/** Whether an upload ended before the server can have had all of it, of which it can use no part. */
+export function isBroken({context}: Pick<RequestOptions, 'context'>, {delivered, mayBeWhole}: Attempt): boolean {
+  return context['onlyWhole'] === true && delivered === undefined && !mayBeWhole;
 }
 
 /** The options of ours that got does not have. */

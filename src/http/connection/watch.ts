@@ -11,7 +11,7 @@ export const maxResponseBytes = 8 * 1024 * 1024;
 /** No progress for too long, a proxy that opens no connection, or a server that switches protocols unasked. */
 export class ConnectionError extends Error {
   constructor(
-    readonly code: 'ECONNRESET' | 'ETIMEDOUT' | 'ERR_PROXY' | 'HPE_UNEXPECTED_UPGRADE',
+    readonly code: 'ECONNRESET' | 'ETIMEDOUT' | 'ERR_PROXY' | 'ERR_PROXY_FAILED' | 'HPE_UNEXPECTED_UPGRADE',
     message: string,
     /** The flag that allows more time, if a time limit ended it. */
     readonly flag?: '--connect-timeout' | '--idle-timeout' | '--request-timeout',
@@ -166,5 +166,6 @@ function whenReady(request: ClientRequest, socket: Socket, ready: () => void): v
   if (request.reusedSocket) ready();
   else if (socket instanceof TLSSocket) socket.once('secureConnect', ready);
   else if (socket.connecting) socket.once('connect', ready);
-  else ready();
+  // One that could not even try is destroyed already.
+  else if (!socket.destroyed) ready();
 }

@@ -1,7 +1,7 @@
 import type {AnsweredResponse} from '../types.js';
 import {amendError, createError, isRuntimeCliError, type ErrorCode, type RuntimeCliError} from '../../errors/index.js';
 import {parseJson} from '../../text/json.js';
-import {describeRequest, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
+import {describeRequest, isBroken, isWrite, type Attempt, type RequestOptions, type Call} from '../connection/call.js';
 import {ConnectionError} from '../connection/watch.js';
 import {isLoopback} from '../origin.js';
 import {createRedactor} from '../redact.js';
@@ -14,7 +14,7 @@ import {checkBeforeRetrying, type Suggestion} from '../../errors/suggestion.js';
  * How the connection failed. `unreachable`: nothing listens there, or the name server is busy, and the request was not
  * sent. `lost`: the connection ended.
  */
-type FailureKind =
+export type FailureKind =
   | 'unreachable'
   | 'unknown-host'
   | 'certificate'
@@ -106,8 +106,7 @@ function explain(
     const message = `${request} may have been carried out: it was accepted, but not all of it was read (${reason}).`;
     return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying, ...waitLonger];
   }
-  const mayBeSent = attempt.sent || (attempt.handedOver && attempt.connected);
-  if (mayBeSent && isWrite(options)) {
+  if (attempt.mayBeWhole && isWrite(options)) {
     const message = `${request} may have been carried out: it was sent, but no response arrived (${reason}).`;
     return ['ERR_OUTCOME_UNKNOWN', message, checkBeforeRetrying, ...waitLonger];
   }
@@ -192,6 +191,12 @@ interface GotError extends Error {
  * caller's hook, is kept, without got's objects on it.
  */
 export function toCliError(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {
+  const told = explained(error, options, call, context);
+  if (!isRuntimeCliError(told) || call.repeats === 0 || !isBroken(options, call.attempt)) return told;
+  return amendError(told, {suggestions: ['To have it sent again more often, pass --upload-retries N.']});
+}
+
+function explained(error: unknown, options: FailedRequest, call: Call, context: ErrorContext): unknown {
   if (options.signal?.aborted) return options.signal.reason;
   const cliError = knownError(error) ?? call.failure;
   // What was answered with success, in too many bytes to read, may have been carried out.
@@ -205,6 +210,7 @@ export function toCliError(error: unknown, options: FailedRequest, call: Call, c
     return responseError(response, redact, {
       limited: context.limitedStatusCodes.includes(response.statusCode),
       isWrite: isWrite(options),
+      isWhole: call.attempt.mayBeWhole,
       speaksJson: isAuthorized(options),
     });
   }

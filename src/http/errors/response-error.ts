@@ -31,6 +31,8 @@ interface RefusedRequest {
   /** Whether the status is retried, so the retries are used up. */
   readonly limited?: boolean;
   readonly isWrite?: boolean;
+  /** Whether the server may have had the whole request when it answered. @default true */
+  readonly isWhole?: boolean;
   /** Whether the service speaks JSON, so that no web page is its own. */
   readonly speaksJson?: boolean;
 }
@@ -49,6 +51,11 @@ export function isFromBetween(
   const body = rawBody?.toString() ?? '';
   const isHtml = /html/i.test(headers['content-type'] ?? '') && tryJson(body) === undefined;
   return speaksJson && (isHtml || /^\s*<(?:!doctype\s+html|html)\b/i.test(body));
+}
+
+/** Whether the service is read-only for now. */
+export function isMaintenance(response: Pick<RefusingResponse, 'statusCode' | 'headers'> | undefined): boolean {
+  return response?.statusCode === 503 && String(response.headers['x-mrt-read-only']).toLowerCase() === 'true';
 }
 
 /** With these, a gateway gives up on a service that may still carry out the request. */
@@ -106,13 +113,13 @@ const refusals: Readonly<Record<number, (request: string, name: string) => Refus
 function refusal(
   response: RefusingResponse,
   request: string,
-  {limited = false, isWrite = false, speaksJson = false}: RefusedRequest,
+  {limited = false, isWrite = false, isWhole = true, speaksJson = false}: RefusedRequest,
 ): Refusal {
   const {statusCode: status, headers} = response;
   const {location = ''} = headers;
   const name = statusName(status);
-  const check = isWrite ? [checkBeforeRetrying] : [];
-  if (status === 503 && String(headers['x-mrt-read-only']).toLowerCase() === 'true') {
+  const check = isWrite && isWhole ? [checkBeforeRetrying] : [];
+  if (isMaintenance(response)) {
     return {
       code: 'ERR_MAINTENANCE',
       sentence: 'The service is read-only for maintenance; nothing was changed',
@@ -135,7 +142,12 @@ function refusal(
       ],
     };
   }
-  if (isWrite && unclearStatuses.has(status)) {
+  const isUnclear = unclearStatuses.has(status);
+  if (isWrite && !isWhole && (isUnclear || status >= 500)) {
+    const sentence = `${request} was answered with ${name} before all of it was sent, so nothing was changed`;
+    return {code: status >= 500 ? 'ERR_SERVER' : 'ERR_REJECTED', sentence, suggestions: ['Try again later.']};
+  }
+  if (isWrite && isUnclear) {
     const sentence = `${request} may have been carried out: it was answered with ${name}`;
     return {code: 'ERR_OUTCOME_UNKNOWN', sentence, suggestions: check};
   }
