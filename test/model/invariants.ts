@@ -231,10 +231,9 @@ function countProblems(run: Run, {bundles, deployments}: Effects): readonly Prob
 
 /** An upload is only sent again if the service cannot have had all of it, or said that it did nothing. */
 function repeatProblems(run: Run): readonly Problem[] {
-  const {isLarge = false} = run.operation;
   const uploads = run.service.seen.filter(({name}) => name === 'upload');
   return uploads.map(({fault, service}, index) => {
-    const isSafe = fault?.status === 429 || fault?.status === 401 || (isLarge && fault?.when === 'stop');
+    const isSafe = fault?.status === 429 || fault?.status === 401 || fault?.when === 'head' || fault?.when === 'stop';
     const isRepeated = uploads.slice(index + 1).some((later) => later.service === service);
     return !isTwice(run) && isRepeated && !isSafe && `after ${fault?.name ?? 'a success'}, the upload was sent again`;
   });

@@ -42,8 +42,6 @@ export interface Operation {
   readonly ends?: number;
   /** Which of the first bundles a target runs that it deploys: counted from 1. */
   readonly bundle?: number;
-  /** Whether its upload is larger than what a connection takes that nobody reads. */
-  readonly isLarge?: boolean;
   /** The files that it leaves when it succeeds. */
   readonly output?: readonly string[];
   run(call: Call): Promise<unknown>;
@@ -159,25 +157,16 @@ export const operations: readonly Operation[] = [
   {name: 'look at everything', kind: 'read', run: look},
 ];
 
-/** The pushes of both backends, in all formats, with large archives. */
+/** Pushes to both backends, in all formats, whose archives are larger than what a connection takes that nobody reads. */
 export const largePushes: readonly Operation[] = [
-  push('push much to Api', (call) => pushRuntimeBundle({...api(call), ...large}), {isLarge: true}),
+  push('push much to Api', (call) => pushRuntimeBundle({...api(call), ...large})),
   push(
     'push much to Api or legacy, and wait',
     (call) => pushRuntimeBundle({...auto(call), ...large, ...live, v2: true}),
-    {
-      ...waits,
-      isLarge: true,
-    },
+    waits,
   ),
-  push('push much as v1, and wait', (call) => pushRuntimeBundle({...legacy(call), ...largeV1, ...live}), {
-    ...waits,
-    isLarge: true,
-  }),
-  push('push much as v2, and wait', (call) => pushRuntimeBundle({...legacy(call), ...large, ...live}), {
-    ...waits,
-    isLarge: true,
-  }),
+  push('push much as v1, and wait', (call) => pushRuntimeBundle({...legacy(call), ...largeV1, ...live}), waits),
+  push('push much as v2, and wait', (call) => pushRuntimeBundle({...legacy(call), ...large, ...live}), waits),
 ];
 
 /** The second push finds nothing that has changed. */
