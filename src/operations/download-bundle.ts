@@ -177,6 +177,8 @@ async function fetchArchive(
     } catch (error) {
       const left = await part.resume();
       if (left === undefined) await part.discard();
+      // What has come since stays: so many bytes can be fetched however often the connection breaks.
+      else if (left.offset > (resume?.offset ?? 0)) retries = 0;
       signal.throwIfAborted();
       if (isOther) {
         await part.discard();

@@ -357,8 +357,8 @@ export const push = {
     flag: {name: 'v2'},
     schema: schemas.toggle,
     default: false,
-    summary: 'Use the v2 format with Runtime (API key).',
-    details: 'Runtime (OAuth) always uses v2.',
+    summary: 'Use the v2 format with Runtime (API key); it sends about half the bytes of v1.',
+    details: 'Only where the service takes it. Runtime (OAuth) always uses v2.',
   },
   ifChanged: {
     flag: {name: 'if-changed'},

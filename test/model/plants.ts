@@ -80,7 +80,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'leave a temporary folder',
-    from: 'remove: () => rm(path, {recursive: true, force: true}),',
+    from: 'remove: () => rm(path, {recursive: true, force: true, maxRetries}),',
     to: 'remove: () => Promise.resolve(),',
   },
 ];

@@ -167,6 +167,15 @@ describe('a download that breaks off', () => {
     expect(await filesIn(service)).toEqual(['build', 'bundle-1.tar.gz']);
   });
 
+  test('has all its retries again after each part that came', async () => {
+    const service = await startService({faults: ['truncate:route=archive,after=100']});
+    await service.push();
+    const {files, size} = await download(service, {rateLimit: {maxRetries: 1, baseDelayMs: 1}});
+    expect(files).toBe(4);
+    expect(size).toBeGreaterThan(300);
+    expect(archives(service)).toHaveLength(Math.ceil(size / 100));
+  });
+
   test.each<readonly [string, (part: string) => Promise<void>]>([
     ['others may write what is known of it', (part) => chmod(`${part}.json`, 0o666)],
     [

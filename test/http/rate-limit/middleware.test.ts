@@ -180,6 +180,29 @@ test('the global fetch is looked up when it is needed', async () => {
   later.mockRestore();
 });
 
+describe.each([
+  ['with a body', 'the whole body'],
+  ['without a body', null],
+])('a request %s whose headers were changed after the copy was made', (_, body) => {
+  test.each<[string, (headers: Headers) => void, string | undefined]>([
+    ['was removed is not sent again', (headers) => headers.delete('x-own'), undefined],
+    ['was replaced is sent again as it is', (headers) => headers.set('x-own', 'new'), 'new'],
+    ['got one more value is sent again with both', (headers) => headers.append('x-own', 'more'), 'old, more'],
+  ])('a header that %s', async (__, change, expected) => {
+    const server = await startRecordingServer(refuseFirst(1));
+    const request = post(server.origin, body, {headers: {'x-own': 'old', 'content-type': 'text/x-own'}});
+    const middleware = createRateLimitMiddleware({...quick, logger: recordingLogger().logger});
+    middleware.onRequest({request});
+    const response = await fetch(request.clone());
+    change(request.headers);
+    if (expected === undefined) request.headers.delete('content-type');
+    expect((await middleware.onResponse({request, response})).status).toBe(201);
+    expect(server.requests.map(({headers}) => headers['x-own'])).toEqual(['old', expected]);
+    expect(server.requests[1]?.headers['content-type']).toBe(expected === undefined ? undefined : 'text/x-own');
+    expect(server.requests[1]?.body.toString()).toBe(body ?? '');
+  });
+});
+
 test('headers that were set after the copy was made are sent again too', async () => {
   const server = await startRecordingServer(refuseFirst(1));
   const middleware = createRateLimitMiddleware({...quick, logger: recordingLogger().logger});
